@@ -2,9 +2,15 @@
 //! [`feeler_tests::conformal`], the whole campaign is a program of the benches.
 #![expect(clippy::print_stdout, reason = "the test reports what it looked at")]
 
-use feeler_geom::{P3, V3};
+use feeler_brep::fixtures::prism;
+use feeler_geom::{P2, P3, Pose, V3, math};
+use feeler_runtime::{ContactPair, LmdClass, QueryOptions};
 use feeler_tests::conformal::shapes::Shape;
 use feeler_tests::conformal::{Ask, Rig, Seen, all, ramp, tilts};
+use feeler_tests::part_of;
+use rand::rngs::SmallRng;
+use rand::{Rng, SeedableRng};
+use std::f64::consts::TAU;
 
 #[test]
 fn tilted_contacts() {
@@ -55,4 +61,79 @@ fn distances_of_the_shapes() {
     let block = Shape::Box { half: [2.0, 3.0, 4.0], fillet: 0.5 };
     let corner = P3::new(1.5, 2.5, 3.5) + V3::repeat(1.0);
     assert!((block.distance(&corner) - (3.0_f64.sqrt() - 0.5)).abs() < 1e-15, "off a rounded corner");
+}
+
+/// Two prisms over random convex polygons, one flush on the other: the corners of the common area are those
+/// of the clipped polygon, and all samples lie in it.
+#[test]
+fn corners_of_flush_polygons() {
+    let mut random = SmallRng::seed_from_u64(46);
+    let mut num_corners = 0;
+    for case in 0..200 {
+        let mut polygon = |n: usize| -> Vec<[f64; 2]> {
+            // Points on an ellipse are convex.
+            let mut angles: Vec<f64> = (0..n).map(|_| random.random_range(0.0..TAU)).collect();
+            angles.sort_by(f64::total_cmp);
+            angles.dedup_by(|x, y| (*x - *y).abs() < 0.2);
+            angles.iter().map(|t| [10.0 * math::cos(*t), 6.0 * math::sin(*t)]).collect()
+        };
+        let (lower, upper) = (polygon(3 + case % 6), polygon(3 + case % 5));
+        if lower.len() < 3 || upper.len() < 3 {
+            continue;
+        }
+        let [a, b] = [&lower, &upper].map(|outline| part_of(&prism(outline, 3.0), 0.25).body);
+        let (x, y) = (random.random_range(-4.0..4.0), random.random_range(-4.0..4.0));
+        let (sin, cos) = math::sin_cos(random.random_range(0.0..TAU));
+        let pose = Pose::new(V3::new(x, y, 3.0), V3::z() * math::atan2(sin, cos));
+        let placed: Vec<[f64; 2]> =
+            upper.iter().map(|p| [x + cos * p[0] - sin * p[1], y + sin * p[0] + cos * p[1]]).collect();
+        let area = clipped(&placed, &lower);
+        let mut pair = ContactPair::new(a, b);
+        let options = QueryOptions { detect_interference: false, ..QueryOptions::within(1e-3) };
+        let found = pair.query(&Pose::identity(), &pose, &options).unwrap();
+        let on_top: Vec<P3> =
+            found.iter().filter(|l| l.class == LmdClass::Conformal).map(|l| l.point_a).collect();
+        for corner in &area {
+            num_corners += 1;
+            let apart = on_top.iter().map(|p| (p.xy() - P2::from(*corner)).norm());
+            let nearest = apart.fold(f64::INFINITY, f64::min);
+            assert!(nearest < 1e-5, "{case}: {corner:?} is {nearest:e} from the samples {on_top:?}");
+        }
+        for p in &on_top {
+            let inside = |outline: &[[f64; 2]]| edges(outline).all(|(q, r)| side(q, r, [p.x, p.y]) > -1e-5);
+            assert!(inside(&placed) && inside(&lower), "{case}: {p}");
+        }
+    }
+    assert!(num_corners > 300, "{num_corners}");
+}
+
+/// Edges of a counter-clockwise polygon.
+fn edges(outline: &[[f64; 2]]) -> impl Iterator<Item = ([f64; 2], [f64; 2])> {
+    (0..outline.len()).map(|k| (outline[k], outline[(k + 1) % outline.len()]))
+}
+
+/// Distance of a point to the left of the line through two others.
+fn side(q: [f64; 2], r: [f64; 2], p: [f64; 2]) -> f64 {
+    let (dx, dy) = (r[0] - q[0], r[1] - q[1]);
+    (dx * (p[1] - q[1]) - dy * (p[0] - q[0])) / math::hypot(dx, dy)
+}
+
+/// Intersection of two convex polygons, by clipping one at each edge of the other; empty if it is thin.
+fn clipped(outline: &[[f64; 2]], by: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let mut out = outline.to_vec();
+    for (q, r) in edges(by) {
+        let from = std::mem::take(&mut out);
+        for (s, t) in edges(&from) {
+            let (d, e) = (side(q, r, s), side(q, r, t));
+            if d >= 0.0 {
+                out.push(s);
+            }
+            if (d > 0.0 && e < 0.0) || (d < 0.0 && e > 0.0) {
+                let part = d / (d - e);
+                out.push([0, 1].map(|i| s[i] + part * (t[i] - s[i])));
+            }
+        }
+    }
+    let thin = out.len() < 3 || edges(&out).any(|(q, r)| math::hypot(r[0] - q[0], r[1] - q[1]) < 0.3);
+    if thin { Vec::new() } else { out }
 }

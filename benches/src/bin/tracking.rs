@@ -22,9 +22,9 @@
 //! - steps; set, active: contacts of the sets that the motions obey, median and maximum;
 //! - again: steps (%) whose motion the first set did not cover; left: steps that are not accepted, since
 //!   after five updates no set covers the motion or a linear gap is violated;
-//! - deeper than 1 µm; deeper than allowed, 2ε + θd + ½θ²ρ with the bounds of the motion made and half the
-//!   diagonal ρ of B's box, the largest distance of its corners from the centre of rotation: of small steps
-//!   and of larger ones; the deepest end (µm);
+//! - ends deeper than 1 µm; ends of small steps and of larger ones that are deeper than the allowance
+//!   2ε + θd + ½θ²ρ, with the bounds of the motion made and half the diagonal ρ of B's box, the largest
+//!   distance of its corners from the centre of rotation; the deepest end (µm);
 //! - ms: wall time of an update, median and 95th percentile.
 //!
 //! Columns of the second table:

@@ -11,54 +11,52 @@ use feeler_runtime::{
 };
 use nalgebra::{DMatrix, DVector, Matrix3};
 
-/// How a world is stepped.
+/// Parameters of the steps of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// Acceleration (mm/s²) of all that moves.
     pub gravity: V3,
-    /// Coefficient of friction of all contacts; 0: none.
+    /// Coefficient of friction of all contacts, at least 0.
     pub friction: f64,
-    /// Depth (mm) below which a gap counts as open: the rounds of a step go on until no gap is closed
-    /// further.
+    /// Largest depth (mm) of a gap that counts as open. The rounds of a step continue until no gap is deeper.
     pub tolerance: f64,
-    /// How often contacts are asked for in a step at most.
+    /// Maximum number of rounds of a step.
     pub rounds: u32,
-    /// Distance (mm) within which contacts are found, besides what bodies move in a step.
+    /// Distance (mm) within which contacts are found, in addition to the motion of a step.
     pub reach: f64,
 }
 
 impl Default for Settings {
-    /// Gravity on earth against z, without friction.
+    /// Gravity on earth along -z, without friction.
     fn default() -> Self {
         Self { gravity: V3::new(0.0, 0.0, -9_810.0), friction: 0.0, tolerance: 1e-6, rounds: 4, reach: 0.05 }
     }
 }
 
-/// What a step was like.
+/// Report of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
-    /// How often contacts were asked for, in all halves together.
+    /// Number of rounds, in all halves of the step.
     pub rounds: u32,
-    /// Contacts at the end that the next step could close.
+    /// Number of minima at the end that a step like this one can close.
     pub contacts: usize,
-    /// Contacts that carry an impulse.
+    /// Number of contacts with an impulse.
     pub loaded: usize,
-    /// Smallest gap (mm) at the end; infinite where nothing is within reach.
+    /// Smallest gap (mm) at the end; infinite without a contact.
     pub smallest_gap: f64,
-    /// Whether bodies meet without a contact that shows it, also at the end of the shortest part of the
-    /// step.
+    /// Whether bodies interfere without a contact with a negative gap, also at the end of the shortest part
+    /// of the step.
     pub interferes: bool,
-    /// Whether contacts contradicted one another, also in the shortest part of the step, which was made
-    /// without them.
+    /// Whether contacts contradict one another, also in the shortest part of the step, which ignores them.
     pub unsolved: bool,
 }
 
-/// Two bodies that may touch.
+/// Tracker of two bodies.
 #[derive(Debug)]
 struct Pair {
     bodies: [BodyId; 2],
     tracker: ContactTracker,
-    /// Bound of the relative motion in the step that is computed.
+    /// Bound of the relative motion in the current step.
     bound: StepBound,
 }
 
@@ -75,16 +73,17 @@ pub struct WorldContact {
     pub normal: V3,
 }
 
-/// How often a step is halved where it was too long.
+/// Maximum number of times that a step is halved.
 const HALVINGS: u32 = 6;
 
-/// Rounds of a step that begin at the velocities without contacts.
+/// Number of rounds that start from the velocities without contacts.
 const SOLVED_FROM_START: u32 = 2;
 
-/// Least displacement (mm) that the bound of a step allows, and gap of samples that may close.
-const LEAST: f64 = 1e-3;
+/// Smallest displacement (mm) in the bound of a step, and gap of samples beyond which the closing speed
+/// decides.
+const MIN_DISPLACEMENT: f64 = 1e-3;
 
-/// A contact as a constraint on the velocities of the step.
+/// Contact as a constraint on the velocities of the step.
 #[derive(Clone, Debug)]
 struct Constraint {
     pair: usize,
@@ -93,44 +92,44 @@ struct Constraint {
     normal: V3,
     gap: f64,
     is_sample: bool,
-    /// Poses at which it was found, as velocities of the bodies over the step; none: at its start.
+    /// Poses at which it was found, as velocities of the bodies over the step; `None` for its start.
     at: Option<DVector<f64>>,
 }
 
-/// What bodies at some poses have in contact.
+/// Contacts of the bodies at some poses.
 #[derive(Debug)]
 struct Found {
-    /// Of the contacts that carry the loads, and of all whose gaps are closed.
+    /// Constraints of the contacts.
     constraints: Vec<Constraint>,
-    /// Of all contacts (mm).
+    /// Smallest gap (mm) of the minima.
     smallest_gap: f64,
-    /// Whether bodies interfere without a contact that shows it.
+    /// Whether bodies interfere without a contact with a negative gap.
     is_hidden: bool,
 }
 
-/// Bodies and what they are doing.
+/// Rigid bodies with their motions and contacts.
 #[derive(Debug, Default)]
 pub struct World {
     bodies: Vec<RigidBody>,
     pairs: Vec<Pair>,
-    /// What pulls bodies.
+    /// Couplings between bodies and their targets.
     pub couplings: Vec<Coupling>,
-    /// How it is stepped.
+    /// Parameters of the steps.
     pub settings: Settings,
     contacts: Vec<WorldContact>,
-    /// A clock (s), for those who want to know what finding contacts takes.
+    /// Clock (s) that measures the time of contact detection.
     pub clock: Option<fn() -> f64>,
     query_time: f64,
 }
 
 impl World {
-    /// An empty world.
+    /// World without bodies.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self { settings, ..Self::default() }
     }
 
-    /// Adds a body; it may touch all that are there, unless both are fixed.
+    /// Adds a body. Pairs of it with all other bodies are tracked, unless both are fixed.
     pub fn add(&mut self, body: RigidBody) -> BodyId {
         let id = BodyId(self.bodies.len());
         for (k, other) in self.bodies.iter().enumerate() {
@@ -144,30 +143,30 @@ impl World {
         id
     }
 
-    /// A body. Its pose and velocities may be set.
+    /// Body by its id.
     #[must_use]
     pub fn body(&self, id: BodyId) -> &RigidBody {
         &self.bodies[id.0]
     }
 
-    /// A body, to be moved.
+    /// Body by its id, to set its pose and velocities.
     pub fn body_mut(&mut self, id: BodyId) -> &mut RigidBody {
         &mut self.bodies[id.0]
     }
 
-    /// Contacts at the end of the last step: the set that suffices for a step like it.
+    /// Contacts at the end of the last step, a set that suffices for a step like it.
     #[must_use]
     pub fn contacts(&self) -> &[WorldContact] {
         &self.contacts
     }
 
-    /// How long (s) all steps so far have looked for contacts, by [`World::clock`]; 0 without one.
+    /// Time (s) of contact detection in all steps, by [`World::clock`]; 0 without a clock.
     #[must_use]
     pub fn query_time(&self) -> f64 {
         self.query_time
     }
 
-    /// Kinetic energy and that of gravity, of all that moves (µJ).
+    /// Kinetic and potential energy (µJ) of all moving bodies.
     #[must_use]
     pub fn energy(&self) -> f64 {
         let one = |b: &RigidBody| {
@@ -176,17 +175,17 @@ impl World {
         self.bodies.iter().map(one).sum()
     }
 
-    /// Goes on by a time (s).
+    /// Advances the world by a time (s).
     ///
-    /// The first round keeps the gaps of the start open as they change with the velocities. Where bodies have
-    /// rotated or slid along curved surfaces, gaps at the end differ from that by the square of the
-    /// displacement: they are asked for again there, and the velocities solved again with what was found, up
-    /// to [`Settings::rounds`] times. Where bodies interfere at the end without a contact, or contacts
-    /// contradict one another, the step is made in halves, and those again.
+    /// The first round solves the velocities with the linear gaps of the start. If the motion exceeds the
+    /// bound for which these contacts suffice, the contacts of a larger bound are computed. Gaps at the end
+    /// differ from the linear ones by terms of second order, so that minima are computed there and the
+    /// velocities are solved again, up to [`Settings::rounds`] times. If bodies interfere at the end without
+    /// a contact, or contacts contradict one another, the step is halved.
     ///
     /// # Errors
-    /// Settings, steps and poses that make no sense. The world is as it was, or at the last of the halves
-    /// that could be made.
+    /// [`DynamicsError`] for invalid settings, steps and poses. The world keeps its state, or that of the
+    /// last half step without an error.
     pub fn step(&mut self, time: f64) -> Result<StepReport, DynamicsError> {
         self.check(time)?;
         self.advance(time, HALVINGS)
@@ -245,7 +244,7 @@ impl World {
             }
             let end = self.poses_after(&v, time);
             if round < self.settings.rounds && self.widen_bounds(&start, &end) {
-                // The contacts of the start do not suffice for this motion: those that do, then again.
+                // The contacts of the start do not suffice for this motion.
                 let wider = self.constraints(&start, None)?.constraints;
                 let slid = rows.iter().map(|r| r.sliding(&v)).collect();
                 (constraints, sliding) = renewed(constraints, slid, wider);
@@ -330,7 +329,7 @@ impl World {
         (mass, force)
     }
 
-    /// Of each body its first velocity among all.
+    /// For each body the index of its first velocity.
     fn places(&self) -> Vec<Option<usize>> {
         let mut next = 0;
         let place = |b: &RigidBody| {
@@ -351,19 +350,19 @@ impl World {
         self.places().iter().map(of).collect()
     }
 
-    /// Velocities of all that moves.
+    /// Velocities of all moving bodies.
     fn present(&self) -> DVector<f64> {
         let moving = self.bodies.iter().filter(|b| b.moves());
         let all: Vec<f64> = moving.flat_map(|b| b.velocity.iter().chain(b.spin.iter()).copied()).collect();
         DVector::from_vec(all)
     }
 
-    /// Whether a gap may close within a step: is within reach of what it closes by at velocities, twice.
-    /// Others are found where they do at the end.
+    /// Returns whether a gap may close within a step at twice its closing speed. Other contacts are found at
+    /// the end of the step if they close.
     fn may_close(&self, c: &Constraint, time: f64, v: &DVector<f64>) -> bool {
         let closing = -self.row(c, time, None).normal.dot(v);
-        // Samples stand beside contacts that are constraints.
-        let reach = if c.is_sample { LEAST } else { self.settings.reach };
+        // A sample matters only if it closes, because the minimum beside it is a constraint.
+        let reach = if c.is_sample { MIN_DISPLACEMENT } else { self.settings.reach };
         c.gap <= reach + 2.0 * time * closing.max(0.0)
     }
 
@@ -373,13 +372,13 @@ impl World {
             let made = relative_motion(pair, start, end);
             let [a, b] = pair.tracker.bodies();
             let arm = 0.5 * a.size().min(b.size());
-            let displacement = made.displacement + LEAST;
-            let rotation = made.rotation + LEAST / arm;
+            let displacement = made.displacement + MIN_DISPLACEMENT;
+            let rotation = made.rotation + MIN_DISPLACEMENT / arm;
             pair.bound = StepBound { rotation, displacement }.rounded_up();
         }
     }
 
-    /// Widens the bounds that a motion does not keep; returns whether there are any.
+    /// Widens the bounds that a motion does not keep. Returns whether a bound has changed.
     fn widen_bounds(&mut self, start: &[Pose], end: &[Pose]) -> bool {
         let mut is_wider = false;
         for pair in &mut self.pairs {
@@ -405,7 +404,7 @@ impl World {
             let [a, b] = pair.bodies.map(|id| (&self.bodies[id.0].body, &poses[id.0]));
             let dilations = pair.bodies.map(|id| self.bodies[id.0].dilation);
             let reach = self.settings.reach;
-            // Of the solids as they are: their layers meet while they are still apart.
+            // Distance of the solids without their layers.
             let d_max = reach.max(pair.bound.displacement) + dilations[0] + dilations[1];
             let [box_a, box_b] = [a, b].map(|(body, pose)| body.posed_bounds(pose));
             let apart = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).max();
@@ -416,7 +415,7 @@ impl World {
             let named = |error| DynamicsError::Query { pair: pair.bodies, error };
             let options = TrackerOptions { reach, dilations, ..TrackerOptions::default() };
             pair.tracker.set_options(options);
-            // Positions are those of the world: what they round moves the contacts.
+            // Rounding of world coordinates moves the contacts.
             let offset = a.1.translation.vector.amax().max(b.1.translation.vector.amax());
             pair.tracker.check_coordinates(offset).map_err(named)?;
             pair.tracker.update(a.1, b.1, pair.bound).map_err(named)?;
@@ -425,7 +424,7 @@ impl World {
                 let points = [a.1 * c.local_a, b.1 * c.local_b];
                 let normal = a.1 * c.normal;
                 self.contacts.push(WorldContact { bodies: pair.bodies, contact: *c, points, normal });
-                // At the end of the step only minima count: others are those of the step after it.
+                // Other contacts at the end belong to the next step.
                 if c.kind == StepContactKind::Strict {
                     found.smallest_gap = found.smallest_gap.min(c.gap);
                 } else if at.is_some() {
@@ -448,8 +447,8 @@ impl World {
         Ok(found)
     }
 
-    /// The constraint on the velocities: what the gap is at the end of the step, over its time. With friction
-    /// where it is told how fast the contact slides: that much the cone would open the gap.
+    /// Constraint on the velocities: the gap at the end of the step, divided by its time. With friction if
+    /// the sliding speed is given, by which the cone would open the gap.
     fn row(&self, c: &Constraint, time: f64, sliding: Option<f64>) -> Row {
         let places = self.places();
         let n = 6 * places.iter().flatten().count();
@@ -497,8 +496,8 @@ fn relative_motion(pair: &Pair, start: &[Pose], end: &[Pose]) -> StepBound {
     StepBound::of_motion(bodies, &start[a].inv_mul(&start[b]), &end[a].inv_mul(&end[b]))
 }
 
-/// Constraints of the next round: those that were found at the end, and of the earlier ones those that are
-/// not among them: what is out of reach now may be so because it was kept open.
+/// Constraints of the next round: those found at the end, and the earlier ones that are missing there. A
+/// contact may be out of reach because its constraint has kept it open.
 fn renewed(earlier: Vec<Constraint>, slid: Vec<f64>, found: Vec<Constraint>) -> (Vec<Constraint>, Vec<f64>) {
     let mut sliding: Vec<f64> = found
         .iter()

@@ -16,10 +16,10 @@ use rapier3d_f64::parry::shape::Shape;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Acceleration (mm/s²) that motions are expected to have.
+/// Largest expected acceleration (mm/s²), that of gravity.
 pub(crate) const GRAVITY: f64 = 9_810.0;
-/// Time (s) of a step by default.
-const STEP: f64 = 1e-3;
+/// Default time (s) of a step.
+const DEFAULT_STEP: f64 = 1e-3;
 /// Largest depth (mm) of contacts by default.
 const DEPTH: f64 = 1.0;
 
@@ -29,8 +29,8 @@ const DEPTH: f64 = 1.0;
 pub struct ExactDispatcher {
     /// Largest depth (mm) of contacts, as far as walls are thick enough to separate their sides.
     pub depth: f64,
-    /// Displacement (mm) that forces add to the motion of the last step in one step: of gravity g·dt².
-    /// [`ExactDispatcher::install`] sets it in the worlds that it sets up.
+    /// Displacement (mm) by which forces can change the motion from one step to the next: g·dt² for gravity.
+    /// [`ExactDispatcher::install`] computes it from [`Fit::step`](crate::Fit::step).
     pub acceleration: f64,
     counters: Arc<Counters>,
 }
@@ -44,7 +44,7 @@ struct Counters {
 
 impl Default for ExactDispatcher {
     fn default() -> Self {
-        Self { depth: DEPTH, acceleration: GRAVITY * STEP * STEP, counters: Arc::default() }
+        Self { depth: DEPTH, acceleration: GRAVITY * DEFAULT_STEP * DEFAULT_STEP, counters: Arc::default() }
     }
 }
 

@@ -14,19 +14,19 @@ use std::sync::Arc;
 /// A manifold of Rapier's. Each has one contact: manifolds have one normal, minima have their own.
 pub type Manifold = ContactManifold<ContactManifoldData, ContactData>;
 
-/// What two colliders remember from step to step.
+/// Contact state of two colliders between steps.
 #[derive(Debug)]
 pub(crate) struct PairMemory {
     tracker: ContactTracker,
-    /// Identities of the manifolds of the last step, in their order, which is ascending.
+    /// Identities of the manifolds of the last step, ascending, in the order of the manifolds.
     ids: Vec<u64>,
-    /// The same of the step before.
+    /// Identities of the manifolds of the previous step, ascending.
     ids_before: Vec<u64>,
-    /// Storage of the manifolds that were, to be filled again.
+    /// Manifolds of the previous step, reused as storage.
     spare: Vec<Manifold>,
 }
 
-/// What a narrow phase needs to know of a step.
+/// Parameters of a step for the narrow phase.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     /// Largest distance (mm) of contacts.
@@ -37,8 +37,9 @@ pub(crate) struct Request {
     pub acceleration: f64,
 }
 
-/// Motions of the last step that the bound of the next one allows: contacts turn bodies.
-const MOTIONS: f64 = 2.0;
+/// Bound of the next motion, as a multiple of the last one. Contacts can turn a body faster than it has
+/// moved.
+const MOTION_FACTOR: f64 = 2.0;
 
 impl PairMemory {
     pub(crate) fn new(a: &Arc<Body>, b: &Arc<Body>) -> Self {
@@ -46,13 +47,13 @@ impl PairMemory {
         Self { tracker, ids: Vec::new(), ids_before: Vec::new(), spare: Vec::new() }
     }
 
-    /// Whether it is of these bodies: the same ones, not only equal ones.
+    /// Returns whether the state belongs to these bodies, by identity.
     pub(crate) fn is_of(&self, a: &Arc<Body>, b: &Arc<Body>) -> bool {
         let [own_a, own_b] = self.tracker.bodies();
         Arc::ptr_eq(own_a, a) && Arc::ptr_eq(own_b, b)
     }
 
-    /// The bound of the step to come: twice the last relative motion and what forces add, at most the
+    /// Bound of the step to come: twice the last relative motion plus the displacement by forces, at most the
     /// prediction. Rapier cannot query again within a step.
     fn bound(&self, pose: &Pose, request: &Request) -> Result<StepBound, QueryError> {
         let [a, b] = self.tracker.bodies();
@@ -63,18 +64,17 @@ impl PairMemory {
         let motion = motion.filter(|motion| self.tracker.options().max_step.contains(motion));
         Ok(motion.map_or(most, |motion| {
             // A contact at one end of a body turns its translation into a rotation.
-            let displaced = of_displacement(MOTIONS * motion.displacement + request.acceleration);
-            let rotation = displaced.rotation.max(MOTIONS * motion.rotation);
+            let displaced = of_displacement(MOTION_FACTOR * motion.displacement + request.acceleration);
+            let rotation = displaced.rotation.max(MOTION_FACTOR * motion.rotation);
             StepBound { rotation, ..displaced }.min(&most)
         }))
     }
 
-    /// Puts the contacts that a step needs into manifolds, with the impulses of contacts that were there
-    /// before. Returns whether the contacts explain how the solids stand: false where they interfere without
-    /// a negative gap.
+    /// Fills manifolds with the contacts of a step, and with the impulses of contacts of the previous step.
+    /// Returns false if the solids interfere and no contact has a negative gap.
     ///
     /// # Errors
-    /// As [`ContactTracker::update`]; there are no manifolds then.
+    /// Errors of [`ContactTracker::update`]; the list of manifolds is empty then.
     pub(crate) fn update(
         &mut self,
         pose: &math::Pose,
@@ -91,7 +91,7 @@ impl PairMemory {
         std::mem::swap(&mut self.ids, &mut self.ids_before);
         self.ids.clear();
         for c in self.tracker.active() {
-            // Rapier may have been given other manifolds since, of another pipeline.
+            // Another pipeline may have replaced the manifolds.
             let before = self.ids_before.binary_search(&c.number).ok().and_then(|i| earlier.get_mut(i));
             let mut manifold = before.map_or_else(Manifold::new, std::mem::take);
             fill(&mut manifold, c, pose);
@@ -143,7 +143,7 @@ impl WorkspaceData for PairMemory {
         TypedWorkspaceData::Custom
     }
 
-    /// What searches remember is not copied: it is found again.
+    /// Copies the contacts; the tracker computes its culling state again.
     fn clone_dyn(&self) -> Box<dyn WorkspaceData> {
         Box::new(Self {
             tracker: self.tracker.clone(),

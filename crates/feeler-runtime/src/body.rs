@@ -115,6 +115,8 @@ pub struct Body {
     reach: f64,
     /// A point on each shell, in the interior of a face: what containment is decided with.
     pub(crate) shell_points: Vec<(P3, V3)>,
+    /// For each face its edges, ascending.
+    face_edges: Vec<Box<[EdgeId]>>,
     edge_arcs: OnceLock<EdgeArcs>,
     concave: OnceLock<Vec<Box<[bool]>>>,
     /// See [`Body::hull`].
@@ -225,7 +227,8 @@ impl Body {
         for data in features.iter_mut().filter(|f| f.primitive.is_none() && f.near.is_none()) {
             data.helix = helix::helix(&hierarchy, data.feature, &data.rect, bounds.diagonal()).map(Box::new);
         }
-        bands::bands(&hierarchy, &mut features);
+        let face_edges = edges_of_faces(&hierarchy);
+        bands::bands(&hierarchy, &face_edges, &mut features);
         let reach =
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
@@ -256,6 +259,7 @@ impl Body {
             bounds,
             reach,
             shell_points: Vec::new(),
+            face_edges,
             edge_arcs: OnceLock::new(),
             concave: OnceLock::new(),
             hull,
@@ -422,6 +426,11 @@ impl Body {
     /// The trimming curves in space, in arcs.
     pub(crate) fn edge_arcs(&self) -> &EdgeArcs {
         self.edge_arcs.get_or_init(|| EdgeArcs::new(self))
+    }
+
+    /// Edges of a face, ascending.
+    pub(crate) fn edges_of_face(&self, face: FaceId) -> &[EdgeId] {
+        &self.face_edges[face.index()]
     }
 
     /// Whether a trimming piece of a face is a concave edge.
@@ -591,6 +600,20 @@ fn ids(n: usize) -> Range<u32> {
 }
 
 /// Outward unit normal of a face.
+/// For each face its edges, ascending.
+fn edges_of_faces(hierarchy: &Hierarchy) -> Vec<Box<[EdgeId]>> {
+    let mut of_faces = vec![Vec::new(); hierarchy.faces.len()];
+    for (id, edge) in (0..).map(EdgeId).zip(&hierarchy.edges) {
+        for face in edge.sides.iter().map(|side| side.face.index()) {
+            let edges: &mut Vec<EdgeId> = &mut of_faces[face];
+            if edges.last() != Some(&id) {
+                edges.push(id);
+            }
+        }
+    }
+    of_faces.into_iter().map(Vec::into_boxed_slice).collect()
+}
+
 pub(crate) fn outward_normal(face: &Face, uv: P2) -> V3 {
     let n = face.surface.normal(uv);
     if face.outward { n } else { -n }

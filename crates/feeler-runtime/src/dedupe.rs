@@ -24,8 +24,8 @@ use std::cmp::Ordering;
 /// Least cosine between the normals of one contact of a step, if a face has the normal.
 const SAME_CONTACT_COS: f64 = 0.999;
 
-/// Sorts by distance and removes duplicates. Contacts `of_step` that a vertex in a corner has with several
-/// faces are no duplicates: a step slides along one of the faces into another one.
+/// Sorts minima by distance and removes duplicates. If `of_step` is true, contacts of one vertex with
+/// several faces of a corner are kept: a step may slide along one of the faces and press into another one.
 pub(crate) fn dedupe(ctx: &Context<'_>, of_step: bool, all: &mut [Accepted], kept: &mut Vec<Accepted>) {
     // Which of several stays must not depend on the roles of A and B.
     let first = ctx.first();
@@ -82,7 +82,7 @@ struct Footing<'a> {
     place: &'a FeatureRef,
 }
 
-/// Both sides of a minimum.
+/// Feature, partner and place of each side of a minimum.
 fn footings(x: &Accepted) -> [Footing<'_>; 2] {
     let of = |which, feature, partner, place| Footing { which, feature, partner, place };
     [of(Which::A, x.feature_a, x.feature_b, &x.place_a), of(Which::B, x.feature_b, x.feature_a, &x.place_b)]

@@ -55,6 +55,8 @@ pub struct ContactPair {
     known_for: Option<f64>,
     /// The last query that was worked out, while its results stand.
     answered: Option<Answered>,
+    /// Whether the bodies of the last query are farther apart than its `d_max`, and so separated.
+    is_beyond_reach: bool,
     /// The step to come, while a query for it is computed.
     step: Option<Widening>,
     samples: Vec<Sample>,
@@ -66,7 +68,7 @@ pub struct ContactPair {
 pub(crate) struct StepResults<'a> {
     pub bodies: [&'a Body; 2],
     pub lmds: &'a [Lmd],
-    /// The same, in the frame of A.
+    /// Minima in the order of `lmds`, frame of A.
     pub kept: &'a [Accepted],
     pub samples: &'a [Sample],
 }
@@ -135,6 +137,7 @@ impl ContactPair {
             motion_tracker,
             known_for: None,
             answered: None,
+            is_beyond_reach: false,
             step: None,
             samples: Vec::new(),
             sampling: SampleScratch::default(),
@@ -328,9 +331,9 @@ impl ContactPair {
         Ok(&self.lmds)
     }
 
-    /// A query for the step of a simulator: minima, and beside them quasi-minima, extended faces and samples
-    /// that the step may need. `options.alpha` is ignored; there is no verdict, which
-    /// [`ContactPair::decide`] computes on demand.
+    /// Computes minima and, beside them, the quasi-minima, contacts of extended faces and samples that a
+    /// step of a simulator may need. Ignores `options.alpha`. Computes no verdict; [`ContactPair::decide`]
+    /// does.
     pub(crate) fn query_step(
         &mut self,
         pose_a: &Pose,
@@ -364,6 +367,7 @@ impl ContactPair {
         self.forget();
         self.tolerances = Tolerances::new(&self.a, &self.b, &Pose::identity(), options.tolerance);
         self.has_verdict = options.detect_interference;
+        self.is_beyond_reach = true;
     }
 
     /// Checks whether rounding of coordinates (mm) is at most a tenth of the tolerance of these options. For
@@ -385,6 +389,7 @@ impl ContactPair {
         self.has_verdict = false;
         self.conformal.loss = 0.0;
         self.answered = None;
+        self.is_beyond_reach = false;
     }
 
     /// Whether the bodies stand to each other as they did, up to the rounding of poses.
@@ -424,6 +429,8 @@ impl ContactPair {
     /// [`QueryOptions::detect_interference`] has left it out. The minima stay as they are. `None` before the
     /// first query and after an error.
     pub fn decide(&mut self) -> Option<&Verdict> {
+        // The verdict was cleared, which is separated.
+        self.has_verdict |= self.is_beyond_reach;
         if !self.has_verdict
             && let Some(last) = self.answered.take()
         {

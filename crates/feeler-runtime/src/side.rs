@@ -1,7 +1,7 @@
 //! The two solids of a pair.
 
 /// One of the two solids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Which {
     A,
     B,

@@ -199,6 +199,16 @@ fn support(kind: usize, rng: &mut SmallRng) -> (P3, V3) {
     (p, n.normalize())
 }
 
+/// A query of two bodies, the second one at a pose, in either order.
+fn queried([a, b]: [&Arc<Body>; 2], pose_b: &Pose, swap: bool, options: &QueryOptions) -> ContactPair {
+    let still = Pose::identity();
+    let ([a, b], [pose_a, pose_b]) =
+        if swap { ([b, a], [pose_b, &still]) } else { ([a, b], [&still, pose_b]) };
+    let mut pair = ContactPair::new(a.clone(), b.clone());
+    pair.query(pose_a, pose_b, options).expect("finite poses");
+    pair
+}
+
 /// A contact of an ellipsoid, whose face is a spline, with a face, an edge, a vertex, a rim or a mantle,
 /// moved from a gap of 0.01 mm through 0 to a depth of 0.01 mm: both are convex, so the distance is the gap.
 /// Every kind of query in both orders finds it, and the verdict fits.
@@ -225,14 +235,8 @@ fn ladders_have_no_hole() {
             let pose = Pose::from_parts((p.coords + n * gap - turn * foot).into(), turn);
             for (mode, options) in &modes {
                 for swap in [false, true] {
-                    let mut pair = if swap {
-                        ContactPair::new(ellipsoid.clone(), solid.clone())
-                    } else {
-                        ContactPair::new(solid.clone(), ellipsoid.clone())
-                    };
-                    let still = Pose::identity();
-                    let (pose_a, pose_b) = if swap { (&pose, &still) } else { (&still, &pose) };
-                    let found = pair.query(pose_a, pose_b, options).expect("finite poses").to_vec();
+                    let pair = queried([solid, &ellipsoid], &pose, swap, options);
+                    let found = pair.lmds();
                     let tol = pair.tolerances().tol;
                     let context = || format!("case {case}, gap {gap:e}, {mode}, swapped {swap}: {found:?}");
                     let status = pair.status().expect("a verdict");
@@ -281,15 +285,8 @@ fn edges_touch_beside_poles() {
         let gap = [0.0, -1e-9, 1e-8][case / 6 % 3];
         let pose = Pose::from_parts((p.coords + n * gap - turn * foot).into(), turn);
         for swap in [false, true] {
-            let mut pair = if swap {
-                ContactPair::new(ellipsoid.clone(), solid.clone())
-            } else {
-                ContactPair::new(solid.clone(), ellipsoid.clone())
-            };
-            let still = Pose::identity();
-            let (pose_a, pose_b) = if swap { (&pose, &still) } else { (&still, &pose) };
-            let found =
-                pair.query(pose_a, pose_b, &QueryOptions::within(0.1)).expect("finite poses").to_vec();
+            let pair = queried([solid, ellipsoid], &pose, swap, &QueryOptions::within(0.1));
+            let found = pair.lmds();
             let status = pair.status();
             let is_found = found.first().is_some_and(|l| (l.distance - gap).abs() < 1e-12);
             if !is_found || found.len() != 1 || status != Some(Status::Touching) {

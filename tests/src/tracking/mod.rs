@@ -1,8 +1,8 @@
 //! Steps of contact trackers, and what is demanded of their sets.
 //!
 //! A step of a [`Scene`] begins at a pose in or near contact ([`Scene::start`]) and has a random free twist.
-//! The set of a [`ContactTracker`] restricts it ([`project()`]): the motion made is the nearest one that
-//! obeys the linear gaps of all active contacts. Demanded:
+//! The set of a [`ContactTracker`](feeler_runtime::ContactTracker) restricts it ([`project()`]): the motion
+//! made is the nearest one that obeys the linear gaps of all active contacts. Demanded:
 //!
 //! - *sufficiency*: the end pose is no deeper than 2ε + θd + ½θ²ρ, with the bounds (θ, d) of the motion made
 //!   and ρ the largest distance of B's box corners from the centre of rotation;

@@ -6,7 +6,7 @@ use crate::profile::helical::Band;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{Frame, P2, P3, Surface, V3};
-use feeler_hierarchy::{Edge, Hierarchy};
+use feeler_hierarchy::{EdgeId, Hierarchy};
 
 /// Points of a piece of the border of a strip.
 const BORDER: u32 = 24;
@@ -17,7 +17,8 @@ const LEVEL: f64 = 1e-6;
 
 /// Finds the orbits in which faces of threads lie: of those that a screw motion leaves where they are, and
 /// of parts of cylinders between helical edges.
-pub(super) fn bands(hierarchy: &Hierarchy, features: &mut [FeatureData]) {
+/// `face_edges`: for each face its edges.
+pub(super) fn bands(hierarchy: &Hierarchy, face_edges: &[Box<[EdgeId]>], features: &mut [FeatureData]) {
     let n_faces = hierarchy.faces.len();
     if features.iter().all(|f| f.helix.is_none()) {
         return;
@@ -37,19 +38,13 @@ pub(super) fn bands(hierarchy: &Hierarchy, features: &mut [FeatureData]) {
             (Some(_), ..) => continue,
             (None, Some(Primitive::Line { origin, dir, sigma, slope }), _) if *slope == 0.0 => {
                 let off = data.near.as_ref().map_or(0.0, |n| n.deviation);
-                strip(hierarchy, features, i, (origin, dir, sigma.abs(), off))
+                strip(hierarchy, (&face_edges[i], features), i, (origin, dir, sigma.abs(), off))
             }
-            (None, _, Surface::Plane { frame }) => end(hierarchy, features, i, frame),
+            (None, _, Surface::Plane { frame }) => end(hierarchy, (&face_edges[i], features), i, frame),
             _ => None,
         };
         features[i].band = band.map(Box::new);
     }
-}
-
-/// The edges of a face, with their numbers.
-fn edges_of(hierarchy: &Hierarchy, face: usize) -> impl Iterator<Item = (usize, &Edge)> {
-    let all = hierarchy.edges.iter().enumerate();
-    all.filter(move |(_, e)| e.sides.iter().any(|s| s.face.index() == face))
 }
 
 /// Points of the border of a face, with what they may be off; also of edges that carry no minima.
@@ -60,10 +55,15 @@ fn border_of<'a>(hierarchy: &'a Hierarchy, face: usize) -> impl Iterator<Item = 
 }
 
 /// The band of a plane end of a ridge, between its two flanks.
-fn end(hierarchy: &Hierarchy, features: &[FeatureData], face: usize, plane: &Frame) -> Option<Band> {
+fn end(
+    hierarchy: &Hierarchy,
+    (face_edges, features): (&[EdgeId], &[FeatureData]),
+    face: usize,
+    plane: &Frame,
+) -> Option<Band> {
     let mut flanks: [Option<(usize, &Band)>; 2] = [None; 2];
     let mut edges = [Vec::new(), Vec::new()];
-    for (_, edge) in edges_of(hierarchy, face) {
+    for edge in face_edges.iter().map(|e| &hierarchy.edges[e.index()]) {
         let other = edge.sides.iter().map(|s| s.face.index()).find(|f| *f != face);
         let Some(other) = other else { continue };
         let Some(band) = features[other].band.as_deref() else { continue };
@@ -96,7 +96,7 @@ fn end(hierarchy: &Hierarchy, features: &[FeatureData], face: usize, plane: &Fra
 /// The band of a part of a cylinder.
 fn strip(
     hierarchy: &Hierarchy,
-    features: &[FeatureData],
+    (face_edges, features): (&[EdgeId], &[FeatureData]),
     face: usize,
     axis: (&P3, &V3, f64, f64),
 ) -> Option<Band> {
@@ -105,8 +105,9 @@ fn strip(
     let flanks = features[..n_faces].iter().filter(|f| f.helix.is_some());
     let flank = flanks.max_by(|x, y| x.extent.total_cmp(&y.extent))?;
     let shape = flank.helix.as_ref()?.shape;
-    let known = edges_of(hierarchy, face).flat_map(|(e, edge)| {
-        let own = features[n_faces + e].helix.as_deref();
+    let known = face_edges.iter().flat_map(|e| {
+        let edge = &hierarchy.edges[e.index()];
+        let own = features[n_faces + e.index()].helix.as_deref();
         let on_helix = own.into_iter().flat_map(Helix::places);
         let beside = edge.spans.iter().filter(move |_| own.is_none()).flat_map(|s| even(s.t0, s.t1));
         // What helices wave is seen at the places, but for what they do between.

@@ -7,13 +7,9 @@
 use super::{BESIDE_TRIM, FamilySet};
 use crate::side::Which;
 use feeler_geom::skeleton::Critical;
-use feeler_geom::trim::{Side as TrimSide, TrimCells, TrimPiece};
+use feeler_geom::trim::{TrimCells, TrimPiece};
 use feeler_geom::{P2, Rect, V2, math};
 use feeler_hierarchy::{Face, Feature};
-
-/// Width of an interval around a crossing, in distances at which trims accept points beside them, down to
-/// which the interval is narrowed on the image of a trim.
-const WIDE_CROSSING: f64 = 32.0;
 
 /// The linear part of the map from the parameters of one face to those of the nearest points of the other
 /// one.
@@ -116,26 +112,6 @@ impl<'a> Image<'a> {
         is_affine.then(|| Self { piece: piece.mapped(affine), trim: &faces.to.trim, pad })
     }
 
-    /// Narrows an interval from a parameter inside the other face to one outside, down to places where what
-    /// trims accept beside them does not count.
-    pub(super) fn crossing(&self, (mut hit, mut miss): (f64, f64), halvings: u32) -> (f64, f64) {
-        let is_wide = |hit: f64, miss: f64| {
-            let across = self.piece.eval(hit) - self.piece.eval(miss);
-            across.x.abs() > WIDE_CROSSING * self.pad.x || across.y.abs() > WIDE_CROSSING * self.pad.y
-        };
-        for _ in 0..halvings {
-            if !is_wide(hit, miss) {
-                break;
-            }
-            let middle = 0.5 * (hit + miss);
-            match self.trim.classify(self.piece.eval(middle)) {
-                TrimSide::Inside => hit = middle,
-                TrimSide::Outside => miss = middle,
-            }
-        }
-        (hit, miss)
-    }
-
     /// A rectangle around a part of the image and of what trims accept beside it.
     fn padded(&self, part: &TrimPiece) -> Rect {
         let (rect, x, y) = (part.bounds(), self.pad.x, self.pad.y);
@@ -147,16 +123,8 @@ impl<'a> Image<'a> {
         !self.trim.may_touch(&self.padded(&self.piece))
     }
 
-    /// A parameter up to which no trim of the other face meets the image of the part from `s`, at most `most`
-    /// and `s` where parts longer than `least` are met.
-    pub(super) fn free_until(&self, s: f64, most: f64, least: f64) -> f64 {
-        let mut ahead = most - s;
-        while ahead >= least {
-            if !self.trim.has_boundary_in(&self.padded(&self.piece.part(s, s + ahead))) {
-                return s + ahead;
-            }
-            ahead *= 0.5;
-        }
-        s
+    /// Returns whether no trim of the other face meets the image of a part of the trim.
+    pub(super) fn is_free(&self, from: f64, to: f64) -> bool {
+        !self.trim.has_boundary_in(&self.padded(&self.piece.part(from, to)))
     }
 }

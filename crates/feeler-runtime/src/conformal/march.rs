@@ -23,6 +23,8 @@ const MAX_SEEDS: [usize; 2] = [16, 64];
 /// most so many.
 const STATION_TURN: f64 = 0.25 * std::f64::consts::PI * (1.0 + 1e-6);
 const MAX_STATIONS: u32 = 8;
+/// Smallest step, as a part of a trim, if the trim has an image on the other face.
+const SMALLEST_PART: f64 = 1.0 / 65536.0;
 /// Bisections of a crossing, at most, and the part of the tolerance that ends them.
 const BISECTIONS: u32 = 40;
 const NARROW: f64 = 1e-2;
@@ -190,32 +192,39 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
     let mut s = 0.0;
     let mut last: Option<(f64, bool)> = None;
     let is_inside = |m: Option<&Member>| m.is_some_and(|m| m.sides.is_some());
-    // Whether no trim of the other face is met since the last place.
-    let mut is_free = false;
+    // Whether no trim of the other face meets the last step, the next step to test, and the next step across
+    // a border.
+    let (mut is_free, mut ahead, mut across) = (false, 1.0_f64, SMALLEST_PART);
+    let (mut sampled, mut was_shared) = (f64::NEG_INFINITY, false);
+    // Loads need the outline of the whole feature only; pieces of fine trims are short.
+    let scale = if options.load_bearing { (set.extent / length).max(1.0) } else { 1.0 };
     loop {
-        // Places that are free of trims are where the last one was.
-        let member = match last {
-            Some((_, false)) if is_free => None,
-            Some((_, true)) if is_free => path.member(s0 + width * s, true),
-            _ => at(s),
+        // Steps outside may skip stations.
+        while station(next) < s {
+            next += 1;
+        }
+        let is_station = s >= station(next);
+        // After a free step the place is on the same side as the last one. Members are needed at stations,
+        // and at half the longest distance.
+        let is_needed = is_station || s - sampled >= 0.5 * longest;
+        let (member, inside) = match last {
+            Some((_, was)) if is_free && !(was && is_needed) => (None, was),
+            _ => {
+                let is_known = is_free && last.is_some();
+                let member = if is_known { path.member(s0 + width * s, true) } else { at(s) };
+                let inside = is_inside(member.as_ref());
+                (member, inside)
+            }
         };
-        let inside = is_inside(member.as_ref());
+        if member.is_some() {
+            sampled = s;
+        }
         if let Some((before, was)) = last
             && was != inside
         {
             // The border, from its inner side.
             let (mut hit, mut miss) = if was { (before, s) } else { (s, before) };
-            let (mut of_hit, mut of_miss) = (None, None);
-            if let Some(image) = image {
-                let near = image.crossing((hit, miss), BISECTIONS);
-                let (inner, outer) = (at(near.0), at(near.1));
-                if is_inside(inner.as_ref()) && !is_inside(outer.as_ref()) {
-                    (hit, miss, of_hit, of_miss) = (near.0, near.1, inner, outer);
-                }
-            }
-            if of_hit.is_none() {
-                (of_hit, of_miss) = (at(hit), at(miss));
-            }
+            let (mut of_hit, of_miss) = (at(hit), at(miss));
             let most = 2.0 * (hit - miss).abs() * length;
             let gap = |m: Option<&Member>| m.map_or(0.0, |m| clearance(set, m, own, most));
             let (mut gap_of_hit, mut gap_of_miss) = (gap(of_hit.as_ref()), gap(of_miss.as_ref()));
@@ -244,7 +253,6 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
             }
             out.extend(of_hit.and_then(|m| set.sample(&m, true)));
         }
-        let is_station = s >= station(next);
         next += u32::from(is_station);
         out.extend(member.as_ref().and_then(|m| set.sample(m, is_station)));
         if s >= 1.0 || (ends_only && inside) {
@@ -253,21 +261,33 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
         last = Some((s, inside));
         // On a trim of the other face there is no way to go freely.
         let shared = member.as_ref().is_some_and(|m| m.is_on_trim_of_other(own));
-        if let Some(image) = image.filter(|_| !shared) {
-            // Inside no step is longer than this; outside the rest of the way may be free.
+        if let Some(image) = image {
+            // Inside, steps end at stations; outside, the rest of the path may be free.
             let most = if inside { (s + longest).min(station(next)) } else { 1.0 };
-            let free = image.free_until(s, most, MIN_STEP);
-            if !inside && free >= 1.0 {
-                // Nothing is met on the rest of the way.
-                return;
+            is_free = false;
+            while ahead >= SMALLEST_PART && !is_free {
+                is_free = image.is_free(s, (s + ahead).min(most));
+                if !is_free {
+                    ahead *= 0.5;
+                }
             }
-            is_free = free > s;
             if is_free {
-                s = free;
-                continue;
+                let end = (s + ahead).min(most);
+                if !inside && end >= 1.0 {
+                    return;
+                }
+                (s, ahead, across) = (end, (2.0 * ahead).min(1.0), SMALLEST_PART);
+            } else {
+                // Across a border. Along a border the steps grow, at once if two places in a row are on it.
+                let longest_across = if shared { SHARED_STEP * scale } else { MIN_STEP * scale };
+                let is_along = shared && was_shared;
+                across = if is_along { longest_across } else { across.min(longest_across) };
+                s = (s + across.min(longest)).min(most);
+                (ahead, across) = (SMALLEST_PART, 2.0 * across);
             }
+            was_shared = shared;
+            continue;
         }
-        is_free = false;
         // Inside no step is longer than this; outside the rest of the way may be free.
         let most = if inside { longest } else { 1.0 - s } * length / STEP;
         let free = member.filter(|_| !shared).map_or(0.0, |m| clearance(set, &m, own, most));
@@ -276,8 +296,6 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
             return;
         }
         let smallest = if shared || free <= set.ctx.tol.same { SHARED_STEP } else { MIN_STEP };
-        // Loads need no more than the outline of the whole feature: pieces of fine trims are short.
-        let scale = if options.load_bearing { (set.extent / length).max(1.0) } else { 1.0 };
         let smallest = smallest * scale;
         s = (s + (STEP * free / length).clamp(smallest.min(longest), longest)).min(station(next));
     }

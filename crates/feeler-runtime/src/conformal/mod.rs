@@ -207,9 +207,9 @@ pub(crate) struct OnTrim {
     pub deviation: f64,
 }
 
-/// Where a footpoint is known to be on its face.
+/// Place of a footpoint on its face that the caller has computed.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct KnownPlace {
     /// Its parameters.
     uv: Option<P2>,
     in_domain: InDomain,
@@ -349,9 +349,9 @@ impl<'a> FamilySet<'a> {
     /// `is_inside`: whether it is known to be inside the trims of the other face.
     pub(crate) fn member_on_trim(&self, own: Which, p: &P3, trim: OnTrim, is_inside: bool) -> Option<Member> {
         let pair = self.facing(own, p)?;
-        let mut known = [is_inside.then_some(Known { uv: None, in_domain: InDomain::INSIDE }); 2];
+        let mut known = [is_inside.then_some(KnownPlace { uv: None, in_domain: InDomain::INSIDE }); 2];
         let in_domain = InDomain { slack: trim.deviation, border: true };
-        known[own as usize] = Some(Known { uv: Some(trim.uv), in_domain });
+        known[own as usize] = Some(KnownPlace { uv: Some(trim.uv), in_domain });
         Some(Member { pair, sides: self.sides(&pair, known) })
     }
 
@@ -417,7 +417,7 @@ impl<'a> FamilySet<'a> {
     }
 
     /// `known` of A and B: where footpoints are that lie on a trim.
-    fn sides(&self, c: &Critical, known: [Option<Known>; 2]) -> Option<(Side, Side)> {
+    fn sides(&self, c: &Critical, known: [Option<KnownPlace>; 2]) -> Option<(Side, Side)> {
         let ctx = self.ctx;
         if !(ctx.least <= c.distance && c.distance <= ctx.d_max) {
             return None;

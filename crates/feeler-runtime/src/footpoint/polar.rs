@@ -13,6 +13,7 @@ use crate::body::edge_normals::EdgeNormals;
 use feeler_geom::{V3, math};
 use feeler_hierarchy::Vertex;
 use smallvec::SmallVec;
+use std::f64::consts::FRAC_PI_2;
 
 /// Outcome of a polar test.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,32 +85,57 @@ pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, alpha: f64) -> Po
     Polar::Outside
 }
 
+/// Rounding of a product of two unit vectors that other products define.
+const PRODUCT_ROUNDING: f64 = 2e-12;
+
 /// Constraints of a vertex; more of them than a solid's corner usually has are put on the heap.
 pub(crate) type Few = SmallVec<[V3; 64]>;
 
 /// Angle (rad) between `n` and the cone `{d : ⟨d, v⟩ ≤ 0}`; π/2 when the nearest point of the cone is its
 /// apex.
 fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {
+    let nearest = farthest_direction(constraints, 0.0, n);
+    nearest.map_or(FRAC_PI_2, |d| math::acos(d.dot(n).clamp(0.0, 1.0)))
+}
+
+/// Unit vector d with the largest ⟨`along`, d⟩, subject to ⟨d, v⟩ ≤ sin `angle` for the unit vectors v along
+/// all `constraints`. `None` if no direction satisfies them.
+///
+/// The maximum has no, one or two active constraints, which are enumerated (BREP 1.24).
+pub(crate) fn farthest_direction(constraints: &[V3], angle: f64, along: &V3) -> Option<V3> {
     let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
-    let feasible = |d: &V3| unit.iter().all(|v| d.dot(v) <= 1e-12 * (1.0 + d.norm()));
-    // The projection lies inside, on one plane or on the line of two: the longest feasible one is the
-    // nearest.
-    let mut longest = 0.0_f64;
+    let (sine, cosine) = math::sin_cos(angle);
+    let mut best: Option<(f64, V3)> = None;
     let mut offer = |d: V3| {
-        if feasible(&d) && d.dot(n) > 0.0 {
-            longest = longest.max(d.norm());
+        let reached = along.dot(&d);
+        if best.is_none_or(|(other, _)| reached > other) && satisfies(&d, &unit, angle) {
+            best = Some((reached, d));
         }
     };
-    offer(*n);
+    if let Some(d) = along.try_normalize(f64::MIN_POSITIVE) {
+        offer(d);
+    }
     for (i, v) in unit.iter().enumerate() {
-        offer(n - v * n.dot(v));
+        if let Some(across) = (along - v * along.dot(v)).try_normalize(f64::MIN_POSITIVE) {
+            offer(v * sine + across * cosine);
+        }
         for w in &unit[..i] {
-            if let Some(ray) = v.cross(w).try_normalize(f64::MIN_POSITIVE) {
-                offer(ray * n.dot(&ray));
+            let Some(ray) = v.cross(w).try_normalize(f64::MIN_POSITIVE) else { continue };
+            let base = (v + w) * (sine / (1.0 + v.dot(w)));
+            let rest = 1.0 - base.norm_squared();
+            if rest >= 0.0 {
+                [ray, -ray].into_iter().for_each(|d| offer(base + d * rest.sqrt()));
             }
         }
     }
-    math::acos(longest)
+    best.map(|(_, d)| d)
+}
+
+/// Whether a unit vector d satisfies ⟨d, v⟩ ≤ sin `angle` for the unit vectors v along all `constraints`, up
+/// to rounding.
+pub(crate) fn satisfies(d: &V3, constraints: &[V3], angle: f64) -> bool {
+    let limit = math::sin(angle) + PRODUCT_ROUNDING;
+    constraints.iter().all(|v| d.dot(v) <= limit * v.norm())
 }
 
 #[cfg(test)]
@@ -147,5 +173,41 @@ mod tests {
             }
         }
         assert!(refused > 10_000, "{refused}");
+    }
+
+    /// No sampled direction of the dilated polars is better.
+    #[test]
+    fn no_direction_is_better() {
+        let mut rng = SmallRng::seed_from_u64(47);
+        let mut compared = 0;
+        for _ in 0..300 {
+            let mut unit = || loop {
+                let v = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+                if v.norm() > 0.1 && v.norm() < 1.0 {
+                    return v.normalize();
+                }
+            };
+            let middle = unit();
+            // Cones around about one direction: their intersection is not empty.
+            let cone: Vec<V3> = (0..6).map(|_| (unit() - middle * 1.2).normalize()).collect();
+            let between = unit() * 0.3;
+            let best = farthest_direction(&cone, 0.02, &between);
+            let sine = math::sin(0.02);
+            for _ in 0..400 {
+                let n = (middle + unit() * 0.9).normalize();
+                if cone.iter().all(|v| n.dot(v) <= sine) {
+                    compared += 1;
+                    let best = best.expect("a direction exists");
+                    assert!(between.dot(&n) <= between.dot(&best) + 1e-9);
+                }
+            }
+        }
+        assert!(compared > 1_000, "{compared}");
+    }
+
+    #[test]
+    fn opposite_polars_have_none() {
+        let all = [V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()];
+        assert!(farthest_direction(&all, 1e-3, &V3::x()).is_none());
     }
 }

@@ -19,6 +19,10 @@ const PARALLEL: f64 = 1e-6;
 /// Distance, in roundings of a footpoint, below which two footpoints define no direction.
 pub(crate) const ROUNDINGS: f64 = 100.0;
 
+/// Rounding of products with an extreme ray of a cone, and distance of unit vectors along one ray.
+const RAY_ROUNDING: f64 = 1e-9;
+const SAME_RAY: f64 = 1e-6;
+
 /// Direction from A to B, and the signed distance (mm) along it, of a candidate within the tolerance that has
 /// a vertex and no face, or two edges whose tangents are parallel; `None` for any other candidate, or when
 /// the polars have no direction in common.
@@ -51,8 +55,8 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
     Some((n, between.dot(&n)))
 }
 
-/// Appends vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction n from A to B in the polar of one
-/// side. Those along an edge's tangent come first. Returns the tangent (frame of A) of an edge.
+/// Appends vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction n from A to B in the polar of
+/// one side. Those along an edge's tangent come first. Returns the tangent (frame of A) of an edge.
 pub(crate) fn collect(
     ctx: &Context<'_>,
     which: Which,
@@ -71,10 +75,7 @@ pub(crate) fn collect(
     match feature {
         Feature::Vertex(i) => body.vertex(i).constraints.iter().for_each(|v| add(*v)),
         Feature::Edge(i) => {
-            let own = match which {
-                Which::A => *p,
-                Which::B => ctx.pose_ba * p,
-            };
+            let own = ctx.in_own(which, p);
             let t = crate::footpoint::trim::locate_on_edge(body, i, &own, None, &ctx.tol)?.place.uv[0];
             let e = edge_normals(body, i, t)?;
             of_edge(&e)?.into_iter().for_each(add);
@@ -85,8 +86,8 @@ pub(crate) fn collect(
     Some(None)
 }
 
-/// Vectors v (the solid's frame) with ⟨n, v⟩ ≤ 0 for every direction n in the polar of an edge, those along
-/// the tangent first; `None` for a concave edge.
+/// Vectors v (the solid's frame) with ⟨n, v⟩ ≤ 0 for every direction n in the polar of an edge, those
+/// along the tangent first; `None` for a concave edge.
 pub(crate) fn of_edge(e: &EdgeNormals) -> Option<[V3; 4]> {
     if e.dihedral() < 0.0 {
         return None;
@@ -96,27 +97,34 @@ pub(crate) fn of_edge(e: &EdgeNormals) -> Option<[V3; 4]> {
     Some([e.tangent, -e.tangent, into[0], into[1]])
 }
 
-/// A unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`, `None` when that is {0}: the mean of its extreme
+/// Unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`, `None` when that is {0}: the mean of its extreme
 /// rays.
 pub(crate) fn feasible(constraints: &[V3]) -> Option<V3> {
+    let rays = extreme_rays(constraints);
+    let sum: V3 = rays.iter().sum();
+    let one = rays.first().copied();
+    // Opposite rays cancel where the cone contains a whole line.
+    let is_inside = |n: &V3| constraints.iter().all(|v| n.dot(v) <= RAY_ROUNDING * v.norm());
+    sum.try_normalize(RAY_ROUNDING).filter(is_inside).or(one)
+}
+
+/// Unit vectors along the extreme rays of `{n : ⟨n, v⟩ ≤ 0}`, each one once, whatever the number of
+/// planes through it. Those of the polar of a vertex between planes are the normals of its faces.
+pub(crate) fn extreme_rays(constraints: &[V3]) -> Few {
     let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
-    let holds = |n: &V3| unit.iter().all(|v| n.dot(v) <= 1e-9);
-    // Each extreme ray once, whatever the number of planes through it: the mean depends on the cone alone.
+    let is_inside = |n: &V3| unit.iter().all(|v| n.dot(v) <= RAY_ROUNDING);
     let mut rays = Few::new();
     for (i, v) in unit.iter().enumerate() {
         for w in &unit[..i] {
-            let Some(ray) = v.cross(w).try_normalize(1e-9) else { continue };
+            let Some(ray) = v.cross(w).try_normalize(RAY_ROUNDING) else { continue };
             for n in [ray, -ray] {
-                if holds(&n) && !rays.iter().any(|r| (r - n).norm() < 1e-6) {
+                if is_inside(&n) && !rays.iter().any(|r| (r - n).norm() < SAME_RAY) {
                     rays.push(n);
                 }
             }
         }
     }
-    let sum: V3 = rays.iter().sum();
-    let one = rays.first().copied();
-    // Opposite rays cancel where the cone holds a whole line.
-    sum.try_normalize(1e-9).filter(holds).or(one)
+    rays
 }
 
 #[cfg(test)]

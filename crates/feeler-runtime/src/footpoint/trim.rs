@@ -78,8 +78,7 @@ pub(crate) fn locate_on_face(
     Some(Located { place, slack, border, is_beside: inside.is_none() })
 }
 
-/// The place with the source face that holds it, which [`locate_on_face`] leaves out: a face of many sources
-/// is searched.
+/// Place with its source face, which [`locate_on_face`] omits because it searches all sources of a face.
 pub(crate) fn with_source(body: &Body, place: &FeatureRef) -> FeatureRef {
     match place.kind {
         FeatureKind::Face => {
@@ -120,7 +119,7 @@ fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
 }
 
-/// Place of parameters in the domain of a face; `None` outside.
+/// Place of parameters in the domain of a face; `None` outside the domain.
 fn domain_slack(
     face: &Face,
     uv: P2,

@@ -67,6 +67,14 @@ impl Context<'_> {
         }
     }
 
+    /// A point (frame of A) in the frame of a solid.
+    pub(crate) fn in_own(&self, which: Which, p: &P3) -> P3 {
+        match which {
+            Which::A => *p,
+            Which::B => self.pose_ba * p,
+        }
+    }
+
     pub(crate) fn body(&self, which: Which) -> &Body {
         match which {
             Which::A => self.a,

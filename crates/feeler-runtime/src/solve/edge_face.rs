@@ -15,8 +15,8 @@
 //!
 //! A side of the patch may be one point, a pole. Beside it footpoints turn around the pole over a length of
 //! the edge's distance from it, and parameters at the ends of an interval exclude nothing in between.
-//! Intervals are halved there until the turn is bounded or the interval is a point. Behind a pole there is no
-//! surface, and the patch's equations have a reversed normal: footpoints there are rejected.
+//! Intervals are halved there until the turn is bounded or the interval is a point. Footpoints with
+//! parameters behind a pole are rejected, because they do not belong to the surface.
 
 use super::curve::{self, Jet};
 use super::leaf::Leaf;

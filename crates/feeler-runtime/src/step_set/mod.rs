@@ -9,15 +9,15 @@
 //! # Source
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs), (1.24); MATH §23.
 
-mod cone;
 mod flush;
 mod sample;
 
 pub(crate) use flush::slid_past;
-pub(crate) use sample::{Sample, Scratch as SampleScratch, add_samples};
+pub(crate) use sample::{Sample, SampleId, Scratch as SampleScratch, add_samples};
 
 use crate::body::edge_normals::edge_normals;
 use crate::filter::{filter, filter_beside, is_impossible};
+use crate::footpoint::polar::{Few, farthest_direction};
 use crate::footpoint::touching::collect;
 use crate::footpoint::trim::{locate_on_edge, place_on};
 use crate::query::{Accepted, Candidate, Context};
@@ -25,7 +25,6 @@ use crate::side::Which;
 use crate::{FeatureRef, LmdClass};
 use feeler_geom::{P2, P3, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
-use smallvec::SmallVec;
 
 /// Bounds of the motion of B relative to A in the step to come.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,8 +33,8 @@ pub(crate) struct Widening {
     pub rotation: f64,
     /// Displacement (mm) of any point of B.
     pub displacement: f64,
-    /// Largest distance (mm) of samples: what the step can close, or minus infinity for none.
-    pub closed: f64,
+    /// Largest distance (mm) that the step can close: the displacement and the dilations.
+    pub max_distance: f64,
     /// Wanted error of a gap (mm).
     pub gap_error: f64,
 }
@@ -43,12 +42,13 @@ pub(crate) struct Widening {
 /// Largest dilation (rad) of a polar, and the dilation by which pairs of areas are culled.
 pub(crate) const LARGEST_DILATION: f64 = 0.25;
 /// Dilation for two edges that cross, in rotations of the step over the sine of their angle.
-const OF_EDGES: f64 = 1.2;
-/// Angle between edges, in rotations of the step, below which the ends of their overlap stand for them.
-const PARALLEL: f64 = 6.0;
+const CROSSING_DILATION: f64 = 1.2;
+/// Smallest angle between crossing edges, in rotations of the step; below it the set contains the ends of
+/// their overlap instead.
+const MIN_CROSSING_ANGLE: f64 = 6.0;
 
-/// A critical pair as a contact of the step: as a minimum if it is one, else in dilated polars or on extended
-/// faces, as a quasi-minimum.
+/// Accepts a critical pair as a contact of the step: as a minimum where [`filter`] accepts it, otherwise as a
+/// quasi-minimum of dilated polars and extended faces.
 pub(crate) fn widened(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Accepted> {
     let exact = Context { alpha: 0.0, ..*ctx };
     if let Some(minimum) = filter(&exact, c) {
@@ -75,13 +75,13 @@ fn dilation(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<f64> {
             let s = tangent(ctx, Which::A, a, &c.p_a, c.hint_a)?;
             let t = tangent(ctx, Which::B, b, &c.p_b, c.hint_b)?;
             let sine = s.cross(&t).norm();
-            if sine <= math::sin(PARALLEL * rotation) {
+            if sine <= math::sin(MIN_CROSSING_ANGLE * rotation) {
                 return None;
             }
-            OF_EDGES * rotation / sine
+            CROSSING_DILATION * rotation / sine
         }
         (Feature::Face(_), Feature::Face(_)) => 0.0,
-        // Where the footpoint slides on a curved face, the normal turns.
+        // A footpoint that slides on a curved face turns the normal.
         (a, b) => {
             let bends = bend(Which::A, a, &c.p_a, c.hint_a) + bend(Which::B, b, &c.p_b, c.hint_b);
             rotation + bends * displacement
@@ -93,7 +93,7 @@ fn dilation(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<f64> {
 /// Largest absolute curvature (1/mm) of a face at a point (frame of A).
 fn bend_of_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, hint: Option<P2>) -> f64 {
     let surface = &ctx.body(which).face(face).surface;
-    let uv = hint.unwrap_or_else(|| surface.invert(&own(ctx, which, p), None, None));
+    let uv = hint.unwrap_or_else(|| surface.invert(&ctx.in_own(which, p), None, None));
     let [k1, k2] = surface.curvatures(uv);
     let bend = k1.abs().max(k2.abs());
     if bend.is_finite() { bend } else { 0.0 }
@@ -102,30 +102,22 @@ fn bend_of_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, hint: Opt
 /// Unit tangent (frame of A) of an edge at a point (frame of A).
 fn tangent(ctx: &Context<'_>, which: Which, edge: EdgeId, p: &P3, hint: Option<P2>) -> Option<V3> {
     let body = ctx.body(which);
-    let at = locate_on_edge(body, edge, &own(ctx, which, p), hint.map(|h| h.x), &ctx.tol)?;
+    let at = locate_on_edge(body, edge, &ctx.in_own(which, p), hint.map(|h| h.x), &ctx.tol)?;
     let tangent = edge_normals(body, edge, at.place.uv[0])?.tangent;
     Some(if which == Which::A { tangent } else { ctx.pose_ab * tangent })
 }
 
-/// A point (frame of A) in a solid's own frame.
-fn own(ctx: &Context<'_>, which: Which, p: &P3) -> P3 {
-    match which {
-        Which::A => *p,
-        Which::B => ctx.pose_ba * p,
-    }
-}
-
-/// Two vertices, or a vertex and an edge, whose connection is outside a polar: the direction of both dilated
-/// polars in which they are farthest apart.
+/// Accepts two vertices, or a vertex and an edge, whose connection is outside a polar, with the direction of
+/// both dilated polars in which they are farthest apart.
 fn beside_polars(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Accepted> {
     if is_impossible(ctx, c) {
         return None;
     }
-    let mut constraints = SmallVec::new();
+    let mut constraints = Few::new();
     collect(ctx, Which::A, c.feature_a, &c.p_a, &mut constraints)?;
     collect(ctx, Which::B, c.feature_b, &c.p_b, &mut constraints)?;
     let between = c.p_b - c.p_a;
-    let n = cone::direction(&constraints, step.rotation, &between)?;
+    let n = farthest_direction(&constraints, step.rotation + ctx.tol.angle, &between)?;
     let distance = between.dot(&n);
     if !(ctx.tol.least_distance() <= distance && distance <= ctx.d_max) {
         return None;
@@ -135,7 +127,7 @@ fn beside_polars(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Ac
         Feature::Edge(_) | Feature::Face(_) => 0.0,
     };
     let place =
-        |which, feature, p: &P3| -> FeatureRef { place_on(ctx.body(which), feature, &own(ctx, which, p)) };
+        |which, feature, p: &P3| -> FeatureRef { place_on(ctx.body(which), feature, &ctx.in_own(which, p)) };
     Some(Accepted {
         feature_a: c.feature_a,
         feature_b: c.feature_b,

@@ -13,7 +13,7 @@
 //! # Source
 //! BREP §1.3.1.4; MATH §23.
 
-use super::{LARGEST_DILATION, Widening, own};
+use super::{LARGEST_DILATION, Widening};
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
 use crate::footpoint::polar::Polar;
@@ -40,20 +40,34 @@ pub(crate) struct Sample {
     pub step: [f64; 2],
 }
 
-/// Reused memory.
+/// What identifies a sample of a pair of bodies: its features, the side of its fixed point and the bits of
+/// its parameters.
+pub(crate) type SampleId = (Feature, Feature, Which, [u64; 2]);
+
+impl Sample {
+    /// Identity. Samples at steps of different lengths have parameters in common.
+    #[expect(clippy::cast_precision_loss, reason = "at most some thousand steps")]
+    pub(crate) fn identity(&self) -> SampleId {
+        let (which, key) = self.key;
+        let parameters = [0, 1].map(|i| (key[i] as f64 * self.step[i]).to_bits());
+        (self.pair.feature_a, self.pair.feature_b, which, parameters)
+    }
+}
+
+/// Scratch buffers reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     row: Vec<Sample>,
 }
 
-/// Samples along a line from a contact, and of a pair of bodies, at most.
-const MOST_ALONG: i64 = 64;
-const MOST: usize = 256;
-/// Part of a feature's parameters that one step is at most.
-const COARSEST: f64 = 0.25;
-/// Relative curvature (1/mm), in parts of the inverse extent, below which a pair has none.
-const FLAT: f64 = 1e-6;
-
+/// Maximum number of samples on each side of a contact along a line.
+const MAX_ALONG_LINE: i64 = 64;
+/// Maximum number of samples of one walk, and of all walks over free-form features.
+const MAX_SAMPLES: usize = 256;
+/// Largest spacing, as a part of the range of a feature's parameters.
+const MAX_SPACING: f64 = 0.25;
+/// Smallest relative curvature (1/mm), in parts of the inverse extent; below it features count as straight.
+const MIN_CURVATURE: f64 = 1e-6;
 /// Difference of principal curvatures, in parts of the larger one, below which a surface bends equally in all
 /// directions.
 const SPHERICAL: f64 = 1e-6;
@@ -68,20 +82,19 @@ pub(crate) fn add_samples(
     out: &mut Vec<Sample>,
 ) {
     out.clear();
-    let is_near = |c: &&Accepted| !c.is_slid && c.distance <= step.closed;
+    let is_near = |c: &&Accepted| !c.is_slid && c.distance <= step.max_distance;
     for contact in kept.iter().filter(is_near) {
-        let begin = out.len();
         match (contact.feature_a, contact.feature_b) {
             (Feature::Edge(e), Feature::Face(_)) => along_edge(ctx, step, contact, (Which::A, e), out),
             (Feature::Face(_), Feature::Edge(e)) => along_edge(ctx, step, contact, (Which::B, e), out),
             _ => {}
         }
-        // The least distance of two faces may be beyond their borders: then edges have the contacts.
+        // The smallest distance of two faces may lie beyond their borders; edges have the contacts then.
         let is_set = contact.class == LmdClass::Conformal;
         for pair in faces_of(ctx, step, contact) {
             let of_a = ctx.primitive(Which::A, pair.feature_a);
             let is_closed_form = of_a.is_some() && ctx.primitive(Which::B, pair.feature_b).is_some();
-            // Samples of free-form faces are slow: beside their own strict contacts only.
+            // Samples of free-form faces take long, so that they are added beside strict contacts only.
             let is_own = (pair.feature_a, pair.feature_b) == (contact.feature_a, contact.feature_b);
             if !is_closed_form && (is_set || !is_own) {
                 continue;
@@ -91,23 +104,15 @@ pub(crate) fn add_samples(
                 along_borders(ctx, step, &pair, out);
             }
         }
-        // Several minima of one pair of features have samples in common.
-        let mut k = begin;
-        while k < out.len() {
-            let (earlier, this) = (&out[..k], &out[k]);
-            let is_known =
-                earlier.iter().any(|s| is_same(s, this)) || kept.iter().any(|c| is_at(ctx, c, this));
-            if is_known {
-                out.remove(k);
-            } else {
-                k += 1;
-            }
-        }
     }
+    // Several minima of one pair of features have samples in common.
+    out.sort_by_key(Sample::identity);
+    out.dedup_by_key(|s| s.identity());
+    out.retain(|s| !kept.iter().any(|c| is_at(ctx, c, s)));
 }
 
-/// Pairs of faces at a contact, as contacts: its faces, and those beside its edges that the step can turn
-/// into its direction.
+/// Pairs of faces at a contact, as contacts: its faces, and faces beside its edges whose normals the step can
+/// turn into its direction.
 fn faces_of(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> SmallVec<[Accepted; 2]> {
     let faces = |which: Which| -> SmallVec<[FaceId; 2]> {
         let (feature, place, p) = match which {
@@ -119,11 +124,11 @@ fn faces_of(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> SmallVec<
             Feature::Vertex(_) => SmallVec::new(),
             Feature::Edge(e) => {
                 let body = ctx.body(which);
-                let n = outward(ctx, which, contact);
+                let n = outward_of(ctx, which, &contact.n);
                 let point = body.edge(e).curve.point(place.uv[0]);
                 let turns = |f: FaceId| {
                     let data = body.face(f);
-                    // To find a point on a free-form face is too slow.
+                    // Inversion of a point on a free-form face takes too long.
                     if matches!(data.surface, Surface::Bezier(_)) {
                         return false;
                     }
@@ -142,7 +147,7 @@ fn faces_of(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> SmallVec<
     let (of_a, of_b) = (faces(Which::A), faces(Which::B));
     let place = |which, face: FaceId, feature, known: &FeatureRef, p: &P3| match feature {
         Feature::Face(_) => *known,
-        Feature::Edge(_) | Feature::Vertex(_) => place_on_face(ctx.body(which), face, &own(ctx, which, p)),
+        Feature::Edge(_) | Feature::Vertex(_) => place_on_face(ctx.body(which), face, &ctx.in_own(which, p)),
     };
     let mut out = SmallVec::new();
     for &a in &of_a {
@@ -159,8 +164,8 @@ fn faces_of(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> SmallVec<
     out
 }
 
-/// Samples along the round edges of two faces that face each other, one edge against the other face: along
-/// straight lines of the faces the gap is linear, and its ends suffice.
+/// Adds samples along the round edges of two faces that face each other, of each edge against the other face.
+/// Along straight lines of the faces the gap is linear, so that its ends suffice.
 fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &mut Vec<Sample>) {
     for which in [Which::A, Which::B] {
         let (feature, p) = match which {
@@ -168,10 +173,9 @@ fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &m
             Which::B => (contact.feature_b, &contact.p_b),
         };
         let Feature::Face(face) = feature else { return };
-        let p = own(ctx, which, p);
-        for (edge, data) in (0..).map(EdgeId).zip(&ctx.body(which).hierarchy().edges) {
-            let is_round = matches!(data.curve, Curve::Circle { .. });
-            if !is_round || !data.sides.iter().any(|s| s.face == face) {
+        let p = ctx.in_own(which, p);
+        for &edge in ctx.body(which).edges_of_face(face) {
+            if !matches!(ctx.body(which).edge(edge).curve, Curve::Circle { .. }) {
                 continue;
             }
             let place = place_on(ctx.body(which), Feature::Edge(edge), &p);
@@ -184,7 +188,7 @@ fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &m
     }
 }
 
-/// Parameters from which a point of the other face is searched: those of the sample before.
+/// Start parameters of inversions on the other face: those of the previous sample.
 struct Hint {
     of_contact: P2,
     last: Cell<P2>,
@@ -196,7 +200,7 @@ impl Hint {
         Self { of_contact: P2::new(u, v), last: Cell::new(P2::new(u, v)) }
     }
 
-    /// For the sample of a number on the way outwards from a middle one.
+    /// Start of the sample `number` on a walk outwards from `middle`.
     fn of(&self, number: i64, middle: i64) -> P2 {
         if (number - middle).abs() <= 1 { self.of_contact } else { self.last.get() }
     }
@@ -206,7 +210,7 @@ impl Hint {
     }
 }
 
-/// Whether the samples of another contact already pass a point (frame of A) of a pair of features.
+/// Whether samples of the same pair of features lie within the spacing (mm) of a point (frame of A).
 fn is_passed(out: &[Sample], contact: &Accepted, (which, p): (Which, &P3), spacing: f64) -> bool {
     let point = |s: &Sample| if which == Which::A { s.pair.p_a } else { s.pair.p_b };
     out.iter().any(|s| {
@@ -216,13 +220,7 @@ fn is_passed(out: &[Sample], contact: &Accepted, (which, p): (Which, &P3), spaci
     })
 }
 
-fn is_same(s: &Sample, t: &Sample) -> bool {
-    let features = |s: &Sample| (s.pair.feature_a, s.pair.feature_b);
-    // Steps of different lengths meet at the coarser one's places.
-    let at = |s: &Sample| [0, 1].map(|i| (s.key.1[i] as f64 * s.step[i]).to_bits());
-    features(s) == features(t) && s.key.0 == t.key.0 && at(s) == at(t)
-}
-
+/// Whether a sample coincides with a contact of the same features.
 fn is_at(ctx: &Context<'_>, c: &Accepted, s: &Sample) -> bool {
     (c.feature_a, c.feature_b) == (s.pair.feature_a, s.pair.feature_b)
         && (c.p_a - s.pair.p_a).norm() <= ctx.tol.same
@@ -268,26 +266,26 @@ fn along_edge(
     let speed = d.d1.norm();
     let Some(tangent) = data.curve.tangent_of(at, &d) else { return };
     let bend = (d.d2 - tangent * tangent.dot(&d.d2)) / (speed * speed);
-    let outward = outward(ctx, which, contact);
+    let outward = outward_of(ctx, which, &contact.n);
     let of_edge = -outward.dot(&bend);
     let tangent = if which == Which::A { tangent } else { ctx.pose_ab * tangent };
     let Some(of_face) = curvature_along(ctx, other, face, contact, &tangent) else { return };
     let extent = ctx.extent(contact.feature_a, contact.feature_b);
     // Along a straight line on a face that is straight there the gap is linear.
-    let is_linear = [bend.norm(), of_face.abs()].iter().all(|k| *k <= FLAT / extent);
+    let is_linear = [bend.norm(), of_face.abs()].iter().all(|k| *k <= MIN_CURVATURE / extent);
     if is_linear || error(step, of_edge, of_face) <= allowed(ctx, step) {
         return;
     }
     let at_end = (of_edge + of_face).max(0.0) + bend.norm() * step.rotation;
-    let spacing = (8.0 * step.gap_error / at_end.max(FLAT / extent)).sqrt();
+    let spacing = (8.0 * step.gap_error / at_end.max(MIN_CURVATURE / extent)).sqrt();
     let whole: f64 = data.spans.iter().map(|s| s.t1 - s.t0).sum();
-    let step_length = power_of_two((spacing / speed).min(COARSEST * whole));
+    let step_length = power_of_two((spacing / speed).min(MAX_SPACING * whole));
     if is_passed(out, contact, (which, &ctx.in_a(which, &d.p)), step_length * speed) {
         return;
     }
     let middle = whole_number(at / step_length);
     let period = data.curve.period();
-    let most = period.map_or(MOST_ALONG, |p| MOST_ALONG.min(whole_number(0.5 * p / step_length)));
+    let most = period.map_or(MAX_ALONG_LINE, |p| MAX_ALONG_LINE.min(whole_number(0.5 * p / step_length)));
     let hint = Hint::new(contact, other);
     let sample = |i: i64| {
         let t = i as f64 * step_length;
@@ -309,28 +307,28 @@ fn along_edge(
         if normals.test(&across, ctx.tol.angle, alpha) == Polar::Outside {
             return None;
         }
-        let source = data.spans.first().map_or(0, |s| s.source);
-        let own = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source, uv: [t, 0.0] };
+        let own = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: 0, uv: [t, 0.0] };
         Some(facing.sample(contact, which, own, ([i, 0], [step_length, 1.0])))
     };
     let is_closed_form = ctx.primitive(other, face).is_some() && !matches!(data.curve, Curve::Bezier(_));
-    let in_all = if is_closed_form { out.len() + MOST } else { MOST };
+    let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_SAMPLES };
     walk(step, middle, (most, in_all), is_closed_form, &sample, out);
 }
 
 /// The nearest whole number.
-#[expect(clippy::cast_possible_truncation, reason = "parameters in steps that are no parts of rounding")]
+#[expect(clippy::cast_possible_truncation, reason = "parameters are at most some thousand steps")]
 fn whole_number(x: f64) -> i64 {
     x.round() as i64
 }
 
-/// Takes samples outwards from a middle one, as long as the step can close their gaps: at most so many to
-/// each side, and until there are so many in all. Points without a sample are `passed` over, or end it.
+/// Adds samples outwards from a middle one while the step can close their gaps: at most `most` to each side,
+/// and until `out` has `in_all`. A point without a sample is skipped if `skips` is true, and ends the walk
+/// if not.
 fn walk(
     step: &Widening,
     middle: i64,
     (most, in_all): (i64, usize),
-    passed: bool,
+    skips: bool,
     sample: &dyn Fn(i64) -> Option<Sample>,
     out: &mut Vec<Sample>,
 ) {
@@ -341,19 +339,19 @@ fn walk(
                 return;
             }
             match sample(middle + sign * k) {
-                Some(s) if s.pair.distance <= step.closed => out.push(s),
+                Some(s) if s.pair.distance <= step.max_distance => out.push(s),
                 // The nearest points are on both sides of the contact.
                 Some(_) if k > 0 => break,
                 // Beyond a border of either face; there may be more behind it.
-                None if k > 0 && !passed => break,
+                None if k > 0 && !skips => break,
                 _ => {}
             }
         }
     }
 }
 
-/// Samples on a face that is nearly conformal to another one, at fixed parameters of the first. Returns true
-/// if the faces are straight in one of the directions: their borders have the ends then.
+/// Adds samples at fixed parameters of a face that is nearly conformal to another one. Returns whether the
+/// faces are straight in one of the directions; their borders contain the ends then.
 fn on_faces(
     ctx: &Context<'_>,
     step: &Widening,
@@ -362,8 +360,8 @@ fn on_faces(
     out: &mut Vec<Sample>,
 ) -> bool {
     let (Feature::Face(a), Feature::Face(b)) = (contact.feature_a, contact.feature_b) else { return false };
-    // The points of the side that bends more are fixed; not those of a sphere, which bends equally in all
-    // directions: the parameter lines of the other side are the directions of least and largest curvature.
+    // The points of the side with the larger curvature are fixed. A sphere is curved equally in all
+    // directions; beside it, the parameter lines of the other side are the principal directions.
     let bend = |which, f: FaceId, place: &FeatureRef| {
         let [k1, k2] = ctx.body(which).face(f).surface.curvatures(P2::new(place.uv[0], place.uv[1]));
         let bend = k1.abs().max(k2.abs());
@@ -388,14 +386,14 @@ fn on_faces(
         else {
             return false;
         };
-        is_straight[i] = own.abs().max(of_other.abs()) <= FLAT / extent;
+        is_straight[i] = own.abs().max(of_other.abs()) <= MIN_CURVATURE / extent;
         is_sampled[i] = !is_straight[i] && error(step, own, of_other) > allowed(ctx, step);
-        apart[i] = (4.0 * step.gap_error / (own + of_other).max(FLAT / extent)).sqrt();
+        apart[i] = (4.0 * step.gap_error / (own + of_other).max(MIN_CURVATURE / extent)).sqrt();
     }
     let rect = &data.trim.rect;
-    // Parameters that run at one speed near a pole run at another one farther away.
+    // The speed of u depends on v.
     let spacing_of = |apart: f64, speed: f64, range: f64| {
-        let step = power_of_two((apart / speed).min(COARSEST * range));
+        let step = power_of_two((apart / speed).min(MAX_SPACING * range));
         Some(step).filter(|step| step.is_finite() && *step > 0.0)
     };
     let has_borders = is_straight != [false; 2];
@@ -424,7 +422,7 @@ fn on_faces(
         let near = hint.of(i, middle_u);
         let facing = facing(ctx, other, (of_other, near), &ctx.in_a(which, &p), step)?;
         hint.set(&facing.place);
-        // Both surfaces face each other up to what the step turns them, and what they bend between samples.
+        // Normals are opposite up to the rotation of the step and the curvature between samples.
         let outward = outward_normal(data, uv);
         if outward.dot(&outward_of(ctx, which, &facing.n)) < math::cos(LARGEST_DILATION) {
             return None;
@@ -433,11 +431,11 @@ fn on_faces(
         Some(facing.sample(contact, which, own, ([i, j], [spacing_u, spacing_v])))
     };
     let middle_v = whole_number(uv.y / spacing_v);
-    let [along_u, along_v] = is_sampled.map(|is| if is { MOST_ALONG } else { 0 });
+    let [along_u, along_v] = is_sampled.map(|is| if is { MAX_ALONG_LINE } else { 0 });
     let row = &mut scratch.row;
     let is_closed_form =
         ctx.primitive(other, of_other).is_some() && ctx.primitive(which, Feature::Face(face)).is_some();
-    let in_all = if is_closed_form { out.len() + MOST } else { MOST };
+    let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_SAMPLES };
     for sign in [1, -1] {
         for k in i64::from(sign == -1)..=along_v {
             row.clear();
@@ -450,14 +448,14 @@ fn on_faces(
             walk(
                 step,
                 middle_u,
-                (around, MOST),
+                (around, MAX_SAMPLES),
                 is_closed_form,
                 &|i| sample(i, (j, middle_u), spacing_u),
                 row,
             );
-            let room = in_all.saturating_sub(out.len());
-            out.extend(row.iter().take(room));
-            if (row.is_empty() && k > 0) || room == 0 {
+            let remaining = in_all.saturating_sub(out.len());
+            out.extend(row.iter().take(remaining));
+            if (row.is_empty() && k > 0) || remaining == 0 {
                 break;
             }
         }
@@ -505,8 +503,8 @@ impl Facing {
     }
 }
 
-/// The nearest point of a face, extended by the step, to a point of the other solid (both in the frame of A);
-/// `near` are parameters of a point beside it.
+/// Nearest point of a face, extended by the step, to a point of the other solid (both in the frame of A).
+/// `near`: start parameters of an inversion. `None` outside the extended face.
 fn facing(
     ctx: &Context<'_>,
     which: Which,
@@ -520,21 +518,20 @@ fn facing(
         (s.foot, s.gradient, s.value, None)
     } else {
         let data = ctx.body(which).face(face);
-        // By Newton's method from the point before: a search of the whole face costs a thousand times as
-        // much.
-        let uv = data.surface.invert(&own(ctx, which, p), Some(near), None);
+        // Newton's method from the start: a search of the whole face takes a thousand times as long.
+        let uv = data.surface.invert(&ctx.in_own(which, p), Some(near), None);
         let foot = ctx.in_a(which, &data.surface.point(uv));
         let outward = outward_normal(data, uv);
         let outward = if which == Which::A { outward } else { ctx.pose_ab * outward };
         let distance = outward.dot(&(p - foot));
-        // The nearest point of another turn of the face, or one beyond the border by more than the step.
+        // Reject points of another turn of the face, and points beyond the border by more than the step.
         let beside = (p - foot - outward * distance).norm();
         if beside > step.displacement {
             return None;
         }
         (foot, outward, distance, Some(uv))
     };
-    // Deeper ones are on another side of the solid, or on another turn of a thread.
+    // Reject deeper points: they lie on another side of the solid, or on another turn of a thread.
     if distance < ctx.least {
         return None;
     }
@@ -555,10 +552,6 @@ fn outward_of(ctx: &Context<'_>, which: Which, n: &V3) -> V3 {
         Which::A => *n,
         Which::B => ctx.pose_ba * -n,
     }
-}
-
-fn outward(ctx: &Context<'_>, which: Which, contact: &Accepted) -> V3 {
-    outward_of(ctx, which, &contact.n)
 }
 
 /// Normal curvature (1/mm) of a face at its footpoint along a unit direction (frame of A), positive where it

@@ -12,14 +12,14 @@ const BESIDE_BOX: f64 = 0.01;
 pub struct StepBound {
     /// Relative rotation (rad).
     pub rotation: f64,
-    /// Displacement (mm) of any point of B that can meet A, in A's frame.
+    /// Displacement (mm) of any point of B that can come into contact, in A's frame.
     pub displacement: f64,
 }
 
 impl StepBound {
-    /// Bounds of the motion between two poses of B in A's frame, for the points of B that A's box can meet in
-    /// it: wheels that roll on each other move little there. Displacements are convex in the point, so the
-    /// corners of a box have the largest one.
+    /// Bounds of the motion between two poses of B in A's frame, for the points of B that can come into
+    /// contact: those near A's box. Wheels that roll on each other move little there. The displacement is
+    /// convex in the point, so that a corner of a box has the largest one.
     #[must_use]
     pub fn of_motion([a, b]: [&Body; 2], from: &Pose, to: &Pose) -> Self {
         let displaced = |min: &P3, max: &P3| {
@@ -31,7 +31,7 @@ impl StepBound {
         };
         let (bounds_a, bounds_b) = (a.bounds(), b.bounds());
         let of_all = displaced(&bounds_b.min, &bounds_b.max);
-        // A's box in B's frame, and what B moves by.
+        // A's box in B's frame, widened by the displacement.
         let around_a = Obb::from_aabb(bounds_a).transformed(&from.inverse()).corners();
         let (low, high) = around_a.iter().fold((around_a[0], around_a[0]), |(l, h), p| (l.inf(p), h.sup(p)));
         let margin = V3::repeat(of_all + BESIDE_BOX * b.size());
@@ -39,18 +39,18 @@ impl StepBound {
         let can_meet = low.coords.iter().zip(&high.coords).all(|(l, h)| l <= h);
         Self {
             rotation: from.rotation.angle_to(&to.rotation),
-            // Of boxes that are apart all points count: none is nearer than another one.
+            // All points count if the boxes are apart, because no point is near.
             displacement: if can_meet { displaced(&low, &high) } else { of_all },
         }
     }
 
-    /// Whether a motion with the bounds `other` keeps these.
+    /// Returns whether a motion with the bounds `other` keeps these bounds.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
         other.rotation <= self.rotation && other.displacement <= self.displacement
     }
 
-    /// Bounds that both motions keep.
+    /// The larger of both bounds.
     #[must_use]
     pub fn max(&self, other: &Self) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl StepBound {
         }
     }
 
-    /// Bounds of a motion that is larger by a factor.
+    /// Both bounds multiplied by a factor.
     #[must_use]
     pub fn times(&self, factor: f64) -> Self {
         Self { rotation: self.rotation * factor, displacement: self.displacement * factor }
@@ -74,15 +74,15 @@ impl StepBound {
         }
     }
 
-    /// Both bounds rounded up to powers of two: while the bound stays the same, a set at the pose of the last
-    /// update need not be computed again.
+    /// Both bounds rounded up to powers of two. An update at the pose of the last one with the same bound
+    /// reuses its results.
     #[must_use]
     pub fn rounded_up(&self) -> Self {
         let up = |x: f64| if x > f64::MIN_POSITIVE && x.is_finite() { 2.0 * power_of_two(x) } else { x };
         Self { rotation: up(self.rotation), displacement: up(self.displacement) }
     }
 
-    /// Whether both bounds are finite and not negative.
+    /// Returns whether both bounds are finite and not negative.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         [self.rotation, self.displacement].iter().all(|x| x.is_finite() && *x >= 0.0)

@@ -4,13 +4,14 @@
 //! [`ContactTracker::update`] returns a set of contacts that suffices for the step to come: a motion of B
 //! relative to A that keeps the stated bound and every linear gap of the set ends with no gap below about
 //! minus [`TrackerOptions::gap_error`], up to terms of second order: θ·d + ½·θ²·ρ with the rotation θ, the
-//! displacement d and the lever arm ρ. [`ContactTracker::covers`] tells whether a motion keeps the bound.
+//! displacement d and the lever arm ρ. [`ContactTracker::covers`] returns whether a motion keeps the bound.
+//! The campaign `tracking` measures the exceptions.
 //!
-//! The status follows from the signed gaps, which are continuous functions of the pose. It is proven at the
-//! first update and after a jump; in between a verdict is computed only where continuity does not explain a
-//! negative gap: where a contact begins deeper than the motion since the last update allows, and where one
-//! ends that was pressed deeper than that. A solid that passes through another one within one step is noticed
-//! only if the step is a jump, or larger than what the thinner wall allows.
+//! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
+//! negative gap is confirmed by a common point of both solids, or continues a contact of the last update. A
+//! verdict is computed if no gap is negative, in three cases: at the first update, after a jump or a motion
+//! of almost half of the thinner wall, and if a contact has ended that was pressed deeper than the motion.
+//! Between these cases, a solid that passes through another one within one step is not detected.
 //!
 //! # Source
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs near conformal contacts); MATH §16, §23.
@@ -22,8 +23,7 @@ pub use bound::StepBound;
 use crate::coordinates::relative_pose;
 use crate::pair::curvature;
 use crate::query::Accepted;
-use crate::side::Which;
-use crate::step_set::{Sample, Widening};
+use crate::step_set::{Sample, SampleId, Widening};
 use crate::tolerance::power_of_two;
 use crate::{
     Body, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions, Status, Tolerances, Verdict,
@@ -43,8 +43,6 @@ pub struct TrackerOptions {
     pub max_step: StepBound,
     /// Wanted error ε (mm) of a gap at the end of a step; at least a hundredth of the step's displacement.
     pub gap_error: f64,
-    /// Whether nearly conformal pairs are sampled; without samples the guarantee holds for other pairs only.
-    pub samples: bool,
     /// Largest number of contacts; those with the largest gaps are dropped, never a negative one.
     pub max_contacts: usize,
     /// Dilations (mm) of A and of B, which gaps take into account.
@@ -58,7 +56,6 @@ impl Default for TrackerOptions {
             max_depth: f64::INFINITY,
             max_step: StepBound { rotation: 0.1, displacement: 1.0 },
             gap_error: 1e-3,
-            samples: true,
             max_contacts: usize::MAX,
             dilations: [0.0; 2],
         }
@@ -95,7 +92,7 @@ pub struct StepContact {
     /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where it bulges; infinite
     /// across an edge and at a vertex.
     pub curvature_a: [f64; 2],
-    /// The same of B.
+    /// Smallest and largest normal curvature (1/mm) of B at its footpoint.
     pub curvature_b: [f64; 2],
     /// Features of A and of B.
     pub features: [(FeatureKind, u32); 2],
@@ -116,7 +113,7 @@ impl StepContact {
     }
 }
 
-/// How the bodies stand to each other, by the signed gaps.
+/// Status of two bodies by the signed gaps of their minima.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrackedStatus {
     /// Every gap is above the tolerance.
@@ -128,11 +125,11 @@ pub enum TrackedStatus {
     Pressed(f64),
     /// A contact is pressed deeper than [`TrackerOptions::max_depth`] (mm); it is kept.
     Deep(f64),
-    /// The bodies interfere, and no contact within the largest depth shows it.
+    /// The verdict is interference, and no contact within the largest depth has a negative gap.
     Interfering,
 }
 
-/// What an update did.
+/// Report of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Update {
     /// The motion since the last update was a jump, or there was none: everything was searched anew.
@@ -164,12 +161,13 @@ pub struct ContactTracker {
     pair: ContactPair,
     options: TrackerOptions,
     contacts: Vec<StepContact>,
-    before: Vec<Known>,
-    known: Vec<Known>,
+    before: Vec<Identity>,
+    known: Vec<Identity>,
     next: u64,
     last: Option<Last>,
     status: TrackedStatus,
     counts: TrackerCounts,
+    gaps: Vec<f64>,
 }
 
 /// The last update.
@@ -181,31 +179,31 @@ struct Last {
     depth: f64,
 }
 
-/// A contact by what identifies it from update to update.
+/// Identity and gap (mm) of a contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Known {
+struct Identity {
     key: Key,
     number: u64,
     gap: f64,
 }
 
-/// What identifies a contact from update to update.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Key by which a contact is found again in the next update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
     /// [`Lmd::id`].
     Minimum(u64),
-    /// Features, the side whose point is fixed, and its parameters.
-    Sample([(FeatureKind, u32); 2], bool, [u64; 2]),
+    /// Identity of a sample.
+    Sample(SampleId),
 }
 
-/// Error of a gap in parts of the displacement of a step, below which samples would add contacts and no
-/// accuracy: terms of second order are larger.
-const FINEST: f64 = 0.01;
-/// Depth (mm) down to which contacts are searched first.
-const SHALLOW: f64 = 0.05;
-/// Part of the sum of both walls down to which contacts are followed, and of the thinner wall that one step
-/// may move.
-const WALLS: f64 = 0.45;
+/// Smallest wanted error of a gap, as a part of the displacement of a step. Terms of second order are
+/// larger, so that denser samples would add contacts and no accuracy.
+const MIN_RELATIVE_ERROR: f64 = 0.01;
+/// Smallest depth (mm) down to which contacts are searched.
+const MIN_SEARCH_DEPTH: f64 = 0.05;
+/// Largest depth, as a part of the sum of both walls, and largest motion without a verdict, as a part of the
+/// thinner wall.
+const MAX_WALL_PART: f64 = 0.45;
 
 impl ContactTracker {
     /// A tracker of two bodies.
@@ -221,6 +219,7 @@ impl ContactTracker {
             last: None,
             status: TrackedStatus::Separated,
             counts: TrackerCounts::default(),
+            gaps: Vec::new(),
         }
     }
 
@@ -292,7 +291,7 @@ impl ContactTracker {
         self.last.map(|last| last.bound)
     }
 
-    /// Whether the contacts suffice for the motion from the poses of the last update to these.
+    /// Returns whether the contacts suffice for the motion from the poses of the last update to these.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite.
@@ -315,12 +314,12 @@ impl ContactTracker {
         Ok(self.last.map(|last| StepBound::of_motion(bodies, &last.pose_ab, &pose_ab)))
     }
 
-    /// The contacts for a step from these poses that keeps the bound. The poses take each solid's own
-    /// coordinates to the world.
+    /// Computes the contacts for a step from these poses that keeps the bound. The poses take each solid's
+    /// own coordinates to the world.
     ///
     /// # Errors
-    /// As [`ContactPair::query`], and for a bound that is not finite or negative; there are no contacts then,
-    /// and the next update searches anew.
+    /// As [`ContactPair::query`], and for a bound that is not finite or negative. The tracker is cleared
+    /// then.
     pub fn update(&mut self, pose_a: &Pose, pose_b: &Pose, bound: StepBound) -> Result<Update, QueryError> {
         self.try_update(pose_a, pose_b, bound).inspect_err(|_| self.clear())
     }
@@ -345,24 +344,24 @@ impl ContactTracker {
         let moved = motion.filter(|_| !jumped).map_or(0.0, |motion| motion.displacement);
         let depth_before = self.last.filter(|_| !jumped).map_or(0.0, |last| last.depth);
         let limit = self.depth_limit();
-        // Twice the depth to come, in powers of two: results depend on it only where contacts are deeper.
+        // In powers of two, because the culling state depends on it.
         let wanted = 2.0 * (depth_before + moved + bound.displacement);
-        let depth = (2.0 * power_of_two(wanted.max(SHALLOW))).min(limit);
+        let depth = (2.0 * power_of_two(wanted.max(MIN_SEARCH_DEPTH))).min(limit);
         self.search(pose_a, pose_b, &bound, depth)?;
         let tol = self.pair.tolerances();
         let mut update = Update { jumped, ..Update::default() };
-        let thinnest = self.bodies().map(|b| b.wall()).into_iter().fold(f64::INFINITY, f64::min);
-        let is_long = thinnest > 0.0 && moved > WALLS * thinnest;
+        // The wall of a sheet, and an unknown one, is 0.
+        let walls = self.bodies().map(|b| b.wall()).into_iter().filter(|wall| *wall > 0.0);
+        let is_long = moved > MAX_WALL_PART * walls.fold(f64::INFINITY, f64::min);
         let mut hidden = false;
-        if jumped || is_long || !self.is_continuous(moved, &tol) {
+        let is_unproven = jumped || is_long || self.has_lost_pressed(moved, &tol);
+        if is_unproven && self.max_depth_found(&tol) <= 0.0 {
             update.decided = true;
             self.counts.decisions += 1;
-            let is_interfering = |pair: &mut ContactPair| {
-                pair.decide().is_some_and(|verdict| verdict.status == Status::Interfering)
-            };
-            if is_interfering(&mut self.pair) && self.deepest(&tol) <= 0.0 {
+            let verdict = self.pair.decide();
+            if verdict.is_some_and(|verdict| verdict.status == Status::Interfering) {
                 self.search(pose_a, pose_b, &bound, limit)?;
-                hidden = self.deepest(&tol) <= 0.0;
+                hidden = self.max_depth_found(&tol) <= 0.0;
             }
         }
         self.identify();
@@ -377,8 +376,12 @@ impl ContactTracker {
     /// Depth (mm) down to which contacts can be followed.
     fn depth_limit(&self) -> f64 {
         let [a, b] = self.bodies().map(|b| b.wall());
-        let walls = WALLS * (a + b);
-        if walls > 0.0 { self.options.max_depth.min(walls) } else { self.options.max_depth.min(SHALLOW) }
+        let walls = MAX_WALL_PART * (a + b);
+        if walls > 0.0 {
+            self.options.max_depth.min(walls)
+        } else {
+            self.options.max_depth.min(MIN_SEARCH_DEPTH)
+        }
     }
 
     /// Searches the set of a step, into `contacts` with keys in `known`, without numbers.
@@ -393,13 +396,13 @@ impl ContactTracker {
         let dilation = dilation_a + dilation_b;
         let size = self.pair.body_a().size().max(self.pair.body_b().size());
         let tolerance = Tolerances::before_rounding(size, None);
-        // In powers of two: what is known of pairs of areas depends on the distance that is searched.
+        // In powers of two, because the culling state depends on it.
         let beyond = (self.options.reach + bound.displacement + dilation).max(tolerance);
         let options = QueryOptions {
             penetration: depth,
             dilation_a,
             dilation_b,
-            // Of a contact along a line or an area the corners carry all loads.
+            // The corners of a contact along a line or an area carry all loads.
             conformal_spacing: Some(size),
             load_bearing: true,
             ..QueryOptions::within(2.0 * power_of_two(beyond))
@@ -407,8 +410,8 @@ impl ContactTracker {
         let step = Widening {
             rotation: bound.rotation,
             displacement: bound.displacement,
-            closed: if self.options.samples { bound.displacement + dilation } else { f64::NEG_INFINITY },
-            gap_error: self.options.gap_error.max(FINEST * bound.displacement),
+            max_distance: bound.displacement + dilation,
+            gap_error: self.options.gap_error.max(MIN_RELATIVE_ERROR * bound.displacement),
         };
         let found = self.pair.query_step(pose_a, pose_b, &options, step)?;
         self.contacts.clear();
@@ -416,62 +419,46 @@ impl ContactTracker {
         let most = self.options.reach.max(bound.displacement);
         let turn = pose_a.rotation.inverse();
         for (lmd, kept) in found.lmds.iter().zip(found.kept).filter(|(lmd, _)| lmd.gap <= most) {
-            self.known.push(Known { key: Key::Minimum(lmd.id), number: 0, gap: lmd.gap });
+            self.known.push(Identity { key: Key::Minimum(lmd.id), number: 0, gap: lmd.gap });
             self.contacts.push(of_minimum(lmd, kept, turn * lmd.normal));
         }
         let pose_ba = pose_a.inv_mul(pose_b).inverse();
         for sample in found.samples {
             let contact = of_sample(found.bodies, sample, &pose_ba, dilation);
             if contact.gap <= most {
-                let at = [0, 1].map(|i| {
-                    #[expect(clippy::cast_precision_loss, reason = "few steps")]
-                    let parameter = sample.key.1[i] as f64 * sample.step[i];
-                    parameter.to_bits()
-                });
-                let key = Key::Sample(contact.features, sample.key.0 == Which::A, at);
-                self.known.push(Known { key, number: 0, gap: contact.gap });
+                let key = Key::Sample(sample.identity());
+                self.known.push(Identity { key, number: 0, gap: contact.gap });
                 self.contacts.push(contact);
             }
         }
         Ok(())
     }
 
-    /// Depth (mm) of the deepest contact below the tolerance, 0 where none is pressed.
-    fn deepest(&self, tol: &Tolerances) -> f64 {
-        let depths = self.contacts.iter().filter(|c| c.kind != StepContactKind::Sample).map(|c| -c.gap);
-        depths.filter(|d| *d > tol.tol).fold(0.0, f64::max)
+    /// Depth (mm) of the deepest minimum, 0 if none is deeper than the tolerance.
+    fn max_depth_found(&self, tol: &Tolerances) -> f64 {
+        let minima = self.contacts.iter().filter(|c| c.kind == StepContactKind::Strict);
+        minima.map(|c| -c.gap).filter(|depth| *depth > tol.tol).fold(0.0, f64::max)
     }
 
-    /// Whether every negative gap is one that the motion (mm) explains, and every one that ended, too.
-    fn is_continuous(&self, moved: f64, tol: &Tolerances) -> bool {
-        let allowed = moved + 2.0 * tol.tol;
-        let is_known = |known: &Known| self.before.iter().any(|b| b.key == known.key);
-        let begins_deep = |known: &Known| known.gap < -allowed && !is_known(known);
-        let is_gone = |known: &Known| !self.known.iter().any(|k| k.key == known.key);
-        let ends_deep =
-            |known: &Known| matches!(known.key, Key::Minimum(_)) && known.gap < -allowed && is_gone(known);
-        // What is as deep explains how the solids stand.
-        let deepest = self.known.iter().map(|k| k.gap).fold(f64::INFINITY, f64::min);
-        let deepest_before = self.before.iter().map(|k| k.gap).fold(f64::INFINITY, f64::min);
-        let begins = deepest_before >= -allowed && self.known.iter().any(begins_deep);
-        let ends = deepest > -tol.tol && self.before.iter().any(ends_deep);
-        !begins && !ends
+    /// Whether a contact of the last update has ended that was pressed deeper than the motion (mm) allows.
+    fn has_lost_pressed(&self, moved: f64, tol: &Tolerances) -> bool {
+        let is_lost = |before: &Identity| {
+            matches!(before.key, Key::Minimum(_))
+                && before.gap < -(moved + 2.0 * tol.tol)
+                && !self.known.iter().any(|known| known.key == before.key)
+        };
+        self.before.iter().any(is_lost)
     }
 
-    /// Gives the contacts their numbers, and sorts them by these.
+    /// Assigns numbers to the contacts, and sorts them by these.
     fn identify(&mut self) {
+        self.before.sort_unstable_by_key(|before| before.key);
         for (known, contact) in self.known.iter_mut().zip(&mut self.contacts) {
-            let same = self.before.iter().find(|before| before.key == known.key);
-            known.number = same.map_or_else(
-                || {
-                    self.next += 1;
-                    self.next - 1
-                },
-                |before| before.number,
-            );
+            let same = self.before.binary_search_by_key(&known.key, |before| before.key);
+            known.number = same.map_or(self.next, |i| self.before[i].number);
+            self.next += u64::from(same.is_err());
             contact.number = known.number;
         }
-        self.known.sort_unstable_by_key(|k| k.number);
         self.contacts.sort_unstable_by_key(|c| c.number);
     }
 
@@ -481,17 +468,17 @@ impl ContactTracker {
         if self.contacts.len() <= most {
             return 0;
         }
-        let mut gaps: Vec<f64> = self.contacts.iter().map(|c| c.gap).collect();
-        gaps.sort_unstable_by(f64::total_cmp);
-        let limit = gaps[most.saturating_sub(1)].max(0.0);
+        self.gaps.clear();
+        self.gaps.extend(self.contacts.iter().map(|c| c.gap));
+        self.gaps.sort_unstable_by(f64::total_cmp);
+        let limit = self.gaps[most];
         let before = self.contacts.len();
-        let mut room = most.saturating_sub(gaps.iter().filter(|g| **g < limit).count());
+        let mut at_limit = most - self.gaps.partition_point(|gap| gap.total_cmp(&limit).is_lt());
         self.contacts.retain(|c| {
-            let stays = c.gap < limit || (c.gap <= limit && room > 0);
-            if c.gap >= limit && stays {
-                room -= 1;
-            }
-            stays || c.gap < 0.0
+            let order = c.gap.total_cmp(&limit);
+            let is_first = order.is_eq() && at_limit > 0;
+            at_limit -= usize::from(is_first);
+            order.is_lt() || is_first || c.gap < 0.0
         });
         before - self.contacts.len()
     }
@@ -508,21 +495,15 @@ impl ContactTracker {
         }
     }
 
-    /// The proven verdict at the poses of the last update, computed on demand; `None` before the first one.
-    ///
-    /// # Errors
-    /// As [`ContactPair::query`].
-    pub fn verdict(&mut self) -> Result<Option<&Verdict>, QueryError> {
-        if self.last.is_none() {
-            return Ok(None);
-        }
-        self.counts.decisions += 1;
-        Ok(self.pair.decide())
+    /// Proven verdict at the poses of the last update, computed on demand. `None` before the first update,
+    /// after an error, and in a clone before its own first update.
+    pub fn verdict(&mut self) -> Option<&Verdict> {
+        self.pair.decide()
     }
 }
 
 impl Clone for ContactTracker {
-    /// What searches remember is not copied: it is found again. Contacts keep their numbers.
+    /// Copies contacts and numbers. The culling state is not copied; the next update computes it.
     fn clone(&self) -> Self {
         Self {
             pair: self.pair.continued(),
@@ -534,6 +515,7 @@ impl Clone for ContactTracker {
             last: self.last,
             status: self.status,
             counts: self.counts,
+            gaps: Vec::new(),
         }
     }
 }

@@ -76,7 +76,7 @@ impl CullContext {
         self.savings.supermaximal
     }
 
-    /// The same with footpoints up to a distance (mm) beyond concave edges of their faces.
+    /// Context that also accepts footpoints up to a distance (mm) beyond concave edges of their faces.
     pub(crate) fn with_beside(self, beside: f64) -> Self {
         Self { beside: self.beside.max(beside), ..self }
     }

@@ -1,8 +1,8 @@
 //! Sides of patches that are one point.
 //!
-//! The meridian of a footpoint beside a pole is that in the direction from the pole to the point. All
-//! meridians are near, and Newton's method from the nearest grid point may step over the pole. Behind it
-//! there is no surface, and the normal of the patch's equations is reversed.
+//! The meridian of a footpoint beside a pole has the direction from the pole to the point. All meridians are
+//! near, and Newton's method from the nearest grid point may step over the pole. The parameters behind it do
+//! not belong to the surface, and the patch's equations have a reversed normal there.
 
 use super::{Grid, SIDE, side, step};
 use feeler_geom::{P3, V3, math};
