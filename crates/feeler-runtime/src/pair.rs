@@ -295,6 +295,10 @@ impl ContactPair {
         if decide && minima_first {
             (finding, interference) = timed(|| verdict::decide(&ctx, moved, &mut self.decision));
         }
+        if decide && finding == Finding::Touch {
+            let witness = verdict::confirm_contacts(&ctx, &self.accepted, &mut self.decision);
+            finding = witness.map_or(finding, Finding::Meet);
+        }
         self.band.open.clear();
         if decide && finding == Finding::Apart && !self.accepted.iter().any(|x| touches(&ctx, x)) {
             let (solved, band) = (&mut self.solved, &mut self.band);
@@ -439,6 +443,10 @@ impl ContactPair {
             self.band.open.clear();
             self.accepted.clear();
             let mut finding = verdict::decide(&ctx, Some(moved), &mut self.decision);
+            if finding == Finding::Touch {
+                let witness = verdict::confirm_contacts(&ctx, &self.kept, &mut self.decision);
+                finding = witness.map_or(finding, Finding::Meet);
+            }
             let mut near = has_contact(&self.kept, &ctx.tol);
             if finding == Finding::Apart && !near {
                 let (solved, band) = (&mut self.solved, &mut self.band);

@@ -11,7 +11,7 @@ use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{Curve, Frame, P2, P3, Pose, Surface, V3, math};
 use feeler_runtime::{Body, ContactPair, Lmd, PointQuery, QueryOptions, Status};
-use nalgebra::{Translation3, UnitQuaternion};
+use nalgebra::{Matrix3, Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
@@ -529,4 +529,84 @@ fn poles_opposite_planes_are_found() {
             assert!(!found.is_empty() && found.iter().all(is_gap), "{case}: {found:?}");
         }
     }
+}
+
+/// An edge of a block on an edge whose faces miss each other, since one of them lies off it: the overlap of
+/// the faces is within that distance, so that the solids touch, and the verdict names the place. Solids that
+/// are twice as deep interfere.
+#[test]
+fn borders_that_miss_each_other_touch() {
+    let block = fixtures::block([-10.0; 3], [10.0; 3]);
+    let upper = body(&block);
+    let tol = ContactPair::new(upper.clone(), upper.clone()).tolerances().tol;
+    let miss = 30.0 * tol;
+    // An edge of the upper block lies across the lower block's edge along y, at its middle.
+    let turn = UnitQuaternion::from_scaled_axis(V3::y() * (0.25 * PI))
+        * UnitQuaternion::from_scaled_axis(V3::x() * (0.25 * PI));
+    let outward = V3::new(1.0, 0.0, 1.0) / 2.0_f64.sqrt();
+    for (axis, off) in [(V3::z(), miss), (V3::x(), miss), (V3::z(), -miss), (V3::x(), -miss)] {
+        let mut source = block.clone();
+        for face in &mut source.faces {
+            let Surface::Plane { frame } = &mut face.surface else { panic!("a plane") };
+            let out = frame.z * if face.outward { 1.0 } else { -1.0 };
+            if out.dot(&axis) > 0.5 {
+                frame.origin += out * off;
+            }
+        }
+        let lower = body(&source);
+        for (gap, expected) in [(0.0, Status::Touching), (-2.0 * miss, Status::Interfering)] {
+            let middle = outward * (2.0 * 200.0_f64.sqrt() + gap);
+            let pose = Pose::from_parts(Translation3::from(middle), turn);
+            let none = Pose::identity();
+            for ([a, b], [pose_a, pose_b]) in
+                [([&lower, &upper], [none, pose]), ([&upper, &lower], [pose, none])]
+            {
+                let mut pair = ContactPair::new(a.clone(), b.clone());
+                pair.query(&pose_a, &pose_b, &QueryOptions::within(1.0)).unwrap();
+                let verdict = pair.verdict().unwrap();
+                assert_eq!(verdict.status, expected, "{axis:?} {off} {gap}");
+                let is_named = verdict.widened.iter().any(|x| x.by > 0.9 * miss);
+                assert_eq!(is_named, gap == 0.0 && off > 0.0, "{axis:?} {off} {gap}: {:?}", verdict.widened);
+            }
+        }
+    }
+}
+
+/// Edges of a wedge of half angle α pressed into a torus by d: the common part is a lens with a point deeper
+/// than the tolerance in both solids from d = tol (1 + 1/sin α) on. The status does not depend on the order of
+/// the solids.
+#[test]
+fn thin_lenses_have_one_status() {
+    let torus = body(&fixtures::torus(6.0, 2.0));
+    let mut random = SmallRng::seed_from_u64(24_732);
+    let mut statuses = [0; 2];
+    for case in 0..400 {
+        let slope = random.random_range(0.4..2.0);
+        let wedge = body(&fixtures::prism(&[[0.0, 0.0], [8.0, -8.0 * slope], [8.0, 8.0 * slope]], 20.0));
+        let tol = ContactPair::new(torus.clone(), wedge.clone()).tolerances().tol;
+        let part = random.random_range(0.9..1.2);
+        let depth = part * tol * (1.0 + 1.0 / math::sin(math::atan2(slope, 1.0)));
+        // The wedge's edge is tangent to the tube at the angle v, turned by w within the tangent plane.
+        let (v, w) = (random.random_range(-1.0..1.0), random.random_range(-PI..PI));
+        let n = V3::new(math::cos(v), 0.0, math::sin(v));
+        let (s, t) = complete_basis(&n);
+        let along = s * math::cos(w) + t * math::sin(w);
+        let turn = UnitQuaternion::from_matrix(&Matrix3::from_columns(&[n, along.cross(&n), along]));
+        let at = V3::x() * 6.0 + n * (2.0 - depth) - along * 10.0;
+        let (none, pose) = (Pose::identity(), Pose::from_parts(Translation3::from(at), turn));
+        let expected = if part > 1.0 { Status::Interfering } else { Status::Touching };
+        for ([a, b], [pose_a, pose_b]) in [([&torus, &wedge], [none, pose]), ([&wedge, &torus], [pose, none])]
+        {
+            let mut pair = ContactPair::new(a.clone(), b.clone());
+            pair.query(&pose_a, &pose_b, &QueryOptions::within(1.0)).unwrap();
+            let is_clear = (part - 1.0).abs() > 0.03;
+            assert!(
+                !is_clear || pair.status() == Some(expected),
+                "{case}: {part}, {slope}, {v}, {w}: {:?}",
+                pair.status()
+            );
+        }
+        statuses[usize::from(part > 1.0)] += 1;
+    }
+    assert!(statuses.iter().all(|n| *n > 100), "{statuses:?}");
 }

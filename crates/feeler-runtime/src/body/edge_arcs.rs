@@ -81,6 +81,8 @@ pub(crate) struct EdgeArcs {
     of_face: Vec<Range<usize>>,
     of_area: Vec<Range<usize>>,
     balls: Vec<EdgeArcBall>,
+    /// For each edge tag, ascending, the distance (mm) by which the borders of its faces may miss each other.
+    gaps: Vec<(u32, f64)>,
 }
 
 impl EdgeArcs {
@@ -116,7 +118,8 @@ impl EdgeArcs {
             let [(_, to_edge), (beside, from_edge)] = owner[&edge];
             (arc.beside, arc.off) = (beside, to_edge + from_edge);
         }
-        let mut arcs = Self { list, ..Self::default() };
+        let gaps = owner.iter().map(|(edge, [(_, a), (_, b)])| (*edge, a + b)).collect();
+        let mut arcs = Self { list, gaps, ..Self::default() };
         for area in &h.areas {
             let start = arcs.balls.len();
             if let Feature::Face(f) = area.feature {
@@ -134,6 +137,13 @@ impl EdgeArcs {
         }
         arcs.of_face = of_face;
         arcs
+    }
+
+    /// The distance (mm) by which the borders of the faces beside a trimming piece's edge may miss each other;
+    /// the piece's own deviation where it belongs to no edge.
+    pub(crate) fn gap_beside(&self, piece: &TrimPiece) -> f64 {
+        let found = self.gaps.binary_search_by_key(&piece.edge, |(edge, _)| *edge);
+        found.map_or(piece.deviation, |i| self.gaps[i].1)
     }
 
     /// The numbers of the arcs of a face.

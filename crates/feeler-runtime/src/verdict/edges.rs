@@ -234,13 +234,13 @@ fn crossing(
         p: ctx.in_a(own, &p),
         faces: ordered(own, arc.face, face),
         along: d.try_normalize(0.0).map(turned),
-        deviation: deviation.max(arc.piece.deviation),
+        deviation: deviation.max(arc.off),
     })
 }
 
-/// Whether a point near a face's surface (the solid's frame; its parameters where they are known) is in the
-/// trims or beside them within what they leave open: the deviation (mm) of the trim that it lies on, 0 in the
-/// interior.
+/// Returns, for a point near a face's surface that is inside the trims or beside them within their deviation,
+/// the distance (mm) by which the borders of both faces miss each other at the edge that it lies on, 0 in the
+/// interior; `None` outside. The point is in the solid's frame; `uv` are its parameters where they are known.
 pub(super) fn on_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, uv: Option<P2>) -> Option<f64> {
     let body: &Body = ctx.body(which);
     let data = body.face(face);
@@ -256,10 +256,10 @@ pub(super) fn on_face(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, uv:
     let near = data
         .trim
         .nearest(uv, metric, most)
-        .map(|(piece, _, distance)| (data.trim.pieces[piece].deviation, distance))
-        .filter(|(deviation, distance)| *distance <= deviation + beside);
+        .map(|(piece, _, distance)| (&data.trim.pieces[piece], distance))
+        .filter(|(piece, distance)| *distance <= piece.deviation + beside);
     match near {
-        Some((deviation, _)) => Some(deviation),
+        Some((piece, _)) => Some(body.edge_arcs().gap_beside(piece)),
         None => (data.trim.classify(uv) == Side::Inside).then_some(0.0),
     }
 }

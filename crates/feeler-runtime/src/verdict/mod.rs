@@ -28,10 +28,11 @@ mod shells;
 mod witness;
 
 use crate::Body;
+use crate::LmdClass;
 use crate::body::ids::{AreaPair, FacePair};
 use crate::nearest::NearScratch;
 use crate::nearest::membership::RayScratch;
-use crate::query::{Context, sort_by_features};
+use crate::query::{Accepted, Context, sort_by_features};
 use crate::side::Which;
 use crate::walk::motion::{AccumulatedMotion, MotionChannels};
 use feeler_geom::crossing::{Patch, Search, third_of_closed_form};
@@ -298,6 +299,19 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
         None if decision.touched => Finding::Touch,
         None => Finding::Apart,
     }
+}
+
+/// Searches for a common point beside contacts that are deeper than twice the tolerance, where [`decide`] has
+/// found crossings and no point inside both solids: in a thin lens the search from a crossing may end early.
+pub(crate) fn confirm_contacts(
+    ctx: &Context<'_>,
+    contacts: &[Accepted],
+    scratch: &mut Scratch,
+) -> Option<Witness> {
+    contacts
+        .iter()
+        .filter(|x| x.class != LmdClass::Quasi && x.distance < -2.0 * ctx.tol.tol)
+        .find_map(|x| witness::between_footpoints(ctx, x, &mut scratch.probe))
 }
 
 /// Pairs of face areas that may cross, sorted by features.

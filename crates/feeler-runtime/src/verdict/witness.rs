@@ -11,7 +11,7 @@ use super::depth::depth_in;
 use super::{BESIDE, Evidence, Probe, Witness};
 use crate::nearest::outward_of_all;
 use crate::nearest::{Around, faces_around, nearest};
-use crate::query::Context;
+use crate::query::{Accepted, Context};
 use crate::side::Which;
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
@@ -59,6 +59,26 @@ pub(super) fn confirm(
     };
     let found = tried.or_else(&mut uphill)?;
     Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
+}
+
+/// Searches for a point inside both solids by more than the tolerance and the slacks of a contact, from the
+/// point between its footpoints.
+pub(super) fn between_footpoints(
+    ctx: &Context<'_>,
+    contact: &Accepted,
+    probe: &mut Probe,
+) -> Option<Witness> {
+    if ctx.a.is_sheet() || ctx.b.is_sheet() {
+        return None;
+    }
+    let need = ctx.tol.tol + contact.slack_a + contact.slack_b;
+    let at = contact.p_a + (contact.p_b - contact.p_a) * 0.5;
+    let found = reached(ctx, &at, need, probe)?;
+    let radius = 2.0 * contact.distance.abs();
+    let [(face_a, _), ..] = faces_around(ctx.a, &at, radius, &mut probe.near)[..] else { return None };
+    let in_b = ctx.pose_ba * at;
+    let [(face_b, _), ..] = faces_around(ctx.b, &in_b, radius, &mut probe.near)[..] else { return None };
+    Some(deepened(ctx, Witness { faces: Some([face_a, face_b]), at, ..found }, need, probe))
 }
 
 /// Two sheets cross where one goes on steeply, by some tolerances, on both sides of the other one.
