@@ -79,6 +79,7 @@ pub use options::QueryOptions;
 pub use pair::ContactPair;
 pub use scene::{
     BodyId, BodyOptions, ContactEvent, EventKind, NearPair, PairOptions, Scene, SceneContact, SceneError,
+    TrackedPair,
 };
 pub use tolerance::Tolerances;
 pub use tracker::{

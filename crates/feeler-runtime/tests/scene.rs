@@ -6,8 +6,8 @@ use common::{body, random_pose};
 use feeler_brep::fixtures;
 use feeler_geom::Pose;
 use feeler_runtime::{
-    Body, BodyId, BodyOptions, ContactPair, EventKind, Lmd, PairOptions, QueryOptions, Scene, SceneError,
-    Status,
+    Body, BodyId, BodyOptions, ContactPair, ContactTracker, EventKind, Lmd, PairOptions, QueryError,
+    QueryOptions, Scene, SceneError, Status, StepBound, StepContact, TrackedStatus, TrackerOptions,
 };
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use rand::rngs::SmallRng;
@@ -367,4 +367,108 @@ fn caches_of_far_pairs_are_given_back() {
     scene.step().unwrap();
     assert_eq!((scene.held_pairs(), scene.contacts()[0].lmd.age), (1, 0));
     assert_eq!(scene.events()[0].kind, EventKind::Began);
+}
+
+/// Bound of the motion that a body of [`Drift`] makes in a step.
+const DRIFT: StepBound = StepBound { rotation: 0.06, displacement: 0.3 };
+
+/// Contacts of all near pairs after each of some tracked steps of drifting bodies.
+fn tracked_contacts(threads: usize) -> Vec<Vec<([BodyId; 2], Vec<StepContact>)>> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let bodies = bodies();
+    let (mut scene, ids) = scene_of(&bodies, QueryOptions::within(0.1));
+    let mut drift = Drift::new(bodies.len(), 47);
+    let of_step =
+        |scene: &Scene| scene.tracked().map(|pair| (pair.bodies, pair.tracker.contacts().to_vec())).collect();
+    let step = |_| {
+        ids.iter().zip(&drift.poses).for_each(|(id, pose)| scene.set_pose(*id, *pose).expect("finite poses"));
+        pool.install(|| scene.track(&TrackerOptions::default(), |_| DRIFT)).expect("finite bounds");
+        drift.advance();
+        of_step(&scene)
+    };
+    (0..6).map(step).collect()
+}
+
+/// A scene's contacts of a step are those of trackers of its pairs, for any number of threads, and no pair is
+/// left out.
+#[test]
+fn tracked_pairs_are_those_of_trackers() {
+    let steps = tracked_contacts(1);
+    assert_eq!(format!("{steps:?}"), format!("{:?}", tracked_contacts(3)));
+    let bodies = bodies();
+    let mut drift = Drift::new(bodies.len(), 47);
+    let mut trackers: Vec<ContactTracker> = (0..bodies.len() * bodies.len())
+        .map(|k| {
+            let [a, b] = [k / bodies.len(), k % bodies.len()].map(|i| bodies[i].clone());
+            ContactTracker::new(a, b, TrackerOptions::default())
+        })
+        .collect();
+    let bound = DRIFT.plus(&DRIFT).rounded_up();
+    let mut total = 0;
+    for step in &steps {
+        for a in 0..bodies.len() {
+            for b in a + 1..bodies.len() {
+                let tracker = &mut trackers[a * bodies.len() + b];
+                let pose_ab = drift.poses[a].inv_mul(&drift.poses[b]);
+                tracker.update(&Pose::identity(), &pose_ab, bound).unwrap();
+                let pair = [a, b].map(|i| BodyId(u32::try_from(i).unwrap()));
+                let found = step.iter().find(|(bodies, _)| *bodies == pair).map_or(&[][..], |(_, c)| c);
+                let gaps = |contacts: &[StepContact]| {
+                    let mut gaps: Vec<f64> = contacts.iter().map(|c| c.gap).collect();
+                    gaps.sort_unstable_by(f64::total_cmp);
+                    gaps
+                };
+                let (in_scene, alone) = (gaps(found), gaps(tracker.contacts()));
+                let same = in_scene.iter().zip(&alone).all(|(x, y)| (x - y).abs() < 1e-12);
+                assert!(in_scene.len() == alone.len() && same, "{pair:?}: {in_scene:?} {alone:?}");
+                total += alone.len();
+            }
+        }
+        drift.advance();
+    }
+    assert!(total > 100, "{total}");
+}
+
+/// A ball above a block: when it is near, what its bound covers, and what is refused.
+#[test]
+fn tracking_takes_what_steps_can_close() {
+    let block = body(&fixtures::block([-5.0, -5.0, -1.0], [5.0, 5.0, 0.0]));
+    let ball = body(&fixtures::sphere(1.0));
+    let mut scene = Scene::new(QueryOptions::within(0.01)).unwrap();
+    let floor = scene.add(block, Pose::identity()).unwrap();
+    let ball = scene.add(ball, Pose::translation(0.0, 0.0, 2.0)).unwrap();
+    let options = TrackerOptions { reach: 0.05, ..TrackerOptions::default() };
+    let slow = |_| StepBound { rotation: 0.0, displacement: 0.01 };
+    scene.track(&options, slow).unwrap();
+    assert_eq!(scene.tracked().count(), 0, "far");
+    scene.track(&options, |_| StepBound { rotation: 0.0, displacement: 0.6 }).unwrap();
+    let gap = |scene: &Scene| scene.tracked().next().map(|pair| pair.tracker.contacts()[0].gap);
+    assert!((gap(&scene).unwrap() - 1.0).abs() < 1e-12, "the step can close it");
+    scene.set_pose(ball, Pose::translation(0.0, 0.0, 1.04)).unwrap();
+    scene.track(&options, slow).unwrap();
+    assert!((gap(&scene).unwrap() - 0.04).abs() < 1e-12, "within the reach");
+    assert!(scene.covers().unwrap());
+    scene.set_pose(ball, Pose::translation(0.015, 0.0, 1.03)).unwrap();
+    assert!(scene.covers().unwrap(), "0.018 mm");
+    scene.set_pose(ball, Pose::translation(0.0, 0.0, 0.99)).unwrap();
+    assert!(!scene.covers().unwrap(), "0.05 mm");
+    scene.track(&options, slow).unwrap();
+    let pair = scene.tracked().next().unwrap();
+    assert!(matches!(pair.tracker.status(), TrackedStatus::Pressed(depth) if (depth - 0.01).abs() < 1e-12));
+    assert_eq!((scene.tracker_counts().updates, scene.tracker_counts().uncovered), (3, 1));
+    let thick = BodyOptions { dilation: 0.2, ..BodyOptions::default() };
+    scene.set_body_options(floor, thick).unwrap();
+    scene.track(&options, slow).unwrap();
+    assert!((gap(&scene).unwrap() + 0.21).abs() < 1e-12, "less the dilation");
+    let refused = scene.track(&options, |_| StepBound { rotation: f64::NAN, displacement: 0.0 });
+    let is_bound =
+        |e: &SceneError| matches!(e, SceneError::Query { error: QueryError::StepBound { .. }, .. });
+    assert!(refused.is_err_and(|e| is_bound(&e)));
+    assert_eq!(scene.tracked().count(), 0);
+    // Queries are not affected.
+    scene.step().unwrap();
+    assert_eq!(scene.status(floor, ball), Ok(Some(Status::Interfering)));
+    let updates = scene.tracker_counts().updates;
+    scene.remove(ball).unwrap();
+    assert_eq!((scene.tracked().count(), scene.tracker_counts().updates), (0, updates));
 }

@@ -127,8 +127,8 @@ pub use feeler_runtime::{
     FollowOptions, FollowedContact, Following, LastingContact, LastingContacts, LeftOut, Lmd, LmdClass,
     NearPair, NearestPoint, PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece,
     PointQuery, QueryError, QueryOptions, Scene, SceneContact, SceneError, Stats, Status, StepBound,
-    StepContact, StepContactKind, Tolerances, TrackedStatus, TrackerCounts, TrackerOptions, Undecided,
-    Update, Verdict, Widened, Witness, load_bearing, time_of_contact,
+    StepContact, StepContactKind, Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions,
+    Undecided, Update, Verdict, Widened, Witness, load_bearing, time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;

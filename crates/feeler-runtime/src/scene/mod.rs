@@ -9,9 +9,11 @@
 
 mod bodies;
 mod contacts;
+mod tracked;
 
 pub use bodies::{BodyId, BodyOptions, PairOptions};
 pub use contacts::{ContactEvent, EventKind, SceneContact};
+pub use tracked::TrackedPair;
 
 use crate::coordinates::without_common_offset;
 use crate::coordinates::{is_finite, relative_pose};
@@ -26,6 +28,7 @@ use feeler_hierarchy::Model;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tracked::Trackers;
 
 /// Why a scene has no answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -70,15 +73,16 @@ pub enum SceneError {
     },
 }
 
-/// Steps for which the caches of a pair are kept that is no longer near.
+/// Steps for which the caches of a pair that is no longer near are kept.
 const KEPT: u64 = 64;
 
 /// Bodies that move together, and what is known of the pairs that are near.
 ///
 /// A body is one solid or several that move as one. It can be added and removed between any two steps; its
-/// number is never given again. After [`Scene::step`] all minima of all near pairs stand in
-/// [`Scene::contacts`], and how they differ from those of the step before in [`Scene::events`]. Pairs that
-/// have not moved against each other cost next to nothing.
+/// number is never given again. [`Scene::step`] computes all minima of all near pairs
+/// ([`Scene::contacts`]) and their differences from those of the step before ([`Scene::events`]). Pairs
+/// without relative motion cost next to nothing. [`Scene::track`] computes for a simulator the contacts that
+/// suffice for the step to come, and no verdicts.
 ///
 /// The same calls give the same bits, for any number of threads.
 #[derive(Debug)]
@@ -97,9 +101,10 @@ pub struct Scene {
     changed: bool,
     wanted: Vec<[PartRef; 2]>,
     contacts: Contacts,
+    trackers: Trackers,
 }
 
-/// A pair that is near or was lately.
+/// A pair that is near or was so lately.
 #[derive(Debug)]
 struct Slot {
     pair: ContactPair,
@@ -147,6 +152,7 @@ impl Scene {
             changed: true,
             wanted: Vec::new(),
             contacts: Contacts::default(),
+            trackers: Trackers::default(),
         })
     }
 
@@ -210,6 +216,7 @@ impl Scene {
         let entry = self.bodies.remove(self.position(id)?);
         entry.parts.iter().for_each(|p| self.broad.remove(p.number));
         self.slots.retain(|[a, b], _| a.body != id && b.body != id);
+        self.trackers.remove(id);
         self.pair_options.retain(|pair, _| !pair.contains(&id));
         self.changed = true;
         Ok(())
@@ -401,7 +408,7 @@ impl Scene {
         let (bodies, pairs) = (self.bodies.iter().map(|e| &e.options), self.pair_options.values());
         let d_max = bodies.clone().filter_map(|o| o.d_max).chain(pairs.clone().filter_map(|o| o.d_max));
         let thick = bodies.map(|o| o.dilation).chain(pairs.filter_map(|o| o.dilation).flatten());
-        let d_max = d_max.fold(self.options.d_max, f64::max);
+        let d_max = d_max.fold(self.options.d_max.max(self.trackers.gap), f64::max);
         let thickest = [self.options.dilation_a, self.options.dilation_b].into_iter().fold(0.0, f64::max);
         Ok(self.broad.set_request(reach(d_max + 2.0 * thick.fold(thickest, f64::max)))?)
     }

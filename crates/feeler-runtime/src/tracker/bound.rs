@@ -59,6 +59,15 @@ impl StepBound {
         }
     }
 
+    /// The bounds of two motions one after the other, or of two bodies relative to each other.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            rotation: self.rotation + other.rotation,
+            displacement: self.displacement + other.displacement,
+        }
+    }
+
     /// Both bounds multiplied by a factor.
     #[must_use]
     pub fn times(&self, factor: f64) -> Self {

@@ -155,6 +155,20 @@ pub struct TrackerCounts {
     pub dropped: u64,
 }
 
+impl TrackerCounts {
+    /// Sums of both.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            updates: self.updates + other.updates,
+            jumps: self.jumps + other.jumps,
+            decisions: self.decisions + other.decisions,
+            uncovered: self.uncovered + other.uncovered,
+            dropped: self.dropped + other.dropped,
+        }
+    }
+}
+
 /// The contacts of two bodies for the steps of a simulator.
 #[derive(Debug)]
 pub struct ContactTracker {
