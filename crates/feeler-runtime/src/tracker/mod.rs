@@ -17,6 +17,8 @@
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs near conformal contacts); MATH §16, §23.
 
 mod bound;
+mod check;
+mod expected;
 
 pub use bound::StepBound;
 
@@ -328,6 +330,7 @@ impl ContactTracker {
         if !bound.is_valid() {
             return Err(QueryError::StepBound { rotation: bound.rotation, displacement: bound.displacement });
         }
+        self.options.check()?;
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let bodies = self.bodies().map(Arc::as_ref);
         let motion = self.last.map(|last| StepBound::of_motion(bodies, &last.pose_ab, &pose_ab));
@@ -493,6 +496,12 @@ impl ContactTracker {
             depth if depth >= -tol.tol => TrackedStatus::Touching,
             _ => TrackedStatus::Separated,
         }
+    }
+
+    /// Tolerances of the last update.
+    #[must_use]
+    pub fn tolerances(&self) -> Tolerances {
+        self.pair.tolerances()
     }
 
     /// Proven verdict at the poses of the last update, computed on demand. `None` before the first update,
