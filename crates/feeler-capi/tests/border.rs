@@ -130,10 +130,8 @@ fn tracker_options() -> FeelerTrackerOptions {
 /// are not the world's.
 fn bore_and_pin(x: f64, z: f64) -> [FeelerPose; 2] {
     let half = std::f64::consts::FRAC_1_SQRT_2;
-    [[0.0; 3], [x, 0.0, z]].map(|p| FeelerPose {
-        translation: [p[0] + 5.0, 7.0 - p[2], p[1]],
-        rotation: [half, 0.0, 0.0, half],
-    })
+    [[0.0; 3], [x, 0.0, z]]
+        .map(|p| FeelerPose { translation: [p[0] + 5.0, 7.0 - p[2], p[1]], rotation: [half, 0.0, 0.0, half] })
 }
 
 /// A tracker, and what its calls return.

@@ -89,11 +89,7 @@ impl ContactTracker {
         bound.map(numbers_of).map_err(query)
     }
 
-    fn covers(
-        &self,
-        pose_a: Option<&Bound<'_, PyAny>>,
-        pose_b: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<bool> {
+    fn covers(&self, pose_a: Option<&Bound<'_, PyAny>>, pose_b: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
         self.tracker.covers(&pose::read(pose_a)?, &pose::read(pose_b)?).map_err(query)
     }
 

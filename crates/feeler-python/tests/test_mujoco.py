@@ -185,19 +185,19 @@ def test_calls_without_an_answer_are_counted():
     with installed(m, {"a": a, "b": a}):
         d = mujoco.MjData(m)
         mujoco.mj_forward(m, d)
-        assert d.ncon > 0 and exact.counts(m) == (0, 0)
+        assert d.ncon > 0 and exact.counts(m)[:2] == (0, 0)
         call = entry(m, 8, 8)
         d.geom_xpos[1, 0] = np.nan
         assert len(call(d, 0)) == 0
-        assert exact.counts(m) == (1, 0)
+        assert exact.counts(m)[:2] == (1, 0)
         # In one another as deep as they can be.
         d.geom_xpos[1] = d.geom_xpos[0]
         with pytest.warns(exact.MujocoWarning, match="'a' and 'b' interfere at time 0 s"):
             call(d, 0)
-        assert exact.counts(m) == (1, 1) and exact.counts(m).unexplained == 1
+        assert exact.counts(m)[:2] == (1, 1) and exact.counts(m).unexplained == 1
         # They begin anew with the installation.
         exact.install(m, {"a": a, "b": a})
-        assert exact.counts(m) == (0, 0)
+        assert exact.counts(m)[:2] == (0, 0)
 
 
 def test_no_more_contacts_than_there_is_room_for_and_the_deepest():
@@ -379,7 +379,7 @@ def test_a_roller_is_integrated_at_its_centre_of_mass():
                 mujoco.mj_step(m, d)
                 if k % 10 == 0:
                     deepest[is_centred] = max(deepest[is_centred], depth(m, d, "a", "b", pair))
-            assert exact.counts(m) == (0, 0)
+            assert exact.counts(m)[:2] == (0, 0)
             # A cylinder that rolls without slipping.
             went = exact.pose(m, d, "b") @ [-10, 0, 0, 1] - [-160, 0, 10, 0]
             assert abs(went[0] - 0.5 * 2 / 3 * 9.81e3 * math.sin(incline) * d.time**2) < 5
@@ -452,7 +452,7 @@ def test_gears_on_hinges_keep_their_energy():
         assert 0.9 * work < energies[100] <= work
         coasting = np.array(energies[100:]) / energies[100]
         assert 0.99 <= coasting.min() and coasting.max() <= 1.0001
-        assert abs(d.qvel[0] * 12 / 18 + d.qvel[1]) < 0.05 * d.qvel[0] and exact.counts(m) == (0, 0)
+        assert abs(d.qvel[0] * 12 / 18 + d.qvel[1]) < 0.05 * d.qvel[0] and exact.counts(m)[:2] == (0, 0)
     assert (m.body_invweight0 == before).all()
 
 
@@ -540,7 +540,7 @@ def test_reach_grows_with_speed(speed):
             for _ in range(60):
                 mujoco.mj_step(m, d)
                 deepest = max(deepest, depth(m, d, "a", "b", pair))
-            assert exact.counts(m) == (0, 0) and d.ncon > 0
+            assert exact.counts(m)[:2] == (0, 0) and d.ncon > 0
         assert deepest < 0.01
 
 

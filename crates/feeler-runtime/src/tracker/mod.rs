@@ -18,9 +18,11 @@
 
 mod bound;
 mod check;
+mod closing;
 mod expected;
 
 pub use bound::StepBound;
+pub use closing::GapPrediction;
 
 use crate::coordinates::relative_pose;
 use crate::pair::curvature;
