@@ -214,8 +214,7 @@ impl State {
         let registered = self.registered.clone();
         self.advance(poses, request.time, request.step)?;
         let farthest = registered.max_displacement;
-        let max_step =
-            StepBound { rotation: MAX_ROTATION, displacement: farthest.max(MAX_DISPLACEMENT) };
+        let max_step = StepBound { rotation: MAX_ROTATION, displacement: farthest.max(MAX_DISPLACEMENT) };
         let options = TrackerOptions {
             reach: margin.max(0.0),
             max_depth: registered.depth,

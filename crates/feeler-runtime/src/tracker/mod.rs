@@ -10,7 +10,8 @@
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
 //! negative gap is confirmed by a common point of both solids, or continues a contact of the last update. A
 //! verdict is computed if no gap is negative, in three cases: at the first update, after a jump or a motion
-//! of almost half of the thinner wall, and if a contact has ended that was pressed deeper than the motion.
+//! of almost half of the thinner wall, and if a contact has ended that was pressed deeper than the motion. It is
+//! also computed while the last verdict was interference without a contact with a negative gap.
 //! Between these cases, a solid that passes through another one within one step is not detected.
 //!
 //! # Source
@@ -181,6 +182,8 @@ struct Last {
     bound: StepBound,
     /// Depth (mm) of the deepest contact.
     depth: f64,
+    /// The verdict was interference, and no contact had a negative gap.
+    hidden: bool,
 }
 
 /// Identity and gap (mm) of a contact.
@@ -359,7 +362,8 @@ impl ContactTracker {
         let walls = self.bodies().map(|b| b.wall()).into_iter().filter(|wall| *wall > 0.0);
         let is_long = moved > MAX_WALL_PART * walls.fold(f64::INFINITY, f64::min);
         let mut hidden = false;
-        let is_unproven = jumped || is_long || self.has_lost_pressed(moved, &tol);
+        let was_hidden = self.last.is_some_and(|last| last.hidden);
+        let is_unproven = jumped || is_long || was_hidden || self.has_lost_pressed(moved, &tol);
         if is_unproven && self.max_depth_found(&tol) <= 0.0 {
             update.decided = true;
             self.counts.decisions += 1;
@@ -374,7 +378,7 @@ impl ContactTracker {
         self.counts.dropped += update.dropped as u64;
         self.status = self.status_of_gaps(hidden, &tol);
         let depth = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
-        self.last = Some(Last { pose_ab, bound, depth });
+        self.last = Some(Last { pose_ab, bound, depth, hidden });
         Ok(update)
     }
 
