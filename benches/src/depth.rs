@@ -8,8 +8,8 @@ const SHALLOW: f64 = 0.05;
 /// Largest depth, as a part of the sum of both walls: at half of it, the far side of a wall is as near.
 const MAX_WALL_PART: f64 = 0.45;
 
-/// Computes the contacts of two solids down to a depth at which their walls still separate their sides. Returns
-/// false if the solids interfere and no contact has a negative gap.
+/// Computes the contacts of two solids down to a depth at which their walls still separate their sides.
+/// Returns false if the solids interfere and no contact has a negative gap.
 ///
 /// # Errors
 /// Errors of [`ContactPair::query`].

@@ -1,23 +1,23 @@
 //! Contacts of solids in motion against closed forms: the guarantees of [`ContactTracker`].
 //!
-//! Two solids of simple shape are placed near contact (flush, aligned, tangent, nested or in general position,
-//! tilted by 0 to a hundredth), are displaced a little, and then move at a constant speed. The tracker is updated
-//! at every pose with the bound of the motion to the next one, with either solid as A and both moved to some
-//! place in the world. The reference computes the signed distance of any point to either solid and has many
-//! points of their boundaries ([`Shape`]); it integrates mass and inertia, moves the solids and solves for
-//! impulses by itself.
+//! Two solids of simple shape are placed near contact (flush, aligned, tangent, nested or in general
+//! position, tilted by 0 to a hundredth), are displaced a little, and then move at a constant speed. The
+//! tracker is updated at every pose with the bound of the motion to the next one, with either solid as A and
+//! both moved to some place in the world. The reference computes the signed distance of any point to either
+//! solid and has many points of their boundaries ([`Shape`]); it integrates mass and inertia, moves the
+//! solids and solves for impulses by itself.
 //!
 //! Demands on every update:
 //!
-//! - *open*: no strict contact and no sample has a gap smaller than the distance there by more than [`ERROR`]:
-//!   the distances of both footpoints to the other solid, and twice that of the middle between them, are at most
-//!   the gap. Near any contact with a negative gap, there is common material;
+//! - *open*: no strict contact and no sample has a gap smaller than the distance there by more than
+//!   [`ERROR`]: the distances of both footpoints to the other solid, and twice that of the middle between
+//!   them, are at most the gap. Near any contact with a negative gap, there is common material;
 //! - *once*: no two contacts other than samples have the same footpoints and normal.
 //!
 //! Demands on the last update, if the solids continue, in [`SUBSTEPS`] parts of the step:
 //!
-//! - *closing*: if the boundaries overlap by more than the error of linear gaps ([`Case::slack`]), the linear gap
-//!   of a contact closes, and [`GapPrediction`] reports a negative gap;
+//! - *closing*: if the boundaries overlap by more than the error of linear gaps ([`Case::slack`]), the linear
+//!   gap of a contact closes, and [`GapPrediction`] reports a negative gap;
 //! - *held*: if the contacts keep linear gaps open, as a solver does in a single step that is repeated with a
 //!   wider bound until the bound covers it, the solids overlap by at most [`Case::slack`] more than before.
 //!   Exceptions are counted ([`Seen::deeper`]) and limited to [`RARELY`] of the motions.

@@ -234,8 +234,8 @@ fn pressed_sets_keep_samples_that_are_contacts() {
     }
 }
 
-/// Samples that carry loads are on both solids, the nearest one is among them, and dense samples do not extend
-/// much farther in any direction of the plane.
+/// Samples that carry loads are on both solids, the nearest one is among them, and dense samples do not
+/// extend much farther in any direction of the plane.
 #[test]
 fn load_bearing_samples_are_outermost() {
     // A cylinder of radius 10 on the edge of a block of 40 mm, and the pin on the bottom of its bore.

@@ -1,5 +1,5 @@
-//! Contacts of solids in motion; the demands are in [`feeler_tests::motions`]. `FEELER_MOTIONS=N` tries N other
-//! motions.
+//! Contacts of solids in motion; the demands are in [`feeler_tests::motions`]. `FEELER_MOTIONS=N` tries N
+//! other motions.
 #![expect(clippy::print_stdout, reason = "the test reports what it looked at")]
 
 use feeler_tests::motions::{RARELY, Rig, Seen};

@@ -313,8 +313,8 @@ fn predicted_gaps_continue_the_motion() {
     }
 }
 
-/// The pin falls on the bottom, tilted by a thousandth. The set of the step has the other end of its rim, and the
-/// prediction closes that contact, because the first end stops and turns the pin.
+/// The pin falls on the bottom, tilted by a thousandth. The set of the step has the other end of its rim, and
+/// the prediction closes that contact, because the first end stops and turns the pin.
 #[test]
 fn the_other_end_of_a_tilted_pin_is_predicted_to_close() {
     let (mut tracker, mut prediction) = (pin_in_bore(), GapPrediction::default());

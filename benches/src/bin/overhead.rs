@@ -5,9 +5,9 @@
 //! ```
 //!
 //! Parts are let go as in `engines --held`, in two worlds: one with exact contacts, one with a stub in the
-//! place of the dispatcher that is given the same contacts and searches for nothing. The contacts of the
-//! same pair are computed a third time outside of both. Overhead: the step of the first world less that of the second and less the
-//! query. Both worlds must go the same way to the bit.
+//! place of the dispatcher that is given the same contacts and searches for nothing. The contacts of the same
+//! pair are computed a third time outside of both. Overhead: the step of the first world less that of the
+//! second and less the query. Both worlds must go the same way to the bit.
 //!
 //! Exit status 1 where the median is above 20 µs, or the worlds part.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]

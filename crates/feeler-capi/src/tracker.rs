@@ -302,8 +302,8 @@ pub unsafe extern "C" fn feeler_tracker_update(
 
 /// Computes the bound of the step from these poses, for engines that cannot query within a step: twice the
 /// relative motion since the last update, plus the displacement `forced` (mm) that forces add in a step, such
-/// as g·dt². The bound is at most `max_displacement` (mm) and the option `max_step`. The first step and a step
-/// after a jump get `max_displacement`. The tracker does not change.
+/// as g·dt². The bound is at most `max_displacement` (mm) and the option `max_step`. The first step and a
+/// step after a jump get `max_displacement`. The tracker does not change.
 ///
 /// # Safety
 /// No other thread changes `tracker`; poses are NULL or poses; `out` may be written.

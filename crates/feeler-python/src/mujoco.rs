@@ -188,8 +188,9 @@ impl State {
         }
     }
 
-    /// Takes the poses (mm) of the solids at a time (s). The integrators displace bodies by their velocities at
-    /// the end of the step, so that the displacement of the last step is that of the next one without forces.
+    /// Takes the poses (mm) of the solids at a time (s). The integrators displace bodies by their velocities
+    /// at the end of the step, so that the displacement of the last step is that of the next one without
+    /// forces.
     fn advance(&mut self, [pose_a, pose_b]: &[Pose; 2], time: f64, step: f64) -> Result<(), QueryError> {
         let pose = pose_a.inv_mul(pose_b);
         let elapsed = time - self.time;
@@ -446,8 +447,8 @@ pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usi
     hooks.offsets = Offsets { time, positions, rotations, step, gravity };
 }
 
-/// Registers geoms of a model: number, name, body and frame of each. `max_displacement` (mm) limits the bound of
-/// a step; `gap` (m) has been added to the gaps of each two geoms.
+/// Registers geoms of a model: number, name, body and frame of each. `max_displacement` (mm) limits the bound
+/// of a step; `gap` (m) has been added to the gaps of each two geoms.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,

@@ -31,8 +31,8 @@ const MAX_FLUSH_ANGLE: f64 = 0.1;
 
 /// The contact with the normal of an adjacent face, for contacts that the step can close. `None` unless both
 /// footpoints are within the wanted error of convex edges or vertices, their distance exceeds that error, and
-/// two adjacent faces, one of either side, are flush to the same error. A corner in the plane of a face beside
-/// it is not flush: without a face along that plane, it moves through the plane.
+/// two adjacent faces, one of either side, are flush to the same error. A corner in the plane of a face
+/// beside it is not flush: without a face along that plane, it moves through the plane.
 pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> Option<Accepted> {
     if contact.distance <= step.gap_error || contact.distance > step.max_distance {
         return None;

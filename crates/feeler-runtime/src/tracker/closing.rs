@@ -31,8 +31,8 @@ struct Held {
     velocity: Displacement,
 }
 
-/// Inverse mass and inertia of the lighter of two solids, for solids of one density. The other one is taken to
-/// be fixed: a solid that yields softens an impact and so hides contacts.
+/// Inverse mass and inertia of the lighter of two solids, for solids of one density. The other one is taken
+/// to be fixed: a solid that yields softens an impact and so hides contacts.
 #[derive(Clone, Copy, Debug)]
 struct Mobility {
     /// Centre of mass in A's frame.
@@ -252,8 +252,8 @@ mod tests {
         0.5 * (d.shift.norm_squared() / mobility.lightness + d.spin.dot(&(inertia * d.spin)))
     }
 
-    /// The bar falls flat and strikes with one end, 0.1 mm before the other: its centre continues at 3/4 of its
-    /// speed and its other end at 3/2.
+    /// The bar falls flat and strikes with one end, 0.1 mm before the other: its centre continues at 3/4 of
+    /// its speed and its other end at 3/2.
     #[test]
     fn a_bar_struck_at_one_end_turns_down_the_other() {
         let bar = bar();

@@ -10,9 +10,9 @@
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
 //! negative gap is confirmed by a common point of both solids, or continues a contact of the last update. A
 //! verdict is computed if no gap is negative, in three cases: at the first update, after a jump or a motion
-//! of almost half of the thinner wall, and if a contact has ended that was pressed deeper than the motion. It is
-//! also computed while the last verdict was interference without a contact with a negative gap.
-//! Between these cases, a solid that passes through another one within one step is not detected.
+//! of almost half of the thinner wall, and if a contact has ended that was pressed deeper than the motion. It
+//! is also computed while the last verdict was interference without a contact with a negative gap. Between
+//! these cases, a solid that passes through another one within one step is not detected.
 //!
 //! # Source
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs near conformal contacts); MATH §16, §23.
