@@ -533,7 +533,7 @@ impl Judged<'_> {
         if gap < now.min(0.0) - slack {
             seen.closing += 1;
             let mut prediction = GapPrediction::default();
-            let ahead = prediction.gaps(self.tracker, [Some(before), None]);
+            let ahead = prediction.gaps(self.tracker, [Some(before), None], true);
             let contacts = self.tracker.contacts();
             let is_closing = contacts.iter().any(|c| c.gap + s * self.rate(c, motion) < 0.0);
             // The prediction is that of the end of the step.

@@ -304,7 +304,7 @@ fn predicted_gaps_continue_the_motion() {
     for (k, (z, ahead)) in heights.into_iter().zip(expected).enumerate() {
         tracker.update(&Pose::identity(), &at_height(z), bound(0.0, 0.5)).unwrap();
         let before = [1, 2].map(|n| k.checked_sub(n).map(|k| at_height(heights[k])));
-        let gaps = prediction.gaps(&tracker, before.each_ref().map(Option::as_ref));
+        let gaps = prediction.gaps(&tracker, before.each_ref().map(Option::as_ref), true);
         let bottom: Vec<_> = tracker.contacts().iter().zip(gaps).filter(|(c, _)| c.normal.z > 0.9).collect();
         assert!(!bottom.is_empty(), "{z}");
         for (c, gap) in bottom {
@@ -324,7 +324,7 @@ fn the_other_end_of_a_tilted_pin_is_predicted_to_close() {
     for pose in &poses {
         tracker.update(&Pose::identity(), pose, bound(0.02, 0.4)).unwrap();
     }
-    let gaps = prediction.gaps(&tracker, [Some(&poses[1]), Some(&poses[0])]);
+    let gaps = prediction.gaps(&tracker, [Some(&poses[1]), Some(&poses[0])], true);
     let bottom: Vec<_> = tracker.contacts().iter().zip(gaps).filter(|(c, _)| c.normal.z > 0.9).collect();
     let (near, _) = bottom.iter().min_by(|p, q| p.0.gap.total_cmp(&q.0.gap)).unwrap();
     let far = bottom.iter().filter(|(c, _)| c.local_b.x * near.local_b.x < -50.0);

@@ -158,7 +158,7 @@ impl Tracker {
         ok(unsafe { feeler_tracker_contacts(self.0, null_mut(), 0, &raw mut count) });
         let mut all = vec![step_contact(); count];
         ok(unsafe { feeler_tracker_contacts(self.0, all.as_mut_ptr(), count, &raw mut count) });
-        assert_eq!(all.len(), count);
+        assert_eq!(all.len(), count, "both calls count the same");
         all
     }
 
@@ -178,8 +178,10 @@ impl Tracker {
     }
 
     fn counts(&self) -> FeelerTrackerCounts {
-        let mut counts = FeelerTrackerCounts::default();
-        counts.struct_size = size_of::<FeelerTrackerCounts>() as u32;
+        let mut counts = FeelerTrackerCounts {
+            struct_size: size_of::<FeelerTrackerCounts>() as u32,
+            ..FeelerTrackerCounts::default()
+        };
         ok(unsafe { feeler_tracker_counts(self.0, &raw mut counts) });
         counts
     }
@@ -293,8 +295,10 @@ fn tracked_contacts() {
     assert!(total > 1 && again[0].number == tracker.contacts()[0].number && again[1].number == 0);
     // A motion beyond the bound is counted, a jump is reported.
     tracker.update(&bore_and_pin(x, z + 0.1), step);
-    let mut report = FeelerTrackerUpdate::default();
-    report.struct_size = size_of::<FeelerTrackerUpdate>() as u32;
+    let mut report = FeelerTrackerUpdate {
+        struct_size: size_of::<FeelerTrackerUpdate>() as u32,
+        ..FeelerTrackerUpdate::default()
+    };
     let [a, b] = bore_and_pin(x, z + 10.0);
     ok(unsafe { feeler_tracker_update(tracker.0, &a, &b, &step, &raw mut report) });
     assert!(report.jumped == 1 && report.decided == 1 && report.dropped == 0, "{report:?}");
@@ -314,8 +318,10 @@ fn trackers_drop_the_farthest_contacts() {
     let few = FeelerTrackerOptions { max_contacts: 2, ..tracker_options() };
     let tracker = Tracker::new(block, block, &few);
     let (step, pose) = (bound(1e-3, 0.05), moved(1.0, 2.0, 20.01));
-    let mut report = FeelerTrackerUpdate::default();
-    report.struct_size = size_of::<FeelerTrackerUpdate>() as u32;
+    let mut report = FeelerTrackerUpdate {
+        struct_size: size_of::<FeelerTrackerUpdate>() as u32,
+        ..FeelerTrackerUpdate::default()
+    };
     ok(unsafe { feeler_tracker_update(tracker.0, null(), &pose, &step, &raw mut report) });
     assert!(tracker.contacts().len() == 2 && report.dropped > 0, "{report:?}");
     assert_eq!(tracker.counts().dropped, report.dropped);

@@ -47,8 +47,11 @@ const IMPACT_DEPTH: f64 = 1e-3;
 /// Depth (m) of an open contact that is passed on as closed, so that it acts.
 const CLOSED: f64 = 1e-12;
 
+/// Acceleration that a bound of a step takes into account, as a multiple of gravity: bodies push one another.
+const GRAVITY_FACTOR: f64 = 2.0;
+
 /// Smallest acceleration (m/s²) that a bound of a step takes into account.
-const MIN_ACCELERATION: f64 = 9.81;
+const MIN_ACCELERATION: f64 = 10.0;
 
 /// Rotation (rad) between two calls above which the motion is a jump.
 const MAX_ROTATION: f64 = 0.1;
@@ -82,6 +85,8 @@ struct Geom {
     body: Arc<feeler::Body>,
     /// From the solid's coordinates to the geom's (mm).
     frame: Pose,
+    /// The body is fixed or has a free joint.
+    is_free: bool,
 }
 
 /// What is known of a model.
@@ -223,7 +228,7 @@ impl State {
             ..TrackerOptions::default()
         };
         self.tracker.set_options(options);
-        let acceleration = request.gravity.max(MIN_ACCELERATION);
+        let acceleration = (GRAVITY_FACTOR * request.gravity).max(MIN_ACCELERATION);
         let forced = acceleration * request.step * request.step / METRES;
         // Without a known motion, no contact can be predicted to close.
         let motion = self.motion.unwrap_or_default();
@@ -358,7 +363,8 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
         report_interference(registered, geoms, time);
     }
     let all = tracker.contacts();
-    let ahead = prediction.gaps(tracker, [before[0].as_ref(), before[1].as_ref()]);
+    let is_free = geoms.iter().all(|g| registered.geoms[g].is_free);
+    let ahead = prediction.gaps(tracker, [before[0].as_ref(), before[1].as_ref()], is_free);
     let closes = |k: usize| ahead[k] < -IMPACT_DEPTH;
     chosen.clear();
     chosen.extend((0..all.len()).filter(|&k| all[k].gap * METRES <= margin || closes(k)));
@@ -447,12 +453,12 @@ pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usi
     hooks.offsets = Offsets { time, positions, rotations, step, gravity };
 }
 
-/// Registers geoms of a model: number, name, body and frame of each. `max_displacement` (mm) limits the bound
+/// Registers geoms of a model: number, name, body, frame, and whether joints do not guide it, of each. `max_displacement` (mm) limits the bound
 /// of a step; `gap` (m) has been added to the gaps of each two geoms.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,
-    geoms: Vec<(i32, String, Py<Body>, Bound<'_, PyAny>)>,
+    geoms: Vec<(i32, String, Py<Body>, Bound<'_, PyAny>, bool)>,
     max_displacement: Option<f64>,
     gap: f64,
     depth: f64,
@@ -461,9 +467,9 @@ pub(crate) fn mujoco_register(
     let max_step = StepBound { rotation: MAX_ROTATION, displacement: max_displacement };
     TrackerOptions { max_depth: depth, max_step, ..TrackerOptions::default() }.check().map_err(query)?;
     let mut ours = HashMap::new();
-    for (id, name, body, frame) in geoms {
+    for (id, name, body, frame, is_free) in geoms {
         let frame = pose::read(Some(&frame))?;
-        ours.insert(id, Geom { name, body: body.get().body.clone(), frame });
+        ours.insert(id, Geom { name, body: body.get().body.clone(), frame, is_free });
     }
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();

@@ -17,12 +17,12 @@ def mujoco_begin(earlier: list[int], room: int, offsets: list[int]) -> None:
 
 def mujoco_register(
     model: int,
-    geoms: list[tuple[int, str, Body, NDArray[np.float64]]],
+    geoms: list[tuple[int, str, Body, NDArray[np.float64], bool]],
     max_displacement: float | None,
     gap: float,
     depth: float,
 ) -> None:
-    """Registers geoms of a model: number, name, solid and frame of each. `max_displacement` (mm) limits the bound
+    """Registers geoms of a model: number, name, solid, frame, and whether joints do not guide it, of each. `max_displacement` (mm) limits the bound
     of a step; `gap` (m) has been added to the gaps of each two geoms."""
 
 def mujoco_forget(model: int) -> int:

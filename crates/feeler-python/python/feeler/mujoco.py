@@ -53,6 +53,7 @@ STIFF = 'solref="0.002 1" solimp="0.99 0.99 0.001"'
 """Attributes of a geom (XML) for contacts that let parts overlap by micrometres at a time step of 1 ms."""
 
 _MESH, _SDF, _TYPES = 7, 8, 9
+_FREE = 0  # mjJNT_FREE
 _ENTRIES = ((_MESH, _MESH), (_MESH, _SDF), (_SDF, _SDF))
 _ROOM = 50
 # Smallest gap (mm) that is added to two geoms.
@@ -175,6 +176,15 @@ def _check_size(
         )
 
 
+def _is_free(model: MjModel, geom: int) -> bool:
+    """Whether the body of a geom is fixed or has a free joint, so that no other joint guides it."""
+    body = int(model.body_weldid[model.geom_bodyid[geom]])
+    if body == 0:
+        return True
+    joint = int(model.body_jntadr[body])
+    return int(model.body_jntnum[body]) == 1 and int(model.jnt_type[joint]) == _FREE
+
+
 def _copies(model: MjModel) -> list[NDArray[_np.float64]]:
     return [getattr(model, name).copy() for name in _CHANGED]
 
@@ -284,7 +294,7 @@ def install(
         body, frame = _body(part), _frame(model, mesh)
         _check_size(key, model, mesh, frame, body)
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, int(number)) or int(number)
-        ours.append((int(number), repr(name), body, frame))
+        ours.append((int(number), repr(name), body, frame, _is_free(model, int(number))))
     with _lock:
         if _earlier is None:
             table, functions, earlier = _table(library), _feeler.mujoco_functions(), []

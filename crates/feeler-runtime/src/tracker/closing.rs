@@ -64,6 +64,11 @@ struct Loads {
 const PARTS: u32 = 8;
 /// One part, as a fraction of the step.
 const PART: f64 = 0.125;
+/// Largest change of the displacement from step to step that continues, as a part of the displacement. An
+/// impact changes it by more.
+const MAX_CHANGE: f64 = 0.25;
+/// Maximum number of solutions, each with the contacts as closed that close in the one before.
+const MAX_ROUNDS: u32 = 4;
 /// Maximum number of sweeps of the solver.
 const MAX_SWEEPS: u32 = 256;
 /// Change of a sweep (mm) that ends the iteration. The next step shows smaller errors of a prediction.
@@ -73,10 +78,11 @@ const MIN_MOTION: f64 = 5e-4;
 
 impl GapPrediction {
     /// Computes for each contact of the last update the gap (mm) at the end of the step without that contact:
-    /// if the bodies continue as in the last step, if they accelerate as in the last two steps, or if the
-    /// other contacts turn them, whichever is smallest. `before` has the poses of B in A's frame one and two
-    /// steps earlier, if they are known; without the first one, the gaps are those of the last update.
-    pub fn gaps(&mut self, tracker: &ContactTracker, before: [Option<&Pose>; 2]) -> &[f64] {
+    /// if the bodies continue as in the last step, or if they accelerate as in the last two steps, whichever
+    /// is smallest. `before` has the poses of B in A's frame one and two steps earlier, if they are known;
+    /// without the first one, the gaps are those of the last update. If `is_free`, no joints guide the bodies:
+    /// the prediction includes rotations by impacts on the other contacts.
+    pub fn gaps(&mut self, tracker: &ContactTracker, before: [Option<&Pose>; 2], is_free: bool) -> &[f64] {
         let [a, b] = tracker.bodies();
         self.gaps.clear();
         self.gaps.extend(tracker.contacts().iter().map(|c| c.gap));
@@ -87,7 +93,8 @@ impl GapPrediction {
             let motion = mobility.between(one, now);
             let change = two.map(|two| motion.minus(&mobility.between(two, one)));
             // A falling body accelerates; an impact does not repeat.
-            let change = change.filter(|change| change.reach(radius) <= motion.reach(radius));
+            let max_change = MAX_CHANGE * motion.reach(radius);
+            let change = change.filter(|change| change.reach(radius) <= max_change);
             let faster = change.map(|change| motion.plus(&change));
             self.rows.clear();
             // Solvers take penetrations back softly.
@@ -99,15 +106,31 @@ impl GapPrediction {
                 }
                 // An open gap that closes is an impact, which turns the bodies.
                 let is_impact = self.rows.iter().any(|row| row.gap_after(&free) < 0.0);
-                if is_impact && free.reach(radius) > MIN_MOTION {
-                    let held = mobility.held(&free, &self.rows, &mut self.loads);
-                    for ((gap, row), opened) in self.gaps.iter_mut().zip(&self.rows).zip(&self.loads.opened) {
-                        *gap = gap.min(row.gap_after(&held.moved) - opened);
-                    }
+                if is_free && is_impact && free.reach(radius) > MIN_MOTION {
+                    self.solve(&mobility, &free);
                 }
             }
         }
         &self.gaps
+    }
+
+    /// Reduces the gaps to those of a displacement that contacts limit. A contact that closes in the step acts
+    /// from its start, because the engine is given it as closed.
+    fn solve(&mut self, mobility: &Mobility, free: &Displacement) {
+        for _ in 0..MAX_ROUNDS {
+            let held = mobility.held(free, &self.rows, &mut self.loads);
+            let mut has_closed = false;
+            for ((gap, row), opened) in self.gaps.iter_mut().zip(&mut self.rows).zip(&self.loads.opened) {
+                *gap = gap.min(row.gap_after(&held.moved) - opened);
+                if *gap < -MIN_MOTION && row.gap > 0.0 {
+                    row.gap = 0.0;
+                    has_closed = true;
+                }
+            }
+            if !has_closed {
+                break;
+            }
+        }
     }
 }
 
