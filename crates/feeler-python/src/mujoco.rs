@@ -453,12 +453,15 @@ pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usi
     hooks.offsets = Offsets { time, positions, rotations, step, gravity };
 }
 
-/// Registers geoms of a model: number, name, body, frame, and whether joints do not guide it, of each. `max_displacement` (mm) limits the bound
+/// Number, name, solid and frame of a geom, and whether no joint guides its body.
+type GivenGeom<'py> = (i32, String, Py<Body>, Bound<'py, PyAny>, bool);
+
+/// Registers geoms of a model. `max_displacement` (mm) limits the bound
 /// of a step; `gap` (m) has been added to the gaps of each two geoms.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,
-    geoms: Vec<(i32, String, Py<Body>, Bound<'_, PyAny>, bool)>,
+    geoms: Vec<GivenGeom<'_>>,
     max_displacement: Option<f64>,
     gap: f64,
     depth: f64,
