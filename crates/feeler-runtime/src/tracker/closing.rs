@@ -80,8 +80,8 @@ impl GapPrediction {
     /// Computes for each contact of the last update the gap (mm) at the end of the step without that contact:
     /// if the bodies continue as in the last step, or if they accelerate as in the last two steps, whichever
     /// is smallest. `before` has the poses of B in A's frame one and two steps earlier, if they are known;
-    /// without the first one, the gaps are those of the last update. If `is_free`, no joints guide the bodies:
-    /// the prediction includes rotations by impacts on the other contacts.
+    /// without the first one, the gaps are those of the last update. If `is_free`, no joints guide the
+    /// bodies: the prediction includes rotations by impacts on the other contacts.
     pub fn gaps(&mut self, tracker: &ContactTracker, before: [Option<&Pose>; 2], is_free: bool) -> &[f64] {
         let [a, b] = tracker.bodies();
         self.gaps.clear();
@@ -114,8 +114,8 @@ impl GapPrediction {
         &self.gaps
     }
 
-    /// Reduces the gaps to those of a displacement that contacts limit. A contact that closes in the step acts
-    /// from its start, because the engine is given it as closed.
+    /// Reduces the gaps to those of a displacement that contacts limit. A contact that closes in the step
+    /// acts from its start, because the engine is given it as closed.
     fn solve(&mut self, mobility: &Mobility, free: &Displacement) {
         for _ in 0..MAX_ROUNDS {
             let held = mobility.held(free, &self.rows, &mut self.loads);
