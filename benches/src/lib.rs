@@ -3,6 +3,7 @@
 pub mod bars;
 pub mod contact_mechanisms;
 pub mod damage;
+pub mod depth;
 pub mod drive;
 pub mod endure;
 pub mod lines;

@@ -1,52 +1,50 @@
-//! Contacts of solids in motion, judged by closed forms: what [`LastingContacts::ask`] promises.
+//! Contacts of solids in motion against closed forms: the guarantees of [`ContactTracker`].
 //!
-//! Two solids of simple shape are placed near contact (flush, aligned, tangent, nested or anyhow, tilted by 0
-//! to a hundredth), wobble, and then move on at a constant speed. Contacts are asked for at every pose, with
-//! either solid as A and both moved somewhere in the world. The judge knows the signed distance of any point
-//! to either solid and many points of their boundaries ([`Shape`]); it integrates mass and inertia, moves the
+//! Two solids of simple shape are placed near contact (flush, aligned, tangent, nested or in general
+//! position, tilted by 0 to a hundredth), are displaced a little, and then move at a constant speed. The
+//! tracker is updated at every pose with the bound of the motion to the next one, with either solid as A and
+//! both moved to some place in the world. The reference computes the signed distance of any point to either
+//! solid and has many points of their boundaries ([`Shape`]); it integrates mass and inertia, moves the
 //! solids and solves for impulses by itself.
 //!
-//! Demanded of every answer:
+//! Demands on every update:
 //!
-//! - *open*: no contact says that its place is nearer than it is, by more than [`ERROR`]; the distances of
-//!   both footpoints to the other solid, and twice that of the middle between them, are what it is at most.
-//!   Beside a closed one there is common material, and predicted ones are never closed;
-//! - *once*: no two contacts have the same place and normal.
+//! - *open*: no strict contact and no sample has a gap smaller than the distance there by more than
+//!   [`ERROR`]: the distances of both footpoints to the other solid, and twice that of the middle between
+//!   them, are at most the gap. Near any contact with a negative gap, there is common material;
+//! - *once*: no two contacts other than samples have the same footpoints and normal.
 //!
-//! And of the last one, when the solids go on as they did, in [`SUBSTEPS`] parts of the step:
+//! Demands on the last update, if the solids continue, in [`SUBSTEPS`] parts of the step:
 //!
-//! - *closing*: where their boundaries get into one another by more than the slack of predictions
-//!   ([`Case::slack`]), a contact closes by its own gap and normal, and its `gap_ahead` says so, too;
-//! - *held*: when the contacts keep what is open from closing, as a solver does in a single step, nothing
-//!   gets in deeper than before by more than that slack and [`HELD`]. That is not promised of each step: how
-//!   often is counted ([`Seen::deeper`]), and may be [`RARELY`] of the motions.
+//! - *closing*: if the boundaries overlap by more than the error of linear gaps ([`Case::slack`]), the linear
+//!   gap of a contact closes, and [`GapPrediction`] reports a negative gap;
+//! - *held*: if the contacts keep linear gaps open, as a solver does in a single step that is repeated with a
+//!   wider bound until the bound covers it, the solids overlap by at most [`Case::slack`] more than before.
+//!   Exceptions are counted ([`Seen::deeper`]) and limited to [`RARELY`] of the motions.
 
 use crate::conformal::Fault;
 use crate::conformal::shapes::{Shape, cylinder, tube, turned};
 use crate::part_of;
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{Body, ContactPair, LastingContact, LastingContacts};
+use feeler_runtime::{
+    Body, ContactTracker, GapPrediction, StepBound, StepContact, StepContactKind, TrackerOptions,
+};
 use nalgebra::{Matrix3, Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
 
-/// What remembered gaps may be off (mm), as the documents say, and rounding.
-pub const ERROR: f64 = 1e-4 + 1e-6;
-/// Displacement (mm) of a step below which nothing is predicted, as the documents say.
-pub const STILL: f64 = 5e-4;
-/// Depth (mm) that a step of a solver may add where what strikes is predicted.
-pub const HELD: f64 = 0.01;
-/// Part of the motions in which it may be more: most of what closes is predicted, not all.
+/// Error of a gap (mm) by rounding.
+pub const ERROR: f64 = 1e-6;
+/// Largest part of the motions in which contacts hold less than they should.
 pub const RARELY: f64 = 0.005;
-/// Parts of a step in which the judge looks.
+/// Updates of a step with wider bounds until the bound covers the motion.
+const MAX_UPDATES: u32 = 8;
+/// Parts of a step at whose ends the reference measures.
 pub const SUBSTEPS: u32 = 200;
-/// Largest displacement of a step, as a part of the reach: from 4 on nothing is predicted.
-const FASTEST: f64 = 3.5;
-/// Distance (mm) within which contacts are asked for, and depth.
-const REACH: f64 = 0.5;
-const DEPTH: f64 = 1.0;
+/// Largest displacement (mm) of a step.
+const FASTEST: f64 = 1.75;
 
 /// A solid, in closed form and prepared.
 #[derive(Debug)]
@@ -101,6 +99,16 @@ impl Solid {
         }
     }
 }
+
+/// Options of the trackers.
+const OPTIONS: TrackerOptions = TrackerOptions {
+    reach: 0.05,
+    max_depth: 1.0,
+    max_step: StepBound { rotation: 0.5, displacement: 10.0 },
+    gap_error: 1e-3,
+    max_contacts: usize::MAX,
+    dilations: [0.0; 2],
+};
 
 /// The solids that are tried with one another.
 #[derive(Debug)]
@@ -159,29 +167,31 @@ pub struct Case {
 pub struct Seen {
     /// Motions that were judged.
     pub cases: u32,
-    /// Answers.
-    pub answers: u32,
-    /// Contacts that were found, remembered and predicted.
-    pub contacts: [u32; 3],
+    /// Updates.
+    pub updates: u32,
+    /// Strict contacts, quasi-minima, samples and extended contacts.
+    pub contacts: [u32; 4],
     /// Last steps in which something would close.
     pub closing: u32,
-    /// Those held by contacts in which something gets in deeper than it was by more than its slack and
-    /// [`HELD`].
+    /// Steps held by contacts at whose end the solids overlap by more than the slack.
     pub deeper: u32,
-    /// By how much at most (mm).
+    /// Largest overlap beyond the slack (mm).
     pub deepest: f64,
+    /// Steps whose motion no bound has covered.
+    pub uncovered: u32,
 }
 
 impl Seen {
     /// Of both.
     pub fn add(&mut self, other: &Self) {
         self.cases += other.cases;
-        self.answers += other.answers;
+        self.updates += other.updates;
         for (n, m) in self.contacts.iter_mut().zip(other.contacts) {
             *n += m;
         }
         self.closing += other.closing;
         self.deeper += other.deeper;
+        self.uncovered += other.uncovered;
         self.deepest = self.deepest.max(other.deepest);
     }
 }
@@ -291,9 +301,8 @@ impl Rig {
         if is_nested {
             motion[1] *= 0.1;
         }
-        // What moves faster is taken for none that goes on.
         let size = solids.map(|k| self.solids[k].body.size()).into_iter().fold(f64::INFINITY, f64::min);
-        let fast = (motion[0].norm() + motion[1].norm() * size) / (FASTEST * REACH);
+        let fast = (motion[0].norm() + motion[1].norm() * size) / FASTEST;
         motion = motion.map(|v| v / fast.max(1.0));
         let size = scale(r, -5.0..-1.5);
         let wobbles = (0..3).map(|_| [any(r, size), any(r, size / radius)]).collect();
@@ -316,9 +325,8 @@ impl Rig {
         let mut seen = Seen { cases: 1, ..Seen::default() };
         let [a, b] = if case.is_swapped { [1, 0] } else { [0, 1] };
         let bodies = [a, b].map(|k| self.solids[case.solids[k]].body.clone());
-        let mut all = LastingContacts::new(bodies[0].size().min(bodies[1].size()));
         let [body_a, body_b] = bodies;
-        let mut pair = ContactPair::new(body_a, body_b);
+        let mut tracker = ContactTracker::new(body_a, body_b, OPTIONS);
         let mut world = SmallRng::seed_from_u64(7);
         let center = &self.solids[case.solids[case.mover]].center;
         let place = |motion: &[V3; 2], from: &[Pose; 2], s: f64| {
@@ -328,23 +336,45 @@ impl Rig {
         };
         let before = place(&case.motion, &case.poses, -1.0);
         let mut path: Vec<[Pose; 2]> = case.wobbles.iter().map(|w| place(w, &before, 1.0)).collect();
-        path.extend([before, case.poses]);
-        let mut known = 0..0;
-        for poses in &path {
+        path.extend([before, case.poses, place(&case.motion, &case.poses, 1.0)]);
+        let relative = |poses: &[Pose; 2]| poses[a].inv_mul(&poses[b]);
+        let bound_of = |tracker: &ContactTracker, from: &[Pose; 2], to: &[Pose; 2]| {
+            let bodies = tracker.bodies().map(|body| body.as_ref());
+            // Rounding of the poses in the world.
+            let made = StepBound::of_motion(bodies, &relative(from), &relative(to));
+            StepBound { rotation: made.rotation + 1e-9, displacement: made.displacement + 1e-9 }
+        };
+        for (poses, next) in path.iter().zip(&path[1..]) {
             let somewhere = Pose::new(any(&mut world, 100.0), any(&mut world, 3.0));
             let [pose_a, pose_b] = [a, b].map(|k| somewhere * poses[k]);
-            if let Err(e) = all.ask(&mut pair, &pose_a, &pose_b, REACH, DEPTH) {
+            let bound = bound_of(&tracker, poses, next);
+            if let Err(e) = tracker.update(&pose_a, &pose_b, bound) {
                 faults.push(Fault { demand: "answer", text: e.to_string() });
                 return (faults, seen);
             }
-            seen.answers += 1;
-            let judged = Judged { rig: self, case, poses, contacts: all.contacts() };
-            judged.open(known, &mut faults, &mut seen);
+            seen.updates += 1;
+            let judged = Judged { rig: self, case, poses, tracker: &tracker };
+            judged.open(&mut faults, &mut seen);
             judged.once(&mut faults);
-            known = 0..all.contacts().iter().map(|c| c.number + 1).max().unwrap_or_default();
         }
-        let judged = Judged { rig: self, case, poses: &case.poses, contacts: all.contacts() };
-        judged.closing(&mut faults, &mut seen);
+        let judged = Judged { rig: self, case, poses: &case.poses, tracker: &tracker };
+        judged.closing(&relative(&before), &mut faults, &mut seen);
+        // The step is repeated with a wider bound until the bound covers it.
+        for k in 1.. {
+            let held = Judged { rig: self, case, poses: &case.poses, tracker: &tracker }.held();
+            let made = bound_of(&tracker, &case.poses, &place(&held, &case.poses, 1.0));
+            let Some(bound) = tracker.bound() else { break };
+            if bound.contains(&made) {
+                let judged = Judged { rig: self, case, poses: &case.poses, tracker: &tracker };
+                judged.overlap(&held, &bound, &mut seen);
+                break;
+            }
+            let [pose_a, pose_b] = [a, b].map(|k| case.poses[k]);
+            if k == MAX_UPDATES || tracker.update(&pose_a, &pose_b, bound.max(&made.times(1.1))).is_err() {
+                seen.uncovered += 1;
+                break;
+            }
+        }
         (faults, seen)
     }
 }
@@ -357,22 +387,23 @@ fn displaced(pose: &Pose, center: &P3, [shift, spin]: &[V3; 2], part: f64) -> Po
 }
 
 impl Case {
-    /// What linear predictions of a step may be off (mm): the rotation times how far points move, and what is
-    /// too little to be predicted.
+    /// Error (mm) of linear gaps in a step within a bound: the wanted one and terms of second order, for a
+    /// solid of this radius (mm).
     #[must_use]
-    pub fn slack(&self, radius: f64) -> f64 {
-        let [shift, spin] = self.motion.map(|v| v.norm());
-        ERROR + STILL + spin * (shift + spin * radius)
+    pub fn slack(&self, bound: &StepBound, radius: f64) -> f64 {
+        let StepBound { rotation, displacement } = *bound;
+        let wanted = OPTIONS.gap_error.max(0.01 * displacement);
+        2.0 * wanted + rotation * displacement + 0.5 * rotation * rotation * radius + ERROR
     }
 }
 
-/// An answer.
+/// An update.
 #[derive(Debug)]
 struct Judged<'a> {
     rig: &'a Rig,
     case: &'a Case,
     poses: &'a [Pose; 2],
-    contacts: &'a [LastingContact],
+    tracker: &'a ContactTracker,
 }
 
 impl Judged<'_> {
@@ -386,7 +417,7 @@ impl Judged<'_> {
     }
 
     /// In the world: both points and the normal.
-    fn placed(&self, c: &LastingContact) -> (P3, P3, V3) {
+    fn placed(&self, c: &StepContact) -> (P3, P3, V3) {
         let [a, b] = self.sides().map(|k| &self.poses[k]);
         (a * c.local_a, b * c.local_b, a * c.normal)
     }
@@ -395,24 +426,27 @@ impl Judged<'_> {
         self.solid(k).shape.distance(&self.poses[k].inverse_transform_point(p))
     }
 
-    fn open(&self, known: std::ops::Range<u64>, faults: &mut Vec<Fault>, seen: &mut Seen) {
+    fn open(&self, faults: &mut Vec<Fault>, seen: &mut Seen) {
         let [a, b] = self.sides();
         let mut random = SmallRng::seed_from_u64(3);
-        for c in self.contacts {
-            let (p_a, p_b, n) = self.placed(c);
-            let is_predicted = !c.is_found && !known.contains(&c.number);
-            seen.contacts[if c.is_found { 0 } else { 1 + usize::from(is_predicted) }] += 1;
-            if is_predicted {
-                let along = (p_b - p_a).dot(&n);
-                if (c.gap - along.max(0.0)).abs() > 1e-9 {
-                    faults.push(Fault { demand: "open", text: format!("{c:?}: {along} along") });
-                }
+        for c in self.tracker.contacts() {
+            let (p_a, p_b, _) = self.placed(c);
+            let kind = match c.kind {
+                StepContactKind::Strict => 0,
+                StepContactKind::Quasi => 1,
+                StepContactKind::Sample => 2,
+                StepContactKind::Extended => 3,
+            };
+            seen.contacts[kind] += 1;
+            let is_distance = matches!(c.kind, StepContactKind::Strict | StepContactKind::Sample);
+            if !is_distance && c.gap > -ERROR {
+                // Distance along the normal, which is less than that of the footpoints.
                 continue;
             }
             let middle = nalgebra::center(&p_a, &p_b);
             let depth = |p: &P3| self.distance(a, p).max(self.distance(b, p));
             let truth = self.distance(a, &p_b).min(self.distance(b, &p_a)).min(2.0 * depth(&middle));
-            // Of edges pressed into one another neither point is in the other solid.
+            // If edges are pressed into one another, neither point is in the other solid.
             let mut beside = (0..2_000).map(|_| middle + any(&mut random, 2.0 * c.gap.abs()));
             let is_open = truth > c.gap + ERROR && self.nearest(&p_b) > c.gap.max(0.0) + ERROR;
             if is_open && (c.gap > -ERROR || beside.all(|p| depth(&p) >= 0.0)) {
@@ -435,10 +469,13 @@ impl Judged<'_> {
     }
 
     fn once(&self, faults: &mut Vec<Fault>) {
-        for (k, c) in self.contacts.iter().enumerate() {
-            for d in &self.contacts[..k] {
+        let contacts = self.tracker.contacts();
+        for (k, c) in contacts.iter().enumerate() {
+            for d in &contacts[..k] {
                 let apart = (c.local_a - d.local_a).norm().max((c.local_b - d.local_b).norm());
-                if apart < 1e-4 && (c.normal - d.normal).norm() < 1e-3 {
+                // A sample at fixed parameters may be at a minimum.
+                let is_sample = [c, d].iter().any(|c| c.kind == StepContactKind::Sample);
+                if !is_sample && apart < 1e-4 && (c.normal - d.normal).norm() < 1e-3 {
                     faults.push(Fault { demand: "once", text: format!("{c:?} and {d:?}") });
                 }
             }
@@ -446,7 +483,7 @@ impl Judged<'_> {
     }
 
     /// What a displacement of the mover adds to a contact's gap, to first order.
-    fn rate(&self, c: &LastingContact, [shift, spin]: &[V3; 2]) -> f64 {
+    fn rate(&self, c: &StepContact, [shift, spin]: &[V3; 2]) -> f64 {
         let (p_a, p_b, n) = self.placed(c);
         let is_b = self.sides()[1] == self.case.mover;
         let (p, n) = if is_b { (p_b, n) } else { (p_a, -n) };
@@ -457,18 +494,17 @@ impl Judged<'_> {
         self.poses[self.case.mover] * self.solid(self.case.mover).center
     }
 
-    fn closing(&self, faults: &mut Vec<Fault>, seen: &mut Seen) {
+    /// Smallest distance (mm) of both boundaries after parts of motions with points that move at most
+    /// `farthest` (mm).
+    fn overlaps(&self, farthest: f64) -> impl Fn(&[V3; 2], f64) -> f64 {
         let mover = self.solid(self.case.mover);
-        let slack = self.case.slack(mover.radius);
-        let [shift, spin] = &self.case.motion;
-        let farthest = shift.norm() + spin.norm() * mover.radius;
-        // All that can close.
+        // All points that can touch the other solid.
         let near: Vec<(usize, P3)> = [0, 1]
             .into_iter()
             .flat_map(|k| self.solid(k).points.iter().map(move |p| (k, *p)))
             .filter(|(k, p)| self.distance(1 - k, &(self.poses[*k] * p)) < 2.0 * farthest + 1e-3)
             .collect();
-        let smallest = |motion: &[V3; 2], s: f64| {
+        move |motion: &[V3; 2], s: f64| {
             let mut poses = *self.poses;
             let k = self.case.mover;
             poses[k] = displaced(&poses[k], &mover.center, motion, s);
@@ -477,44 +513,64 @@ impl Judged<'_> {
                 self.solid(1 - k).shape.distance(&p)
             };
             near.iter().map(of).fold(f64::INFINITY, f64::min)
-        };
-        let now = smallest(&self.case.motion, 0.0);
-        let parts = (1..=SUBSTEPS).map(|k| f64::from(k) / f64::from(SUBSTEPS));
-        let deepest = parts.map(|s| (smallest(&self.case.motion, s), s)).min_by(|p, q| p.0.total_cmp(&q.0));
-        let Some((gap, s)) = deepest else { return };
-        if gap < now.min(0.0) - slack {
-            seen.closing += 1;
-            let linear = |c: &&LastingContact| c.gap + s * self.rate(c, &self.case.motion) < 0.0;
-            let closing: Vec<_> = self.contacts.iter().filter(linear).collect();
-            if closing.is_empty() || !closing.iter().any(|c| c.gap_ahead < 0.0) {
-                let text = format!("{gap} after {s}, from {now}, slack {slack}: {:?}", self.contacts);
-                faults.push(Fault { demand: "closing", text });
-            }
-        }
-        let deeper = now.min(0.0) - slack - smallest(&self.held(), 1.0);
-        seen.deepest = seen.deepest.max(deeper);
-        if deeper > HELD {
-            seen.deeper += 1;
         }
     }
 
-    /// What the contacts leave of the motion: they take impulses, one after the other, until all that is open
-    /// stays open.
+    /// Largest displacement (mm) of a point of the mover.
+    fn farthest(&self, [shift, spin]: &[V3; 2]) -> f64 {
+        shift.norm() + spin.norm() * self.solid(self.case.mover).radius
+    }
+
+    fn closing(&self, before: &Pose, faults: &mut Vec<Fault>, seen: &mut Seen) {
+        let motion = &self.case.motion;
+        let Some(bound) = self.tracker.bound() else { return };
+        let slack = self.case.slack(&bound, self.solid(self.case.mover).radius);
+        let smallest = self.overlaps(self.farthest(motion));
+        let now = smallest(motion, 0.0);
+        let parts = (1..=SUBSTEPS).map(|k| f64::from(k) / f64::from(SUBSTEPS));
+        let deepest = parts.map(|s| (smallest(motion, s), s)).min_by(|p, q| p.0.total_cmp(&q.0));
+        let Some((gap, s)) = deepest else { return };
+        if gap < now.min(0.0) - slack {
+            seen.closing += 1;
+            let mut prediction = GapPrediction::default();
+            let ahead = prediction.gaps(self.tracker, [Some(before), None], true);
+            let contacts = self.tracker.contacts();
+            let is_closing = contacts.iter().any(|c| c.gap + s * self.rate(c, motion) < 0.0);
+            // The prediction is that of the end of the step.
+            let is_closed = smallest(motion, 1.0) < now.min(0.0) - slack;
+            if !is_closing || (is_closed && !ahead.iter().any(|gap| *gap < 0.0)) {
+                let text = format!("{gap} after {s}, from {now}, slack {slack}: {ahead:?} {contacts:?}");
+                faults.push(Fault { demand: "closing", text });
+            }
+        }
+    }
+
+    /// Overlap at the end of a step that keeps the bound and all linear gaps.
+    fn overlap(&self, held: &[V3; 2], bound: &StepBound, seen: &mut Seen) {
+        let smallest = self.overlaps(self.farthest(held));
+        let slack = self.case.slack(bound, self.solid(self.case.mover).radius);
+        let deeper = smallest(held, 0.0).min(0.0) - slack - smallest(held, 1.0);
+        seen.deepest = seen.deepest.max(deeper);
+        seen.deeper += u32::from(deeper > 0.0);
+    }
+
+    /// Motion that the contacts leave: they take impulses, one after the other, until open gaps stay open.
     fn held(&self) -> [V3; 2] {
         let mover = self.solid(self.case.mover);
         let axes = self.poses[self.case.mover].rotation.to_rotation_matrix();
         let softness = axes.matrix() * mover.softness * axes.matrix().transpose();
         let is_b = self.sides()[1] == self.case.mover;
-        let push = |c: &LastingContact| {
+        let push = |c: &StepContact| {
             let (p_a, p_b, n) = self.placed(c);
             let (p, n) = if is_b { (p_b, n) } else { (p_a, -n) };
             [n, softness * (p - self.center()).cross(&n)]
         };
-        let pushes: Vec<[V3; 2]> = self.contacts.iter().map(push).collect();
+        let contacts = self.tracker.contacts();
+        let pushes: Vec<[V3; 2]> = contacts.iter().map(push).collect();
         let mut motion = self.case.motion;
         let mut loads = vec![0.0_f64; pushes.len()];
         for _ in 0..2_000 {
-            for ((c, push), load) in self.contacts.iter().zip(&pushes).zip(&mut loads) {
+            for ((c, push), load) in contacts.iter().zip(&pushes).zip(&mut loads) {
                 let gap = c.gap.max(0.0) + self.rate(c, &motion);
                 let more = (-gap / self.rate(c, push)).max(-*load);
                 *load += more;

@@ -301,7 +301,7 @@ fn circles(arrows: &[Arrow]) -> Vec<String> {
 
 /// The rooms of feeler-runtime, from the top: each knows only those below its row.
 const ROOMS: [&[&str]; 18] = [
-    &["scene", "advance", "lasting", "follow", "tracker"],
+    &["scene", "advance", "follow", "tracker"],
     &["report"],
     &["pair"],
     &["verdict"],

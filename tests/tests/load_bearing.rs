@@ -4,7 +4,7 @@
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status};
 use feeler_tests::conformal::shapes::{Shape, cylinder, tube};
-use feeler_tests::part_of;
+use feeler_tests::{model, part_of};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -213,4 +213,62 @@ fn what_carries_loads_carries_all_of_them() {
         *names.entry(case.name).or_insert(0) += 1;
     }
     assert!(names.len() == 5 && names.values().all(|n| *n > 20), "{names:?}");
+}
+
+/// Distance (mm) within which contacts are searched.
+const REACH: f64 = 0.5;
+
+/// Flush blocks pressed into one another keep the corners of their common area: the points of the border are
+/// not inside both blocks, but those beside it are.
+#[test]
+fn pressed_sets_keep_samples_that_are_contacts() {
+    let mut pair = ContactPair::new(model("box").body, model("box").body);
+    for depth in [0.0005, 0.02] {
+        let pose = Pose::translation(0.0, 0.0, 20.0 - depth);
+        let options = QueryOptions { load_bearing: true, penetration: 0.05, ..QueryOptions::within(REACH) };
+        let lmds = pair.query(&Pose::identity(), &pose, &options).unwrap();
+        let is_corner = |l: &&Lmd| (l.local_a.x.abs() - 20.0).abs() + (l.local_a.y.abs() - 15.0).abs() < 1e-6;
+        let pressed = lmds.iter().filter(|l| (l.gap + depth).abs() < 1e-9 && l.normal.z > 0.9);
+        assert!(pressed.clone().count() <= 13, "{depth}: {lmds:?}");
+        assert_eq!(pressed.filter(is_corner).count(), 4, "{depth}: {lmds:?}");
+    }
+}
+
+/// Samples that carry loads are on both solids, the nearest one is among them, and dense samples do not
+/// extend much farther in any direction of the plane.
+#[test]
+fn load_bearing_samples_are_outermost() {
+    // A cylinder of radius 10 on the edge of a block of 40 mm, and the pin on the bottom of its bore.
+    let pairs = [
+        ("box", "cylinder", Pose::translation(-15.0, 0.0, 10.0), 10.0),
+        ("blind-bore", "pin", Pose::translation(0.05, 0.0, 20.0), 9.95),
+    ];
+    for (a, b, pose, radius) in pairs {
+        let mut pair = ContactPair::new(model(a).body, model(b).body);
+        let dense = QueryOptions { conformal_spacing: Some(0.5), ..QueryOptions::within(REACH) };
+        let all = pair.query(&Pose::identity(), &pose, &dense).unwrap().to_vec();
+        let few = QueryOptions { load_bearing: true, ..dense };
+        let few = pair.query(&Pose::identity(), &pose, &few).unwrap().to_vec();
+        assert!((few[0].distance - all[0].distance).abs() < 1e-9, "{a} {b}");
+        let level = |lmds: &[Lmd]| -> Vec<Lmd> {
+            let is_level = |l: &&Lmd| l.class == LmdClass::Conformal && l.normal.z > 0.9;
+            lmds.iter().filter(is_level).copied().collect()
+        };
+        let (all, few) = (level(&all), level(&few));
+        assert!(all.len() > 100 && (3..=13).contains(&few.len()), "{a} {b}: {} of {}", few.len(), all.len());
+        for l in &few {
+            assert!(l.local_b.coords.xy().norm() < radius + 1e-6 && l.local_a.x > -20.0 - 1e-6, "{l:?}");
+        }
+        let reach = |lmds: &[Lmd], d: &V3| {
+            lmds.iter().map(|l| d.dot(&l.local_a.coords)).fold(f64::NEG_INFINITY, f64::max)
+        };
+        // Corners at least as far apart as eighths of the circle.
+        let sagitta = radius * (1.0 - feeler_geom::math::cos(std::f64::consts::FRAC_PI_8));
+        for k in 0..360 {
+            let (sin, cos) = feeler_geom::math::sin_cos(f64::from(k).to_radians());
+            let d = V3::new(cos, sin, 0.0);
+            let (whole, kept) = (reach(&all, &d), reach(&few, &d));
+            assert!(kept >= whole - sagitta - 1e-6, "{a} {b} {k}: {kept} of {whole}");
+        }
+    }
 }

@@ -3,8 +3,8 @@
 use feeler_brep::fixtures::prism;
 use feeler_geom::{Pose, V3, math};
 use feeler_runtime::{
-    ContactPair, ContactTracker, QueryError, QueryOptions, Status, StepBound, StepContactKind, TrackedStatus,
-    TrackerOptions,
+    ContactPair, ContactTracker, GapPrediction, QueryError, QueryOptions, Status, StepBound, StepContactKind,
+    TrackedStatus, TrackerOptions,
 };
 use feeler_tests::{model, part_of};
 use rand::rngs::SmallRng;
@@ -282,4 +282,86 @@ fn far_bodies_have_a_verdict() {
     assert_eq!(tracker.verdict().map(|verdict| verdict.status), Some(Status::Separated));
     tracker.update(&Pose::identity(), &Pose::translation(0.0, 0.0, height), bound(1e-3, 0.01)).unwrap();
     assert_eq!(tracker.verdict().map(|verdict| verdict.status), Some(Status::Touching));
+}
+
+/// The pin of 19.9 mm in the blind bore of 20 mm, whose bottom it touches at z = 20.
+fn pin_in_bore() -> ContactTracker {
+    ContactTracker::new(model("blind-bore").body, model("pin").body, TrackerOptions::default())
+}
+
+fn at_height(z: f64) -> Pose {
+    Pose::translation(0.0, 0.0, 20.0 + z)
+}
+
+/// Predicted gaps continue the motion of the last step and its acceleration.
+#[test]
+fn predicted_gaps_continue_the_motion() {
+    let mut tracker = pin_in_bore();
+    let mut prediction = GapPrediction::default();
+    let heights = [0.45, 0.40, 0.34, 0.27, 0.26];
+    // The last displacement, or more if it has grown; a smaller one does not shrink further.
+    let expected = [0.45, 0.35, 0.27, 0.19, 0.25];
+    for (k, (z, ahead)) in heights.into_iter().zip(expected).enumerate() {
+        tracker.update(&Pose::identity(), &at_height(z), bound(0.0, 0.5)).unwrap();
+        let before = [1, 2].map(|n| k.checked_sub(n).map(|k| at_height(heights[k])));
+        let gaps = prediction.gaps(&tracker, before.each_ref().map(Option::as_ref), true);
+        let bottom: Vec<_> = tracker.contacts().iter().zip(gaps).filter(|(c, _)| c.normal.z > 0.9).collect();
+        assert!(!bottom.is_empty(), "{z}");
+        for (c, gap) in bottom {
+            assert!((c.gap - z).abs() < 1e-9 && (gap - ahead).abs() < 1e-9, "{z}: {gap} {c:?}");
+        }
+    }
+}
+
+/// The pin falls on the bottom, tilted by a thousandth. The set of the step has the other end of its rim, and
+/// the prediction closes that contact, because the first end stops and turns the pin.
+#[test]
+fn the_other_end_of_a_tilted_pin_is_predicted_to_close() {
+    let (mut tracker, mut prediction) = (pin_in_bore(), GapPrediction::default());
+    // The tilt is possible in the bore, whose play is 0.1 mm: 30 mm of the pin are in it.
+    let tilted = |z: f64| Pose::new(V3::new(0.0, 0.0, 20.0 + z), V3::new(0.0, 1e-3, 0.0));
+    let poses = [0.45, 0.25, 0.05].map(tilted);
+    for pose in &poses {
+        tracker.update(&Pose::identity(), pose, bound(0.02, 0.4)).unwrap();
+    }
+    let gaps = prediction.gaps(&tracker, [Some(&poses[1]), Some(&poses[0])], true);
+    let bottom: Vec<_> = tracker.contacts().iter().zip(gaps).filter(|(c, _)| c.normal.z > 0.9).collect();
+    let (near, _) = bottom.iter().min_by(|p, q| p.0.gap.total_cmp(&q.0.gap)).unwrap();
+    let far = bottom.iter().filter(|(c, _)| c.local_b.x * near.local_b.x < -50.0);
+    let (far, ahead) = far.max_by(|p, q| p.0.gap.total_cmp(&q.0.gap)).unwrap();
+    // By the tilt over the diameter farther than the first one.
+    let higher = 1e-3 * (far.local_b.x - near.local_b.x).abs();
+    assert!((far.gap - near.gap - higher).abs() < 1e-3, "{far:?} {near:?}");
+    assert!(**ahead < 0.0, "{ahead} {far:?}");
+}
+
+/// The same motion after `clear` has the same bits.
+#[test]
+fn a_new_motion_after_clear_has_the_same_bits() {
+    let mut tracker = pin_in_bore();
+    let runs = [(); 2].map(|()| {
+        tracker.clear();
+        let gaps = |z: f64| {
+            let pose = Pose::new(V3::new(0.01, 0.0, 20.0 + z), V3::new(0.0, 1e-4, 0.0));
+            tracker.update(&Pose::identity(), &pose, bound(1e-3, 0.05)).unwrap();
+            tracker.contacts().iter().map(|c| c.gap.to_bits()).collect::<Vec<_>>()
+        };
+        [0.1, 0.06, 0.03, 0.002, -0.001].map(gaps)
+    });
+    assert_eq!(runs[0], runs[1]);
+}
+
+/// Interference without a contact is reported for as long as it lasts.
+#[test]
+fn hidden_interference_is_reported_until_it_ends() {
+    let ball = model("sphere").body;
+    let mut tracker = ContactTracker::new(ball.clone(), ball, TrackerOptions::default());
+    let mut status = |x: f64| {
+        tracker.update(&Pose::identity(), &Pose::translation(x, 0.0, 0.0), bound(1e-3, 0.02)).unwrap();
+        tracker.status()
+    };
+    for k in 0..5 {
+        assert_eq!(status(0.01 * f64::from(k)), TrackedStatus::Interfering, "{k}");
+    }
+    assert_eq!(status(20.01), TrackedStatus::Separated);
 }

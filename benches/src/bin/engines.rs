@@ -35,6 +35,7 @@
     reason = "a program that reports"
 )]
 
+use feeler_benches::depth::query_depth;
 use feeler_benches::drive::{self, RESPONSE, SEATED, STEEL, Target};
 use feeler_benches::record::{Recording, Step};
 use feeler_benches::span::{Span, chords, set_state};
@@ -58,8 +59,6 @@ const DEEPEST: f64 = 0.01;
 const CONTACTS: usize = 50;
 /// How far (m) ahead of fast bodies contacts are looked for.
 const SPECULATION: f64 = 0.01;
-/// Depth (mm) down to which solids in one another are looked at first.
-const SHALLOW: f64 = 0.05;
 /// Largest excess of energy, as a part of weight times size.
 const ENERGY: f64 = 1e-4;
 /// Steps between two looks at how deep the solids behind meshes are.
@@ -359,7 +358,7 @@ fn pull(body: &mut RigidBody, target: &Target, time: f64, step: f64) {
 /// How deep the solids are in one another, as far as that can be told, or that they are lost in one another.
 fn look(judge: &mut ContactPair, a: &ExactPose, b: &ExactPose, out: &mut Run) -> Result<(), String> {
     let options = QueryOptions { penetration: f64::MAX, ..QueryOptions::within(0.0) };
-    let is_explained = judge.query_deep(a, b, &options, SHALLOW).map_err(|e| e.to_string())?;
+    let is_explained = query_depth(judge, a, b, 0.0).map_err(|e| e.to_string())?;
     let deepest = judge.lmds().iter().map(|l| l.distance).fold(0.0, f64::min);
     if deepest < out.deepest {
         // Edges of two faces that lie on one another cross sideways: what is common to the solids there is as

@@ -42,6 +42,7 @@
 )]
 
 use feeler_benches::contact_mechanisms::{Mechanism, SceneFile, State, TimedPair, Weight, Wrench, load_part};
+use feeler_benches::depth::query_depth;
 use feeler_benches::timed::{Spent, Timed};
 use feeler_benches::{Fallible, cpu_seconds, number_after, spread};
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
@@ -78,8 +79,6 @@ const MAX_SECONDS: f64 = 2.0;
 const LIMIT: f64 = 60.0;
 /// Steps between two queries of the true solids, by default.
 const LOOKS: usize = 20;
-/// Depth (mm) of the first search of these queries.
-const SHALLOW: f64 = 0.05;
 /// Depth (mm) up to which a contact is reported without a second opinion.
 const NEGLIGIBLE: f64 = 1e-3;
 /// Motion of B in a step of the timed pairs (mm, rad), and the number of these steps by default.
@@ -318,7 +317,7 @@ impl Depths {
             if (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).max() > 0.0 {
                 continue;
             }
-            pair.query_deep(&a, &b, &options, SHALLOW).map_err(|e| e.to_string())?;
+            query_depth(pair, &a, &b, 0.0).map_err(|e| e.to_string())?;
             let depth = pair.lmds().iter().map(|l| l.distance).fold(0.0, f64::min);
             if depth < self.deepest {
                 // Edges that cross on faces in contact are deep sideways; the translation that separates the

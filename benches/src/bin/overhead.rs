@@ -1,13 +1,13 @@
-//! What exact contacts cost in a step of Rapier beside `LastingContacts::ask` and the solver.
+//! What exact contacts cost in a step of Rapier beside `ContactTracker::update` and the solver.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin overhead -- [SCENARIO.json...] [--held SECONDS]
 //! ```
 //!
 //! Parts are let go as in `engines --held`, in two worlds: one with exact contacts, one with a stub in the
-//! place of the dispatcher that is given the same contacts and searches for nothing. The same pair is asked a
-//! third time outside of both. Overhead: the step of the first world less that of the second and less the
-//! query. Both worlds must go the same way to the bit.
+//! place of the dispatcher that is given the same contacts and searches for nothing. The contacts of the same
+//! pair are computed a third time outside of both. Overhead: the step of the first world less that of the
+//! second and less the query. Both worlds must go the same way to the bit.
 //!
 //! Exit status 1 where the median is above 20 µs, or the worlds part.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
@@ -18,7 +18,7 @@ use feeler_geom::Pose as ExactPose;
 use feeler_rapier::{
     ExactDispatcher, ExactShape, Fit, METRES, Manifold, contact_id, exact_pose, rapier_pose,
 };
-use feeler_runtime::{Body, ContactPair, LastingContacts};
+use feeler_runtime::{Body, ContactTracker, TrackerOptions};
 use feeler_tests::insertion::Insertion;
 use rapier3d_f64::geometry::{ContactData, ContactManifoldData};
 use rapier3d_f64::parry::query::details::{NormalConstraints, ShapeCastOptions};
@@ -220,16 +220,18 @@ fn run(a: &(Arc<Body>, ExactPose), b: &(Arc<Body>, ExactPose), time: f64) -> Res
         (world, id)
     };
     let ((mut exact, id), (mut played, twin)) = (build(None), build(Some(&stub)));
-    let mut pair = ContactPair::new(a.0.clone(), b.0.clone());
-    let mut lasting = LastingContacts::new(a.0.size().min(b.0.size()));
-    let depth = ExactDispatcher::default().depth;
+    let max_depth = ExactDispatcher::default().depth;
+    let options = TrackerOptions { reach: 0.0, max_depth, ..TrackerOptions::default() };
+    let mut tracker = ContactTracker::new(a.0.clone(), b.0.clone(), options);
+    let forced = drive::tilted_gravity().norm() * Fit::default().step * Fit::default().step;
     let mut out = Run { query: Vec::new(), stub: Vec::new(), overhead: Vec::new(), is_same: true };
     let mut t = 0.0;
     while t < time {
         t += Fit::default().step;
         let pose = exact_pose(exact.bodies[id].position());
         let clock = Instant::now();
-        lasting.ask(&mut pair, &a.1, &pose, Fit::default().reach, depth).map_err(|e| e.to_string())?;
+        let bound = tracker.expected_bound(&a.1, &pose, forced, Fit::default().reach);
+        bound.and_then(|bound| tracker.update(&a.1, &pose, bound)).map_err(|e| e.to_string())?;
         let query = 1e6 * clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         exact.step();

@@ -1,17 +1,19 @@
 // A part let go in another one under tilted gravity, in ODE: with exact contacts, and beside them with ODE's
 // own contacts of triangle meshes.
 //
-//     ode [FIXED MOVING] [--pose X Y Z QX QY QZ QW] [--seconds S] [--step S] [--reach MM] [--erp E]
+//     ode [FIXED MOVING] [--pose X Y Z QX QY QZ QW] [--seconds S] [--step S] [--farthest MM] [--erp E]
 //         [--cfm C] [--friction MU] [--rounds N] [--mesh CHORD]...
 //
-// The contacts of the start of a step do not tell what strikes within it: where solids are in one another at
-// its end, the step is set back and done again with the contacts found there, up to N rounds (1: never).
+// The contacts of a step suffice for motions within a bound, which is twice the motion of the step before and
+// what gravity adds, at most --farthest. A step that moves farther is set back and done again with the contacts
+// of a wider bound, up to N rounds (1: never).
 //
 // FIXED and MOVING are STEP or .feeler files, the pose (mm, quaternion) is MOVING's. Without files a pin of
 // 19.9 mm is let go over a blind bore of 20 mm, from data/ in the working directory. Each --mesh adds a row
 // with meshes of that chord error (mm) in place of the exact solids.
 //
-// A row tells: the most contacts, the mean time of a step (ms), how deep the exact solids are in one another
+// A row tells: the most contacts, the mean number of rounds, steps that were not covered in the last round, the
+// mean time of a step (ms), how deep the exact solids are in one another
 // at the end of a step (mm; asked of feeler by a query of its own, whatever the contacts come from), steps at
 // whose end they were in one another without a depth that could be told, what the energy exceeds that of the
 // start by as a part of weight times size; and of the last fifth of the time: how far the point of a contact
@@ -51,7 +53,7 @@ struct Asked {
     std::string fixed = "data/blind-bore.step", moving = "data/pin.step";
     feeler::Pose pose = feeler::translation(0, 0, 30);
     double seconds = 1, step = 1e-3;
-    double reach = 0.5;     // mm: contacts are looked at from there on
+    double farthest = 0.5;  // mm: largest displacement of a step
     double erp = 0.2;       // part of a penetration that a step takes back
     double cfm = 1e-9;      // softness of contacts, m/(N s): keeps many parallel contacts solvable
     double friction = 0;
@@ -62,7 +64,7 @@ struct Asked {
 struct Row {
     std::size_t most = 0;
     double ms = 0, rounds = 0, deepest = 0, energy = -INFINITY, points = 0, shaken = 0, carried = 0;
-    int lost = 0;
+    int lost = 0, uncovered = 0;
 };
 
 // Millimetres and metres meet here and in `joint`. A body of ODE has its origin at its centre of mass; a
@@ -104,25 +106,18 @@ dSurfaceParameters surface(const Asked &asked) {
     return s;
 }
 
-// A contact that pushes the moving body along the normal of the fixed one, as it is at the start of a step.
-struct Touch {
-    std::uint64_t number;
-    double point[3], normal[3]; // mm, world
-    double depth;               // mm; of it a part is taken back in a step
-    double open;                // by how much (mm) it may close in the step
-};
-
-// ODE takes an open contact for a closed one: what it may still move is said as a velocity along the normal.
-dContact joint(const Touch &touch, const Asked &asked) {
+// A contact that pushes the moving body along the normal of the fixed one. ODE treats an open contact as a
+// closed one: its gap is given as a velocity along the normal.
+dContact joint(const feeler::StepContact &found, const Asked &asked) {
     dContact out{};
     out.surface = surface(asked);
     for (int k = 0; k < 3; ++k) {
-        out.geom.pos[k] = touch.point[k] * METRES;
-        out.geom.normal[k] = touch.normal[k];
+        out.geom.pos[k] = 0.5 * (found.point_a[k] + found.point_b[k]) * METRES;
+        out.geom.normal[k] = found.normal[k];
     }
-    out.geom.depth = touch.depth * METRES;
+    out.geom.depth = std::max(0.0, -found.gap) * METRES;
     out.surface.mode |= dContactMotionN;
-    out.surface.motionN = -touch.open * METRES / asked.step;
+    out.surface.motionN = -std::max(0.0, found.gap) * METRES / asked.step;
     return out;
 }
 
@@ -163,86 +158,48 @@ void step(dWorldID world, dBodyID body, std::vector<dContact> &joints, std::vect
 class Exact {
 public:
     Exact(const feeler::Body &a, const feeler::Body &b, const feeler::Mass &mass, const Asked &asked)
-        : contacts_(a, b), mass_(mass), asked_(asked) {}
+        : tracker_(a, b, options()), mass_(mass), asked_(asked) {}
 
     // Does a step; returns in how many rounds.
     int step(dWorldID world, dBodyID body, std::vector<dContact> &joints, std::vector<dJointFeedback> &loads) {
         const State start(body);
-        // The last step has asked at its end, which is the start of this one.
-        if (!is_asked_) ask(body);
-        touches_.clear();
-        for (const auto &c : contacts_.contacts()) add(c, body);
+        const feeler::Pose pose = pose_of(body, mass_);
+        dVector3 g;
+        dWorldGetGravity(world, g);
+        const double forced = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * asked_.step * asked_.step;
+        feeler::StepBound bound =
+            tracker_.expected_bound(feeler::identity(), pose, forced / METRES, asked_.farthest);
         for (int round = 1;; ++round) {
+            tracker_.update(feeler::identity(), pose, bound);
             joints.clear();
-            for (const Touch &t : touches_) joints.push_back(joint(t, asked_));
+            for (const auto &c : tracker_.contacts())
+                if (c.is_active) joints.push_back(joint(c, asked_));
             ::step(world, body, joints, loads, asked_.step, false);
-            ask(body);
-            if (round >= asked_.rounds || !is_any_closed()) return round;
+            const feeler::Pose end = pose_of(body, mass_);
+            if (round >= asked_.rounds || tracker_.covers(feeler::identity(), end)) return round;
+            // The contacts do not suffice for this motion.
+            const feeler::StepBound made = tracker_.motion_to(feeler::identity(), end);
+            bound.rotation = std::max(bound.rotation, WIDER * made.rotation);
+            bound.displacement = std::max(bound.displacement, WIDER * made.displacement);
             start.restore(body);
-            for (const auto &c : contacts_.contacts()) open(c, body);
         }
     }
-    const std::vector<feeler::LastingContact> &contacts() const { return contacts_.contacts(); }
+    const std::vector<feeler::StepContact> &contacts() const { return tracker_.contacts(); }
+    std::uint64_t uncovered() const { return tracker_.counts().uncovered; }
 
 private:
-    // By how much (mm) a contact may be deeper at the end of a step than it should.
-    static constexpr double CLOSED = 2e-4;
+    // Bound of a step that is done again, as a multiple of the motion that was not covered.
+    static constexpr double WIDER = 1.25;
 
-    void ask(dBodyID body) {
-        contacts_.ask(feeler::identity(), pose_of(body, mass_), asked_.reach, 1e3);
-        is_asked_ = true;
+    static feeler::TrackerOptions options() {
+        feeler::TrackerOptions options = feeler::tracker_options();
+        options.reach = 0;
+        return options;
     }
 
-    Touch *known(const feeler::LastingContact &c) {
-        const auto is_it = [&](const Touch &t) { return t.number == c.number; };
-        const auto it = std::find_if(touches_.begin(), touches_.end(), is_it);
-        return it == touches_.end() ? nullptr : &*it;
-    }
-
-    // How much deeper than it should be a contact is after the step.
-    double excess(const feeler::LastingContact &c) {
-        const Touch *t = known(c);
-        return -c.gap - (t ? t->depth : 0);
-    }
-
-    bool is_any_closed() {
-        const auto is_closed = [&](const feeler::LastingContact &c) { return excess(c) > CLOSED; };
-        return std::any_of(contacts_.contacts().begin(), contacts_.contacts().end(), is_closed);
-    }
-
-    // A contact where the body stands, of whichever pose it was found at.
-    void add(const feeler::LastingContact &c, dBodyID body) {
-        double own[3];
-        for (int k = 0; k < 3; ++k) own[k] = (c.local_b[k] - mass_.center[k]) * METRES;
-        dVector3 point_b;
-        dBodyGetRelPointPos(body, own[0], own[1], own[2], point_b);
-        Touch t{};
-        t.number = c.number;
-        double gap = 0;
-        for (int k = 0; k < 3; ++k) {
-            t.point[k] = 0.5 * (c.point_a[k] + point_b[k] / METRES);
-            t.normal[k] = c.normal[k];
-            gap += c.normal[k] * (point_b[k] / METRES - c.point_a[k]);
-        }
-        t.depth = std::max(0.0, -gap);
-        t.open = std::max(0.0, gap);
-        touches_.push_back(t);
-    }
-
-    // Takes a contact that the step has closed too far into the next round.
-    void open(const feeler::LastingContact &c, dBodyID body) {
-        const double more = excess(c);
-        if (more <= CLOSED) return;
-        // One that was known closes by more than its velocity tells, since the body turns.
-        if (Touch *t = known(c)) t->open -= more;
-        else add(c, body);
-    }
-
-    feeler::LastingContacts contacts_;
+    feeler::ContactTracker tracker_;
     feeler::Mass mass_;
     Asked asked_;
-    std::vector<Touch> touches_;
-    bool is_asked_ = false;
 };
 
 // A solid as triangles, in coordinates of the body of ODE.
@@ -391,6 +348,7 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
         points.swap(now);
     }
     row.rounds /= steps;
+    row.uncovered = static_cast<int>(exact.uncovered());
     row.ms = 1e3 * seconds / steps;
     row.shaken = std::sqrt(row.shaken / std::max(1, rested));
     for (int i = 0; i < 3; ++i) {
@@ -422,7 +380,7 @@ feeler::Body load(const std::string &path) {
 
 [[noreturn]] void usage(const std::string &wrong) {
     std::fprintf(stderr,
-        "%s\nusage: ode [FIXED MOVING] [--pose X Y Z QX QY QZ QW] [--seconds S] [--step S] [--reach MM] "
+        "%s\nusage: ode [FIXED MOVING] [--pose X Y Z QX QY QZ QW] [--seconds S] [--step S] [--farthest MM] "
         "[--erp E] [--cfm C] [--friction MU] [--rounds N] [--mesh CHORD]...\n",
         wrong.c_str());
     std::exit(2);
@@ -445,7 +403,7 @@ Asked read(int argc, char **argv) {
             for (double &x : asked.pose.rotation) x = number(true);
         } else if (option == "--seconds") asked.seconds = number();
         else if (option == "--step") asked.step = number();
-        else if (option == "--reach") asked.reach = number();
+        else if (option == "--farthest") asked.farthest = number();
         else if (option == "--erp") asked.erp = number();
         else if (option == "--cfm") asked.cfm = number();
         else if (option == "--rounds") asked.rounds = static_cast<int>(std::max(1.0, number()));
@@ -475,7 +433,7 @@ int main(int argc, char **argv) try {
         return 2;
     }
     dSetMessageHandler(count_message);
-    std::printf("contacts from    most  rounds  ms mean  deepest mm  lost   energy  points um   rad/s2  carried\n");
+    std::printf("contacts from    most  rounds  uncovered  ms mean  deepest mm  lost   energy  points um   rad/s2  carried\n");
     std::vector<double> chords = asked.meshes;
     chords.insert(chords.begin(), 0);
     bool is_right = true;
@@ -484,7 +442,7 @@ int main(int argc, char **argv) try {
         char source[32] = "exact", points[32] = "-"; // contacts of meshes have no numbers
         if (chord > 0) std::snprintf(source, sizeof source, "mesh %g mm", chord);
         else std::snprintf(points, sizeof points, "%.3g", r.points);
-        std::printf("%-14s  %5zu  %6.3f  %7.3f  %10.2e  %4d  %7.0e  %9s  %7.3g  %7.1e\n", source, r.most, r.rounds, r.ms,
+        std::printf("%-14s  %5zu  %6.3f  %9d  %7.3f  %10.2e  %4d  %7.0e  %9s  %7.3g  %7.1e\n", source, r.most, r.rounds, r.uncovered, r.ms,
             r.deepest, r.lost, r.energy, points, r.shaken, r.carried);
         if (messages > 0) std::printf("    ODE has complained %d times\n", messages);
         std::fflush(stdout);

@@ -2,7 +2,7 @@
  *
  * Lengths are millimetres, angles radians. Every function returns a FeelerResult unless it cannot fail;
  * feeler_last_error says what went wrong. Models, bodies and meshes may be read by any number of threads at
- * once; a pair, lasting contacts or a scene belong to one thread at a time. */
+ * once; a pair, a tracker or a scene belong to one thread at a time. */
 
 #ifndef FEELER_H
 #define FEELER_H
@@ -96,6 +96,58 @@ typedef enum FeelerEventKind {
 } FeelerEventKind;
 
 /*
+ Kind of a contact of a step.
+ */
+typedef enum FeelerStepContactKind {
+  /*
+   A local minimum, or a corner of a conformal set.
+   */
+  FEELER_STEP_CONTACT_KIND_STRICT = 0,
+  /*
+   A minimum with polars dilated by what the step can turn them.
+   */
+  FEELER_STEP_CONTACT_KIND_QUASI = 1,
+  /*
+   A point at fixed parameters of one of two nearly conformal features.
+   */
+  FEELER_STEP_CONTACT_KIND_SAMPLE = 2,
+  /*
+   A quasi-minimum beyond a concave edge of a face.
+   */
+  FEELER_STEP_CONTACT_KIND_EXTENDED = 3,
+} FeelerStepContactKind;
+
+/*
+ Status of two bodies by the signed gaps of their contacts.
+ */
+typedef enum FeelerTrackedStatus {
+  /*
+   Every gap is above the tolerance.
+   */
+  FEELER_TRACKED_STATUS_SEPARATED = 0,
+  /*
+   The smallest gap is within the tolerance.
+   */
+  FEELER_TRACKED_STATUS_TOUCHING = 1,
+  /*
+   A contact is pressed.
+   */
+  FEELER_TRACKED_STATUS_PRESSED = 2,
+  /*
+   A contact is pressed deeper than the option `max_depth`; it is kept.
+   */
+  FEELER_TRACKED_STATUS_DEEP = 3,
+  /*
+   The verdict is interference, and no contact within the largest depth has a negative gap.
+   */
+  FEELER_TRACKED_STATUS_INTERFERING = 4,
+  /*
+   There was no update, or the last one has failed.
+   */
+  FEELER_TRACKED_STATUS_UNKNOWN = 5,
+} FeelerTrackedStatus;
+
+/*
  A solid, ready for queries.
  */
 typedef struct FeelerBody FeelerBody;
@@ -109,11 +161,6 @@ typedef struct FeelerCurveScene FeelerCurveScene;
  A solid that particles meet, without triangles, and what was learnt of the particles near it.
  */
 typedef struct FeelerExactWall FeelerExactWall;
-
-/*
- Two bodies and their contacts, with numbers that last from step to step.
- */
-typedef struct FeelerLasting FeelerLasting;
 
 /*
  Triangles of a solid, in its own coordinates.
@@ -134,6 +181,11 @@ typedef struct FeelerPair FeelerPair;
  Many bodies that move together.
  */
 typedef struct FeelerScene FeelerScene;
+
+/*
+ Contacts of two bodies, with numbers that last from step to step.
+ */
+typedef struct FeelerTracker FeelerTracker;
 
 /*
  Facts about a solid, in its own coordinates.
@@ -395,122 +447,6 @@ typedef struct FeelerWallContact {
 } FeelerWallContact;
 
 /*
- A contact that an engine should get, in millimetres. World coordinates are those of the last query.
- */
-typedef struct FeelerLastingContact {
-  /*
-   Identity: counts up from contact to contact of a handle, never given twice; fits a double. For
-   impulses and the like that an engine keeps.
-   */
-  uint64_t number;
-  /*
-   Signed distance of the footpoints along the normal. May be more than the smallest distance nearby,
-   less by no more than 1e-4 mm; that of a predicted one is along the normal that it will have, and may
-   be beyond the reach.
-   */
-  double gap;
-  /*
-   The least gap at the next query without this contact: bodies go on as since the last one, or get
-   faster as they did, or are turned by the other contacts. For engines that let contacts act only once
-   they are closed.
-   */
-  double gap_ahead;
-  /*
-   Footpoint on A, world.
-   */
-  double point_a[3];
-  /*
-   Footpoint on B, world. That of a contact that is remembered may have slid beside the normal.
-   */
-  double point_b[3];
-  /*
-   Unit vector outward of A, world: along it B is pushed away.
-   */
-  double normal[3];
-  /*
-   Footpoint on A in A's own coordinates.
-   */
-  double local_a[3];
-  /*
-   Footpoint on B in B's own coordinates.
-   */
-  double local_b[3];
-  /*
-   The normal in A's own coordinates.
-   */
-  double local_normal[3];
-  /*
-   Smallest and largest normal curvature (1/mm) of A, positive where it bulges, infinite across edges;
-   NaN where no query has told.
-   */
-  double curvature_a[2];
-  /*
-   The same of B.
-   */
-  double curvature_b[2];
-  /*
-   Where it is on A: 0 a face, 1 an edge, 2 a vertex; number among these.
-   */
-  uint32_t feature_a[2];
-  /*
-   Where it is on B.
-   */
-  uint32_t feature_b[2];
-  /*
-   Not 0: the last query has found it; else it was found before and still holds, or is predicted to
-   close within the step: a number that was not there before then.
-   */
-  uint32_t is_found;
-  /*
-   0.
-   */
-  uint32_t reserved;
-} FeelerLastingContact;
-
-/*
- How two solids stood in the last query, with what proves it.
- */
-typedef struct FeelerVerdict {
-  /*
-   `sizeof(FeelerVerdict)`, set by the caller.
-   */
-  uint32_t struct_size;
-  /*
-   The outcome.
-   */
-  enum FeelerStatus status;
-  /*
-   Smallest distance (mm) of a minimum; infinite where none was within `d_max`.
-   */
-  double distance;
-  /*
-   Lengths below this (mm) were zero.
-   */
-  double tolerance;
-  /*
-   Of interfering solids: a point inside both, world.
-   */
-  double witness[3];
-  /*
-   Lower bound of its distance (mm) to the boundary of A. No translation shorter than `inside_a +
-   inside_b` parts the solids.
-   */
-  double inside_a;
-  /*
-   The same for B.
-   */
-  double inside_b;
-  /*
-   Places where interference could not be decided.
-   */
-  uint32_t undecided_places;
-  /*
-   In a certified query: solves that may have more minima than were found.
-   */
-  uint32_t undecided_solves;
-} FeelerVerdict;
-
-/*
  Where the data of a mesh is; it lives as long as the mesh.
  */
 typedef struct FeelerMeshData {
@@ -724,6 +660,49 @@ typedef struct FeelerContact {
 } FeelerContact;
 
 /*
+ How two solids stood in the last query, with what proves it.
+ */
+typedef struct FeelerVerdict {
+  /*
+   `sizeof(FeelerVerdict)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   The outcome.
+   */
+  enum FeelerStatus status;
+  /*
+   Smallest distance (mm) of a minimum; infinite where none was within `d_max`.
+   */
+  double distance;
+  /*
+   Lengths below this (mm) were zero.
+   */
+  double tolerance;
+  /*
+   Of interfering solids: a point inside both, world.
+   */
+  double witness[3];
+  /*
+   Lower bound of its distance (mm) to the boundary of A. No translation shorter than `inside_a +
+   inside_b` parts the solids.
+   */
+  double inside_a;
+  /*
+   The same for B.
+   */
+  double inside_b;
+  /*
+   Places where interference could not be decided.
+   */
+  uint32_t undecided_places;
+  /*
+   In a certified query: solves that may have more minima than were found.
+   */
+  uint32_t undecided_solves;
+} FeelerVerdict;
+
+/*
  A minimum of a pair of bodies of a scene.
  */
 typedef struct FeelerSceneContact {
@@ -770,6 +749,202 @@ typedef struct FeelerEvent {
    */
   uint32_t reserved;
 } FeelerEvent;
+
+/*
+ Bounds of the motion of B relative to A in one step.
+ */
+typedef struct FeelerStepBound {
+  /*
+   Relative rotation (rad).
+   */
+  double rotation;
+  /*
+   Displacement (mm) of any point of B that can come into contact, in A's frame.
+   */
+  double displacement;
+} FeelerStepBound;
+
+/*
+ Options of a tracker. `feeler_tracker_options_init` sets the defaults.
+ */
+typedef struct FeelerTrackerOptions {
+  /*
+   `sizeof(FeelerTrackerOptions)`.
+   */
+  uint32_t struct_size;
+  /*
+   Not read.
+   */
+  uint32_t reserved;
+  /*
+   Gap (mm) up to which contacts are reported, beside those that the step can close; default 0.05.
+   */
+  double reach;
+  /*
+   Depth (mm) down to which contacts are followed, as far as the walls of the bodies separate their
+   sides; default infinite.
+   */
+  double max_depth;
+  /*
+   Largest motion between two updates that continues a motion; a larger one is a jump. Default 0.1 rad
+   and 1 mm.
+   */
+  struct FeelerStepBound max_step;
+  /*
+   Wanted error (mm) of a gap at the end of a step; default 1e-3.
+   */
+  double gap_error;
+  /*
+   Largest number of contacts; those with the largest gaps are dropped, never a negative one. Default
+   `UINT64_MAX`.
+   */
+  uint64_t max_contacts;
+  /*
+   Dilation of A (mm), which gaps take into account.
+   */
+  double dilation_a;
+  /*
+   Dilation of B (mm).
+   */
+  double dilation_b;
+} FeelerTrackerOptions;
+
+/*
+ Report of an update.
+ */
+typedef struct FeelerTrackerUpdate {
+  /*
+   `sizeof(FeelerTrackerUpdate)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   Not 0: the motion since the last update was a jump, or there was none; everything was searched anew.
+   */
+  uint8_t jumped;
+  /*
+   Not 0: a verdict was computed.
+   */
+  uint8_t decided;
+  /*
+   0.
+   */
+  uint8_t reserved[2];
+  /*
+   Contacts that the option `max_contacts` dropped.
+   */
+  uint64_t dropped;
+} FeelerTrackerUpdate;
+
+/*
+ A contact of the set of a step, in millimetres. World coordinates are those of the last update.
+ */
+typedef struct FeelerStepContact {
+  /*
+   Identity: increases from contact to contact of a tracker and is never assigned twice; fits a double.
+   */
+  uint64_t number;
+  /*
+   Signed gap along the normal, less the dilations.
+   */
+  double gap;
+  /*
+   Footpoint on A, world.
+   */
+  double point_a[3];
+  /*
+   Footpoint on B, world.
+   */
+  double point_b[3];
+  /*
+   Unit vector outward of A, world: B is pushed along it.
+   */
+  double normal[3];
+  /*
+   Footpoint on A in A's own coordinates.
+   */
+  double local_a[3];
+  /*
+   Footpoint on B in B's own coordinates.
+   */
+  double local_b[3];
+  /*
+   The normal in A's own coordinates.
+   */
+  double local_normal[3];
+  /*
+   First derivative of the gap by a twist of B at A's origin, in A's frame: translation (mm), then
+   rotation (rad).
+   */
+  double gap_rate[6];
+  /*
+   Smallest and largest normal curvature (1/mm) of A, positive where it bulges; infinite across an edge
+   and at a vertex.
+   */
+  double curvature_a[2];
+  /*
+   Smallest and largest normal curvature (1/mm) of B.
+   */
+  double curvature_b[2];
+  /*
+   Feature of A: 0 a face, 1 an edge, 2 a vertex; index among these.
+   */
+  uint32_t feature_a[2];
+  /*
+   Feature of B.
+   */
+  uint32_t feature_b[2];
+  /*
+   Parameters of the footpoint on A: u and v of a face, t and 0 of an edge, zeros of a vertex.
+   */
+  double uv_a[2];
+  /*
+   Parameters of the footpoint on B.
+   */
+  double uv_b[2];
+  /*
+   Kind.
+   */
+  enum FeelerStepContactKind kind;
+  /*
+   Not 0: the step can close the gap, because the gap is at most the displacement of the bound. A solver
+   needs these contacts only.
+   */
+  uint32_t is_active;
+} FeelerStepContact;
+
+/*
+ Sums over all updates of a tracker.
+ */
+typedef struct FeelerTrackerCounts {
+  /*
+   `sizeof(FeelerTrackerCounts)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   0.
+   */
+  uint32_t reserved;
+  /*
+   Updates.
+   */
+  uint64_t updates;
+  /*
+   Updates after a jump, the first one included.
+   */
+  uint64_t jumps;
+  /*
+   Verdicts that were computed.
+   */
+  uint64_t decisions;
+  /*
+   Motions that the bound of the update before did not cover.
+   */
+  uint64_t uncovered;
+  /*
+   Contacts that were dropped.
+   */
+  uint64_t dropped;
+} FeelerTrackerCounts;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1143,80 +1318,6 @@ enum FeelerResult feeler_exact_wall_offsets(const struct FeelerExactWall *wall,
                                             size_t *count);
 
 /*
- The contacts of two bodies for an engine that asks once a step: those that queries find, without the
- samples that carry no load, those found before that still hold, and those that are predicted to close
- within the step, if bodies go on as they moved between the last two queries. Both bodies may be the same.
-
- # Safety
- `a` and `b` are bodies; `out` may be written. Free the handle by `feeler_lasting_free`.
- */
-enum FeelerResult feeler_lasting_new(const struct FeelerBody *a,
-                                     const struct FeelerBody *b,
-                                     struct FeelerLasting **out);
-
-/*
- Frees the handle; NULL does nothing.
-
- # Safety
- `lasting` is NULL or a handle that is not used any more.
- */
-void feeler_lasting_free(struct FeelerLasting *lasting);
-
-/*
- The contacts within `reach` (mm), a little more than what bodies move in a step, and down to `depth`
- (mm) where the solids are in one another, no deeper than walls are thick: by ascending number, up to
- `capacity` of them to `out`, how many there are to `count`. Where there is not room for all,
- `feeler_lasting_contacts` gives them without another query. Poses may be NULL: where the solid is
- modelled.
-
- `explained`, which may be NULL, tells whether the contacts explain how the solids stand: false where they
- interfere without a negative gap, deeper than was looked. After an error, such as `count` being NULL,
- there are no contacts.
-
- # Safety
- `lasting` is a handle that no other thread uses; poses are NULL or poses; `out` has room for `capacity`
- contacts; `count` may be written; `explained` is NULL or may be written.
- */
-enum FeelerResult feeler_lasting_ask(struct FeelerLasting *lasting,
-                                     const struct FeelerPose *pose_a,
-                                     const struct FeelerPose *pose_b,
-                                     double reach,
-                                     double depth,
-                                     struct FeelerLastingContact *out,
-                                     size_t capacity,
-                                     size_t *count,
-                                     bool *explained);
-
-/*
- The contacts of the last query once more.
-
- # Safety
- `lasting` is a handle that no other thread uses; `out` has room for `capacity` contacts; `count` may be
- written.
- */
-enum FeelerResult feeler_lasting_contacts(const struct FeelerLasting *lasting,
-                                          struct FeelerLastingContact *out,
-                                          size_t capacity,
-                                          size_t *count);
-
-/*
- How the solids stood in the last query, as `feeler_pair_verdict`. Computed here where a contact with a
- negative gap has made it superfluous for the query.
-
- # Safety
- `lasting` is a handle that no other thread uses; `out` has the size that its `struct_size` tells.
- */
-enum FeelerResult feeler_lasting_verdict(struct FeelerLasting *lasting, struct FeelerVerdict *out);
-
-/*
- Forgets all contacts, as where a simulation is set back: the next query begins a new motion.
-
- # Safety
- `lasting` is a handle that no other thread uses.
- */
-enum FeelerResult feeler_lasting_clear(struct FeelerLasting *lasting);
-
-/*
  Triangles no farther than `chord` (mm) from a solid.
 
  # Safety
@@ -1568,6 +1669,148 @@ enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
                                       uint32_t a,
                                       uint32_t b,
                                       enum FeelerStatus *out);
+
+/*
+ Sets the defaults and the size.
+
+ # Safety
+ `options` is NULL or may be written.
+ */
+void feeler_tracker_options_init(struct FeelerTrackerOptions *options);
+
+/*
+ A tracker of the contacts of two bodies, for solvers that compute contacts once a step. Both bodies may
+ be the same. NULL options mean the defaults.
+
+ # Safety
+ `a` and `b` are bodies; `options` is NULL or has the size given by its `struct_size`; `out` may be
+ written. Free the tracker by `feeler_tracker_free`.
+ */
+enum FeelerResult feeler_tracker_new(const struct FeelerBody *a,
+                                     const struct FeelerBody *b,
+                                     const struct FeelerTrackerOptions *options,
+                                     struct FeelerTracker **out);
+
+/*
+ Frees a tracker; NULL does nothing.
+
+ # Safety
+ `tracker` is NULL or a tracker that is not used any more.
+ */
+void feeler_tracker_free(struct FeelerTracker *tracker);
+
+/*
+ Copies a tracker with its contacts, their numbers and its counts, for simulations that are saved and
+ restored. A verdict is available after the next update of the copy.
+
+ # Safety
+ No other thread changes `tracker`; `out` may be written. Free the copy by `feeler_tracker_free`.
+ */
+enum FeelerResult feeler_tracker_clone(const struct FeelerTracker *tracker, struct FeelerTracker **out);
+
+/*
+ Computes the contacts for a step from these poses that keeps the bound: a motion of B relative to A within
+ the bound that keeps each linear gap open ends with no gap below about minus `gap_error`.
+ `feeler_tracker_contacts` returns the contacts. NULL poses are identities; `report` may be NULL. After an
+ error there are no contacts.
+
+ # Safety
+ No other thread uses `tracker`; poses are NULL or poses; `bound` is a bound; `report` is NULL or has the
+ size given by its `struct_size`.
+ */
+enum FeelerResult feeler_tracker_update(struct FeelerTracker *tracker,
+                                        const struct FeelerPose *pose_a,
+                                        const struct FeelerPose *pose_b,
+                                        const struct FeelerStepBound *bound,
+                                        struct FeelerTrackerUpdate *report);
+
+/*
+ Computes the bound of the step from these poses, for engines that cannot query within a step: twice the
+ relative motion since the last update, plus the displacement `forced` (mm) that forces add in a step, such
+ as g·dt². The bound is at most `max_displacement` (mm) and the option `max_step`. The first step and a
+ step after a jump get `max_displacement`. The tracker does not change.
+
+ # Safety
+ No other thread changes `tracker`; poses are NULL or poses; `out` may be written.
+ */
+enum FeelerResult feeler_tracker_expected_bound(const struct FeelerTracker *tracker,
+                                                const struct FeelerPose *pose_a,
+                                                const struct FeelerPose *pose_b,
+                                                double forced,
+                                                double max_displacement,
+                                                struct FeelerStepBound *out);
+
+/*
+ Returns through `out` whether the contacts suffice for the motion from the poses of the last update to
+ these; false if there was no update.
+
+ # Safety
+ No other thread changes `tracker`; poses are NULL or poses; `out` may be written.
+ */
+enum FeelerResult feeler_tracker_covers(const struct FeelerTracker *tracker,
+                                        const struct FeelerPose *pose_a,
+                                        const struct FeelerPose *pose_b,
+                                        bool *out);
+
+/*
+ Computes the motion of B relative to A since the last update; infinite if there was no update.
+
+ # Safety
+ No other thread changes `tracker`; poses are NULL or poses; `out` may be written.
+ */
+enum FeelerResult feeler_tracker_motion_to(const struct FeelerTracker *tracker,
+                                           const struct FeelerPose *pose_a,
+                                           const struct FeelerPose *pose_b,
+                                           struct FeelerStepBound *out);
+
+/*
+ Contacts of the last update by ascending number: writes up to `capacity` of them to `out` and their number
+ to `count`.
+
+ # Safety
+ No other thread changes `tracker`; `out` has room for `capacity` contacts; `count` may be written.
+ */
+enum FeelerResult feeler_tracker_contacts(const struct FeelerTracker *tracker,
+                                          struct FeelerStepContact *out,
+                                          size_t capacity,
+                                          size_t *count);
+
+/*
+ Status of the last update. `depth`, which may be NULL, receives the depth (mm) of the deepest contact of
+ bodies with the status Pressed or Deep, else 0. For concave solids that is not the depth of penetration.
+
+ # Safety
+ No other thread changes `tracker`; `status` may be written; `depth` is NULL or may be written.
+ */
+enum FeelerResult feeler_tracker_status(const struct FeelerTracker *tracker,
+                                        enum FeelerTrackedStatus *status,
+                                        double *depth);
+
+/*
+ Proven verdict at the poses of the last update, computed on demand. The status is `Unknown` if there was
+ no update or the last one has failed.
+
+ # Safety
+ No other thread uses `tracker`; `out` has the size given by its `struct_size`.
+ */
+enum FeelerResult feeler_tracker_verdict(struct FeelerTracker *tracker, struct FeelerVerdict *out);
+
+/*
+ Sums over all updates.
+
+ # Safety
+ No other thread changes `tracker`; `out` has the size given by its `struct_size`.
+ */
+enum FeelerResult feeler_tracker_counts(const struct FeelerTracker *tracker, struct FeelerTrackerCounts *out);
+
+/*
+ Forgets the motion, for example if a simulation is set back: the next update searches anew. Numbers and
+ counts continue.
+
+ # Safety
+ No other thread uses `tracker`.
+ */
+enum FeelerResult feeler_tracker_clear(struct FeelerTracker *tracker);
 
 #ifdef __cplusplus
 }  // extern "C"

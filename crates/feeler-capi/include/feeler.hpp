@@ -15,8 +15,13 @@
 namespace feeler {
 
 using Contact = FeelerContact;
-using LastingContact = FeelerLastingContact;
 using Mass = FeelerMass;
+using StepBound = FeelerStepBound;
+using StepContact = FeelerStepContact;
+using TrackedStatus = FeelerTrackedStatus;
+using TrackerCounts = FeelerTrackerCounts;
+using TrackerOptions = FeelerTrackerOptions;
+using TrackerUpdate = FeelerTrackerUpdate;
 using SceneContact = FeelerSceneContact;
 using Event = FeelerEvent;
 using CurveContact = FeelerCurveContact;
@@ -53,6 +58,13 @@ inline Options within(double d_max) {
     Options options;
     feeler_options_init(&options);
     options.d_max = d_max;
+    return options;
+}
+
+/// Default options of a tracker.
+inline TrackerOptions tracker_options() {
+    TrackerOptions options;
+    feeler_tracker_options_init(&options);
     return options;
 }
 
@@ -201,47 +213,94 @@ private:
     std::vector<Contact> contacts_;
 };
 
-/// The contacts of two bodies for an engine that asks once a step. One thread at a time.
-class LastingContacts {
+/// Contacts of two bodies over the steps of a simulator. One thread at a time.
+class ContactTracker {
 public:
-    LastingContacts(const Body &a, const Body &b) : lasting_(nullptr, feeler_lasting_free) {
-        FeelerLasting *lasting = nullptr;
-        check(feeler_lasting_new(a.get(), b.get(), &lasting));
-        lasting_.reset(lasting);
+    ContactTracker(const Body &a, const Body &b, const TrackerOptions &options = tracker_options())
+        : tracker_(nullptr, feeler_tracker_free) {
+        FeelerTracker *tracker = nullptr;
+        check(feeler_tracker_new(a.get(), b.get(), &options, &tracker));
+        tracker_.reset(tracker);
     }
-    /// Those within `reach` (mm), and down to `depth` where the solids are in one another, by ascending
-    /// number; valid until the next query.
-    const std::vector<LastingContact> &ask(const Pose &a, const Pose &b, double reach, double depth) {
+    /// A copy with the same contacts, numbers and counts.
+    ContactTracker clone() const {
+        FeelerTracker *tracker = nullptr;
+        check(feeler_tracker_clone(tracker_.get(), &tracker));
+        ContactTracker copy(tracker);
+        copy.contacts_ = contacts_;
+        return copy;
+    }
+    /// Computes the contacts for a step from these poses that keeps the bound. After an error there are no
+    /// contacts.
+    TrackerUpdate update(const Pose &a, const Pose &b, const StepBound &bound) {
+        TrackerUpdate report{};
+        report.struct_size = sizeof report;
+        contacts_.clear();
+        check(feeler_tracker_update(tracker_.get(), &a, &b, &bound, &report));
         std::size_t n = 0;
-        is_explained_ = false;
         contacts_.resize(contacts_.capacity());
-        const std::size_t room = contacts_.size();
-        const FeelerResult result = feeler_lasting_ask(
-            lasting_.get(), &a, &b, reach, depth, contacts_.data(), room, &n, &is_explained_);
-        contacts_.resize(n); // none after an error
-        check(result);
-        if (n > room) check(feeler_lasting_contacts(lasting_.get(), contacts_.data(), n, &n));
-        return contacts_;
+        check(feeler_tracker_contacts(tracker_.get(), contacts_.data(), contacts_.size(), &n));
+        const bool had_room = n <= contacts_.size();
+        contacts_.resize(n);
+        if (!had_room) check(feeler_tracker_contacts(tracker_.get(), contacts_.data(), n, &n));
+        return report;
     }
-    const std::vector<LastingContact> &contacts() const noexcept { return contacts_; }
-    /// False where the last query found the solids in one another and no negative gap that explains it.
-    bool is_explained() const noexcept { return is_explained_; }
-    FeelerVerdict verdict() const {
+    /// Contacts of the last update by ascending number; valid until the next update.
+    const std::vector<StepContact> &contacts() const noexcept { return contacts_; }
+    /// Bound of the step from these poses for engines that cannot query within a step: twice the motion since
+    /// the last update plus the displacement `forced` (mm) by forces, at most `max_displacement` (mm).
+    StepBound expected_bound(const Pose &a, const Pose &b, double forced, double max_displacement) const {
+        StepBound bound{};
+        check(feeler_tracker_expected_bound(tracker_.get(), &a, &b, forced, max_displacement, &bound));
+        return bound;
+    }
+    /// Returns whether the contacts suffice for the motion from the poses of the last update to these.
+    bool covers(const Pose &a, const Pose &b) const {
+        bool covers = false;
+        check(feeler_tracker_covers(tracker_.get(), &a, &b, &covers));
+        return covers;
+    }
+    /// Motion of B relative to A since the last update; infinite if there was none.
+    StepBound motion_to(const Pose &a, const Pose &b) const {
+        StepBound motion{};
+        check(feeler_tracker_motion_to(tracker_.get(), &a, &b, &motion));
+        return motion;
+    }
+    TrackedStatus status() const {
+        TrackedStatus status{};
+        check(feeler_tracker_status(tracker_.get(), &status, nullptr));
+        return status;
+    }
+    /// Depth (mm) of the deepest contact, 0 if none is pressed.
+    double depth() const {
+        TrackedStatus status{};
+        double depth = 0;
+        check(feeler_tracker_status(tracker_.get(), &status, &depth));
+        return depth;
+    }
+    /// Proven verdict at the poses of the last update, computed on demand.
+    FeelerVerdict verdict() {
         FeelerVerdict verdict{};
         verdict.struct_size = sizeof verdict;
-        check(feeler_lasting_verdict(lasting_.get(), &verdict));
+        check(feeler_tracker_verdict(tracker_.get(), &verdict));
         return verdict;
     }
-    /// Begins a new motion, as where a simulation is set back.
+    TrackerCounts counts() const {
+        TrackerCounts counts{};
+        counts.struct_size = sizeof counts;
+        check(feeler_tracker_counts(tracker_.get(), &counts));
+        return counts;
+    }
+    /// Forgets the motion, for example if a simulation is set back.
     void clear() {
-        check(feeler_lasting_clear(lasting_.get()));
+        check(feeler_tracker_clear(tracker_.get()));
         contacts_.clear();
     }
 
 private:
-    std::unique_ptr<FeelerLasting, void (*)(FeelerLasting *)> lasting_;
-    std::vector<LastingContact> contacts_;
-    bool is_explained_ = false;
+    explicit ContactTracker(FeelerTracker *tracker) : tracker_(tracker, feeler_tracker_free) {}
+    std::unique_ptr<FeelerTracker, void (*)(FeelerTracker *)> tracker_;
+    std::vector<StepContact> contacts_;
 };
 
 /// Many bodies that move together. One thread at a time; it shares its work among threads.

@@ -41,27 +41,44 @@ public:
     /// The length of a millimetre in the system's unit.
     explicit ChronoContacts(double millimetre = 1e-3) : millimetre_(millimetre) {}
 
-    /// Contacts within `reach` (mm), more than the bodies move in a step, and down to `depth` (mm). Throws
-    /// std::invalid_argument where a body has no collision model.
-    void add(const Part &a, const Part &b, double reach = 0.5, double depth = 10) {
+    /// Contacts for steps of at most `max_displacement` (mm) of the bodies relative to each other, and down to
+    /// `depth` (mm). Throws std::invalid_argument if a body has no collision model.
+    void add(const Part &a, const Part &b, double max_displacement = 0.5, double depth = 10) {
         for (const Part *part : {&a, &b})
             if (!part->body || !part->body->GetCollisionModel())
                 throw std::invalid_argument("a body has no collision model: give it one, which may be empty");
-        pairs_.push_back(std::make_unique<Pair>(Pair{a, b, LastingContacts(a.solid, b.solid), reach, depth, {}}));
+        TrackerOptions options = tracker_options();
+        options.reach = 0;
+        options.max_depth = depth;
+        ContactTracker tracker(a.solid, b.solid, options);
+        pairs_.push_back(std::make_unique<Pair>(Pair{a, b, std::move(tracker), max_displacement, {}}));
     }
 
-    /// Steps and pairs in which solids were in one another deeper than was looked, without a contact that
-    /// tells.
+    /// Number of steps and pairs in which the solids interfered deeper than the largest depth, without a
+    /// contact with a negative gap.
     std::size_t unexplained() const noexcept { return unexplained_; }
 
-    /// What Chrono calls each time it looks for contacts. Throws feeler::Error where a query fails.
+    /// Number of steps and pairs that moved farther than the contacts of the step suffice for: farther than
+    /// twice the motion of the step before and what gravity adds.
+    std::uint64_t uncovered() const {
+        std::uint64_t sum = 0;
+        for (const auto &pair : pairs_) sum += pair->tracker.counts().uncovered;
+        return sum;
+    }
+
+    /// Called by Chrono for each search for contacts. Throws feeler::Error if an update fails.
     void OnCustomCollision(chrono::ChSystem *system) override {
+        // Chrono cannot query again within a step.
+        const auto &g = system->GetGravitationalAcceleration();
+        const double acceleration = std::sqrt(g.x() * g.x() + g.y() * g.y() + g.z() * g.z());
+        const double forced = acceleration * system->GetStep() * system->GetStep() / millimetre_;
         for (const auto &pair : pairs_) {
-            const auto &found = pair->contacts.ask(
-                pose(*pair->a.body), pose(*pair->b.body), pair->reach, pair->depth);
-            unexplained_ += !pair->contacts.is_explained();
+            const Pose a = pose(*pair->a.body), b = pose(*pair->b.body);
+            pair->tracker.update(a, b, pair->tracker.expected_bound(a, b, forced, pair->max_displacement));
+            unexplained_ += pair->tracker.status() == FEELER_TRACKED_STATUS_INTERFERING;
             std::map<std::uint64_t, Cache> caches;
-            for (const LastingContact &contact : found) {
+            for (const StepContact &contact : pair->tracker.contacts()) {
+                if (!contact.is_active) continue;
                 // A node of the map moves with its address.
                 auto node = pair->caches.extract(contact.number);
                 Cache &cache = node ? caches.insert(std::move(node)).position->second
@@ -79,8 +96,8 @@ private:
 
     struct Pair {
         Part a, b;
-        LastingContacts contacts;
-        double reach, depth;
+        ContactTracker tracker;
+        double max_displacement;
         std::map<std::uint64_t, Cache> caches; // by number
     };
 
@@ -95,7 +112,7 @@ private:
         return chrono::ChVector3d(v[0] * unit, v[1] * unit, v[2] * unit);
     }
 
-    chrono::ChCollisionInfo info(const Pair &pair, const LastingContact &c, Cache &cache) const {
+    chrono::ChCollisionInfo info(const Pair &pair, const StepContact &c, Cache &cache) const {
         chrono::ChCollisionInfo info; // of the default radius
         info.modelA = pair.a.body->GetCollisionModel().get();
         info.modelB = pair.b.body->GetCollisionModel().get();
@@ -106,7 +123,7 @@ private:
         info.vN = vector(c.normal, 1);
         info.distance = c.gap * millimetre_;
         // 1/r = 1/r_a + 1/r_b of balls; else the mean of the relative curvatures, which does not depend on how
-        // the sides are turned. Of edges and of flat or unknown contacts it tells nothing.
+        // the sides are turned. Not defined for edges and flat contacts.
         const double bend = 0.5 * (c.curvature_a[0] + c.curvature_a[1] + c.curvature_b[0] + c.curvature_b[1]);
         if (std::isfinite(bend) && bend > FLAT) info.eff_radius = millimetre_ / bend;
         info.reaction_cache = cache.data();

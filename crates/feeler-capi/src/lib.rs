@@ -4,33 +4,33 @@
 //! panics across the border: every entry catches. Handles are opaque and freed by their own functions; NULL
 //! is refused, not followed. Lengths are millimetres, angles radians.
 //!
-//! A model and a body are read only and may be used by any number of threads at once. A pair, lasting
-//! contacts, a scene and a mesh belong to one thread at a time. A body keeps what it needs: its model may be
-//! freed first, and so may bodies that a pair, lasting contacts or a scene have taken.
+//! A model and a body are read only and may be used by any number of threads at once. A pair, a tracker, a
+//! scene and a mesh belong to one thread at a time. A body keeps what it needs: its model may be freed first,
+//! and so may bodies that a pair, a tracker or a scene have taken.
 #![allow(unsafe_code, reason = "pointers come from C")]
 
 mod body;
 mod curves;
 mod error;
 mod exact_walls;
-mod lasting;
 mod mesh;
 mod model;
 mod pair;
 mod pointer;
 mod record;
 mod scene;
+mod tracker;
 
 pub use body::*;
 pub use curves::*;
 pub use error::{FeelerResult, feeler_last_error};
 pub use exact_walls::*;
-pub use lasting::*;
 pub use mesh::*;
 pub use model::*;
 pub use pair::*;
 pub use record::*;
 pub use scene::*;
+pub use tracker::*;
 
 use std::ffi::{c_char, c_int};
 

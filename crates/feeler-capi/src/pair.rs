@@ -4,7 +4,7 @@ use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{exclusive, fill, hand_out, put_sized, shared, take_back};
 use crate::record::{FeelerContact, FeelerOptions, FeelerPose, FeelerStatus, options, pose};
-use feeler::ContactPair;
+use feeler::{ContactPair, Verdict};
 
 /// Two bodies and everything their queries reuse.
 #[derive(Debug)]
@@ -149,19 +149,31 @@ pub unsafe extern "C" fn feeler_pair_decide(pair: *mut FeelerPair, out: *mut Fee
 }
 
 pub(crate) fn verdict(pair: &ContactPair) -> FeelerVerdict {
-    let verdict = pair.verdict();
+    let distance = pair.min_distance().unwrap_or(f64::INFINITY);
+    let undecided_solves = pair.stats().undecided_pairs;
+    verdict_record(pair.verdict(), distance, pair.tolerances().tol, undecided_solves)
+}
+
+/// Record of a verdict, with the smallest distance (mm) of a minimum, the tolerance (mm) and the number of
+/// undecided solves.
+pub(crate) fn verdict_record(
+    verdict: Option<&Verdict>,
+    distance: f64,
+    tolerance: f64,
+    undecided_solves: u64,
+) -> FeelerVerdict {
     let witness = verdict.and_then(|v| v.witness);
     let count = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     FeelerVerdict {
         struct_size: 0,
-        status: FeelerStatus::of(pair.status()),
-        distance: pair.min_distance().unwrap_or(f64::INFINITY),
-        tolerance: pair.tolerances().tol,
+        status: FeelerStatus::of(verdict.map(|v| v.status)),
+        distance,
+        tolerance,
         witness: witness.map_or([0.0; 3], |w| w.point.into()),
         inside_a: witness.map_or(0.0, |w| w.inside_a),
         inside_b: witness.map_or(0.0, |w| w.inside_b),
         undecided_places: count(verdict.map_or(0, |v| v.undecided.len() as u64)),
-        undecided_solves: count(pair.stats().undecided_pairs),
+        undecided_solves: count(undecided_solves),
     }
 }
 

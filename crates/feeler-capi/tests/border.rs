@@ -110,134 +110,279 @@ fn queries_verdicts_and_facts() {
     }
 }
 
-fn lasting_contact() -> FeelerLastingContact {
+fn step_contact() -> FeelerStepContact {
     unsafe { std::mem::zeroed() }
 }
 
-/// A pin that stands in its bore, moved about: numbers stay, records agree with one another.
-#[test]
-fn lasting_contacts() {
-    let (bore, pin) = (body("blind-bore.step"), body("pin.step"));
-    let half = std::f64::consts::FRAC_1_SQRT_2;
-    // A is turned and moved with B, so that its coordinates are not the world's.
-    let turned = |p: [f64; 3]| FeelerPose {
-        translation: [p[0] + 5.0, 7.0 - p[2], p[1]],
-        rotation: [half, 0.0, 0.0, half],
-    };
-    let place = |x: f64, z: f64| (turned([0.0; 3]), turned([x, 0.0, z]));
+fn bound(rotation: f64, displacement: f64) -> FeelerStepBound {
+    FeelerStepBound { rotation, displacement }
+}
+
+fn tracker_options() -> FeelerTrackerOptions {
+    let mut options = std::mem::MaybeUninit::uninit();
     unsafe {
-        let (mut lasting, mut count, mut explained) = (null_mut(), 0, false);
-        ok(feeler_lasting_new(bore, pin, &raw mut lasting));
+        feeler_tracker_options_init(options.as_mut_ptr());
+        options.assume_init()
+    }
+}
+
+/// Poses of the bore and of the pin in it. The bore is turned and moved with the pin, so that its coordinates
+/// are not the world's.
+fn bore_and_pin(x: f64, z: f64) -> [FeelerPose; 2] {
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    [[0.0; 3], [x, 0.0, z]]
+        .map(|p| FeelerPose { translation: [p[0] + 5.0, 7.0 - p[2], p[1]], rotation: [half, 0.0, 0.0, half] })
+}
+
+/// A tracker, and what its calls return.
+struct Tracker(*mut FeelerTracker);
+
+impl Tracker {
+    fn new(a: *const FeelerBody, b: *const FeelerBody, options: &FeelerTrackerOptions) -> Self {
+        let mut tracker = null_mut();
+        ok(unsafe { feeler_tracker_new(a, b, options, &raw mut tracker) });
+        Self(tracker)
+    }
+
+    fn try_update(&self, poses: [&FeelerPose; 2], bound: FeelerStepBound) -> FeelerResult {
+        unsafe { feeler_tracker_update(self.0, poses[0], poses[1], &raw const bound, null_mut()) }
+    }
+
+    fn update(&self, [a, b]: &[FeelerPose; 2], bound: FeelerStepBound) -> Vec<FeelerStepContact> {
+        ok(self.try_update([a, b], bound));
+        self.contacts()
+    }
+
+    fn contacts(&self) -> Vec<FeelerStepContact> {
+        let mut count = 0;
+        ok(unsafe { feeler_tracker_contacts(self.0, null_mut(), 0, &raw mut count) });
+        let mut all = vec![step_contact(); count];
+        ok(unsafe { feeler_tracker_contacts(self.0, all.as_mut_ptr(), count, &raw mut count) });
+        assert_eq!(all.len(), count, "both calls count the same");
+        all
+    }
+
+    fn status(&self) -> (FeelerTrackedStatus, f64) {
+        let (mut status, mut depth) = (FeelerTrackedStatus::Unknown, f64::NAN);
+        ok(unsafe { feeler_tracker_status(self.0, &raw mut status, &raw mut depth) });
+        (status, depth)
+    }
+
+    fn verdict(&self) -> FeelerVerdict {
+        unsafe {
+            let mut verdict: FeelerVerdict = std::mem::zeroed();
+            verdict.struct_size = size_of::<FeelerVerdict>() as u32;
+            ok(feeler_tracker_verdict(self.0, &raw mut verdict));
+            verdict
+        }
+    }
+
+    fn counts(&self) -> FeelerTrackerCounts {
+        let mut counts = FeelerTrackerCounts {
+            struct_size: size_of::<FeelerTrackerCounts>() as u32,
+            ..FeelerTrackerCounts::default()
+        };
+        ok(unsafe { feeler_tracker_counts(self.0, &raw mut counts) });
+        counts
+    }
+
+    fn covers(&self, [a, b]: &[FeelerPose; 2]) -> bool {
+        let mut covers = false;
+        ok(unsafe { feeler_tracker_covers(self.0, a, b, &raw mut covers) });
+        covers
+    }
+
+    fn motion_to(&self, [a, b]: &[FeelerPose; 2]) -> FeelerStepBound {
+        let mut motion = FeelerStepBound::default();
+        ok(unsafe { feeler_tracker_motion_to(self.0, a, b, &raw mut motion) });
+        motion
+    }
+
+    fn expected(&self, [a, b]: &[FeelerPose; 2], forced: f64, most: f64) -> FeelerStepBound {
+        let mut bound = FeelerStepBound::default();
+        ok(unsafe { feeler_tracker_expected_bound(self.0, a, b, forced, most, &raw mut bound) });
+        bound
+    }
+}
+
+impl Drop for Tracker {
+    fn drop(&mut self) {
+        unsafe { feeler_tracker_free(self.0) };
+    }
+}
+
+fn numbers(contacts: &[FeelerStepContact]) -> Vec<u64> {
+    contacts.iter().map(|c| c.number).collect()
+}
+
+/// A pin in its bore over several steps: numbers stay, and the members of a record agree with one another.
+#[test]
+fn tracked_contacts() {
+    let (bore, pin) = (body("blind-bore.step"), body("pin.step"));
+    let tracker = Tracker::new(bore, pin, &FeelerTrackerOptions { reach: 0.5, ..tracker_options() });
+    unsafe {
         feeler_body_free(bore);
         feeler_body_free(pin);
-        let mut contacts = [lasting_contact(); 64];
-        let mut ask = |x: f64, z: f64, contacts: &mut [FeelerLastingContact; 64]| {
-            let (a, b) = place(x, z);
-            let out = contacts.as_mut_ptr();
-            ok(feeler_lasting_ask(lasting, &a, &b, 0.5, 1.0, out, 64, &raw mut count, &raw mut explained));
-            assert!(explained && (1..=64).contains(&count), "{count}");
-            count
-        };
-        let (x, z) = (0.03, 20.01);
-        let n = ask(x, z, &mut contacts);
-        let first: Vec<u64> = contacts[..n].iter().map(|c| c.number).collect();
-        let (a, b) = place(x, z);
-        let (a, b) = (a.read().unwrap(), b.read().unwrap());
-        for c in &contacts[..n] {
-            let near = |p: [f64; 3], q: feeler::P3| (feeler::P3::from(p) - q).norm() < 1e-9;
-            assert!(near(c.point_a, a.transform_point(&c.local_a.into())));
-            assert!(near(c.point_b, b.transform_point(&c.local_b.into())));
-            let (normal, local) = (feeler::V3::from(c.normal), feeler::V3::from(c.local_normal));
-            assert!((normal - a.transform_vector(&local)).norm() < 1e-12);
+    }
+    assert_eq!(tracker.status(), (FeelerTrackedStatus::Unknown, 0.0));
+    assert_eq!(tracker.verdict().status, FeelerStatus::Unknown);
+    let (x, z) = (0.03, 20.01);
+    let poses = bore_and_pin(x, z);
+    assert!(!tracker.covers(&poses) && tracker.motion_to(&poses).displacement.is_infinite());
+    let step = bound(1e-4, 0.015);
+    let contacts = tracker.update(&poses, step);
+    let first = numbers(&contacts);
+    assert!(first.is_sorted() && !first.is_empty(), "{first:?}");
+    let [a, b] = poses.map(|pose| pose.read().unwrap());
+    let ab = a.inv_mul(&b);
+    for c in &contacts {
+        let near = |p: [f64; 3], q: feeler::P3| (feeler::P3::from(p) - q).norm() < 1e-9;
+        let (local_a, local_b) = (feeler::P3::from(c.local_a), feeler::P3::from(c.local_b));
+        assert!(near(c.point_a, a * local_a) && near(c.point_b, b * local_b), "{c:?}");
+        let (normal, local) = (feeler::V3::from(c.normal), feeler::V3::from(c.local_normal));
+        assert!((normal - a.transform_vector(&local)).norm() < 1e-12 && c.gap > 0.0, "{c:?}");
+        assert_eq!(c.is_active != 0, c.gap <= step.displacement, "{c:?}");
+        assert!(c.curvature_a.iter().chain(&c.curvature_b).all(|k| !k.is_nan()), "{c:?}");
+        // The derivative by a twist at the bore's origin, against a difference.
+        let (shift, spin) = (feeler::V3::new(0.3, -0.5, 0.7), feeler::V3::new(-0.2, 0.9, 0.4));
+        let moved = |s: f64| feeler::Pose::new(shift * s, spin * s) * (ab * local_b);
+        let difference = (moved(1e-6) - moved(-1e-6)).dot(&local) / 2e-6;
+        let twist = [shift.x, shift.y, shift.z, spin.x, spin.y, spin.z];
+        let rate: f64 = c.gap_rate.iter().zip(twist).map(|(r, t)| r * t).sum();
+        assert!((rate - difference).abs() < 1e-7, "{rate} {difference}");
+        if c.kind == FeelerStepContactKind::Strict {
             let between = feeler::P3::from(c.point_b) - feeler::P3::from(c.point_a);
-            assert!(c.is_found == 1 && (between - normal * c.gap).norm() < 1e-9, "{c:?}");
+            assert!((between - normal * c.gap).norm() < 1e-9, "{c:?}");
             // The bottom, or the wall: pushed up, or inwards.
             assert!(local.z > 0.999 && (c.gap - 0.01).abs() < 1e-9 || local.z.abs() < 1e-9, "{c:?}");
-            assert!(c.gap > 0.0 && c.curvature_a.iter().all(|k| !k.is_nan()));
         }
-        // The bore's wall bends towards the pin, by its radius.
-        let wall = contacts[..n].iter().find(|c| c.local_normal[2].abs() < 1e-9).unwrap();
-        assert!((wall.gap - 0.02).abs() < 1e-9 && (wall.curvature_a[0] + 0.1).abs() < 1e-9, "{wall:?}");
-        // A step on: the same numbers; then pressed in by 2 um.
-        let n = ask(x, z - 0.001, &mut contacts);
-        assert_eq!(contacts[..n].iter().map(|c| c.number).collect::<Vec<_>>(), first);
-        let n = ask(x, z - 0.012, &mut contacts);
-        let deepest = contacts[..n].iter().map(|c| c.gap).fold(0.0, f64::min);
-        assert!((deepest + 0.002).abs() < 1e-9, "{deepest}");
-        let mut verdict: FeelerVerdict = std::mem::zeroed();
-        verdict.struct_size = size_of::<FeelerVerdict>() as u32;
-        ok(feeler_lasting_verdict(lasting, &raw mut verdict));
-        assert_eq!(verdict.status, FeelerStatus::Interfering);
-        // Without room it still counts, and gives them later.
-        let mut again = [lasting_contact(); 64];
-        let mut total = 0;
-        ok(feeler_lasting_contacts(lasting, null_mut(), 0, &raw mut total));
-        ok(feeler_lasting_contacts(lasting, again.as_mut_ptr(), 1, &raw mut total));
-        assert!(total == n && again[0].number == contacts[0].number && again[1].gap == 0.0);
-        // Begun anew.
-        ok(feeler_lasting_clear(lasting));
-        ok(feeler_lasting_contacts(lasting, null_mut(), 0, &raw mut total));
-        assert_eq!(total, 0);
-        let n = ask(x, z, &mut contacts);
-        assert!(contacts[..n].iter().all(|c| !first.contains(&c.number)), "numbers are never given twice");
-        // Tilted to one side and to the other: what is remembered keeps its number and its curvatures.
-        let mut remembered = 0;
-        for tilt in [1e-5, -1e-5] {
-            let rotation = [0.0, tilt, 0.0, 1.0];
-            let b = FeelerPose { rotation, ..moved(0.0, 0.0, 20.01) };
-            let out = contacts.as_mut_ptr();
-            ok(feeler_lasting_ask(lasting, null(), &b, 0.5, 1.0, out, 64, &raw mut count, null_mut()));
-            for c in contacts[..count].iter().filter(|c| c.is_found == 0) {
-                remembered += 1;
-                assert!(c.curvature_a.iter().chain(&c.curvature_b).all(|k| !k.is_nan()), "{c:?}");
-            }
+    }
+    // The bore's wall bends towards the pin, by its radius.
+    let is_wall = |c: &&FeelerStepContact| {
+        c.kind == FeelerStepContactKind::Strict && c.feature_a[0] == 0 && c.local_normal[2].abs() < 1e-9
+    };
+    let wall = contacts.iter().find(is_wall).unwrap();
+    assert!((wall.gap - 0.02).abs() < 1e-9 && (wall.curvature_a[0] + 0.1).abs() < 1e-9, "{wall:?}");
+    // The next step: the same numbers. Then pressed in by 2 um, which the set of the second step covers.
+    let contacts = tracker.update(&bore_and_pin(x, z - 0.001), step);
+    assert_eq!(numbers(&contacts), first);
+    let pressed = bore_and_pin(x, z - 0.012);
+    let motion = tracker.motion_to(&pressed);
+    assert!(motion.rotation < 1e-12 && (motion.displacement - 0.011).abs() < 1e-9, "{motion:?}");
+    assert!(tracker.covers(&pressed) && !tracker.covers(&bore_and_pin(x, z + 0.1)));
+    let expected = tracker.expected(&pressed, 0.001, 0.5);
+    assert!((expected.displacement - 0.023).abs() < 1e-9 && expected.rotation > 0.0, "{expected:?}");
+    assert_eq!(tracker.expected(&pressed, 0.001, 0.01).displacement, 0.01);
+    let contacts = tracker.update(&pressed, step);
+    let deepest = contacts.iter().map(|c| c.gap).fold(0.0, f64::min);
+    assert!((deepest + 0.002).abs() < 1e-9, "{deepest}");
+    let (status, depth) = tracker.status();
+    assert!(status == FeelerTrackedStatus::Pressed && (depth - 0.002).abs() < 1e-9, "{status:?} {depth}");
+    let verdict = tracker.verdict();
+    assert!(verdict.status == FeelerStatus::Interfering && (verdict.distance + 0.002).abs() < 1e-9);
+    // A copy has the same contacts and continues alone.
+    let copy = unsafe {
+        let mut copy = null_mut();
+        ok(feeler_tracker_clone(tracker.0, &raw mut copy));
+        Tracker(copy)
+    };
+    assert_eq!(copy.contacts(), contacts);
+    let next = bore_and_pin(x, z - 0.011);
+    assert_eq!(copy.update(&next, step), tracker.update(&next, step));
+    // Without room the contacts are counted, and written later.
+    let (mut again, mut total) = ([step_contact(); 2], 0);
+    ok(unsafe { feeler_tracker_contacts(tracker.0, again.as_mut_ptr(), 1, &raw mut total) });
+    assert!(total > 1 && again[0].number == tracker.contacts()[0].number && again[1].number == 0);
+    // A motion beyond the bound is counted, a jump is reported.
+    tracker.update(&bore_and_pin(x, z + 0.1), step);
+    let mut report = FeelerTrackerUpdate {
+        struct_size: size_of::<FeelerTrackerUpdate>() as u32,
+        ..FeelerTrackerUpdate::default()
+    };
+    let [a, b] = bore_and_pin(x, z + 10.0);
+    ok(unsafe { feeler_tracker_update(tracker.0, &a, &b, &step, &raw mut report) });
+    assert!(report.jumped == 1 && report.decided == 1 && report.dropped == 0, "{report:?}");
+    let counts = tracker.counts();
+    assert_eq!((counts.updates, counts.jumps, counts.uncovered), (6, 2, 1), "{counts:?}");
+    assert_eq!(tracker.status(), (FeelerTrackedStatus::Separated, 0.0));
+    ok(unsafe { feeler_tracker_clear(tracker.0) });
+    assert!(tracker.contacts().is_empty());
+    let contacts = tracker.update(&bore_and_pin(x, z), step);
+    assert!(contacts.iter().all(|c| !first.contains(&c.number)), "numbers are never assigned twice");
+}
+
+/// The limit of contacts keeps those with the smallest gaps.
+#[test]
+fn trackers_drop_the_farthest_contacts() {
+    let block = body("box.step");
+    let few = FeelerTrackerOptions { max_contacts: 2, ..tracker_options() };
+    let tracker = Tracker::new(block, block, &few);
+    let (step, pose) = (bound(1e-3, 0.05), moved(1.0, 2.0, 20.01));
+    let mut report = FeelerTrackerUpdate {
+        struct_size: size_of::<FeelerTrackerUpdate>() as u32,
+        ..FeelerTrackerUpdate::default()
+    };
+    ok(unsafe { feeler_tracker_update(tracker.0, null(), &pose, &step, &raw mut report) });
+    assert!(tracker.contacts().len() == 2 && report.dropped > 0, "{report:?}");
+    assert_eq!(tracker.counts().dropped, report.dropped);
+    // A negative gap is never dropped.
+    let contacts = tracker.update(&[moved(0.0, 0.0, 0.0), moved(1.0, 2.0, 19.99)], step);
+    assert!(contacts.len() >= 4 && contacts.iter().all(|c| c.gap < 0.0), "{contacts:?}");
+    unsafe { feeler_body_free(block) };
+}
+
+#[test]
+fn trackers_refuse_invalid_values() {
+    let ball = body("sphere.step");
+    let tracker = Tracker::new(ball, ball, &tracker_options());
+    let (here, near, nan) = (moved(0.0, 0.0, 0.0), moved(20.01, 0.0, 0.0), f64::NAN);
+    let step = bound(1e-3, 0.02);
+    let bad = |b: &FeelerPose, step: FeelerStepBound| {
+        assert_eq!(tracker.update(&[here, near], bound(1e-3, 0.02)).len(), 1);
+        let result = tracker.try_update([&here, b], step);
+        assert!(tracker.contacts().is_empty(), "after an error there are no contacts");
+        assert_eq!(tracker.status().0, FeelerTrackedStatus::Unknown);
+        result
+    };
+    for step in [bound(nan, 0.02), bound(1e-3, -1.0), bound(1e-3, f64::INFINITY)] {
+        assert_eq!(bad(&near, step), FeelerResult::Query);
+        assert!(error().contains("bound of the step"), "{}", error());
+    }
+    assert_eq!(bad(&moved(nan, 0.0, 0.0), step), FeelerResult::Query);
+    assert!(error().contains("pose_b"), "{}", error());
+    unsafe {
+        let mut out = null_mut();
+        for (name, options) in [
+            ("reach", FeelerTrackerOptions { reach: nan, ..tracker_options() }),
+            ("max_depth", FeelerTrackerOptions { max_depth: -1.0, ..tracker_options() }),
+            ("max_step", FeelerTrackerOptions { max_step: bound(nan, 1.0), ..tracker_options() }),
+            ("gap_error", FeelerTrackerOptions { gap_error: -1e-3, ..tracker_options() }),
+            ("dilation", FeelerTrackerOptions { dilation_b: f64::INFINITY, ..tracker_options() }),
+        ] {
+            assert_eq!(feeler_tracker_new(ball, ball, &raw const options, &raw mut out), FeelerResult::Query);
+            assert!(error().contains(name), "{}", error());
         }
-        assert!(remembered > 0);
-        // What makes no sense; after an error there are no contacts.
-        let far = moved(0.0, 0.0, 40.0);
-        let mut bad = |b: &FeelerPose, reach: f64, depth: f64| {
-            let out = contacts.as_mut_ptr();
-            let result =
-                feeler_lasting_ask(lasting, null(), b, reach, depth, out, 64, &raw mut count, null_mut());
-            ok(feeler_lasting_contacts(lasting, null_mut(), 0, &raw mut total));
-            assert_eq!(total, 0);
-            result
-        };
-        let nan = f64::NAN;
-        assert_eq!(bad(&far, nan, 1.0), FeelerResult::Query);
-        assert_eq!(bad(&far, -1.0, 1.0), FeelerResult::Query);
-        assert_eq!(bad(&far, 0.5, nan), FeelerResult::Query);
-        assert!(error().contains("depth"), "{}", error());
-        assert_eq!(bad(&far, 0.5, -1.0), FeelerResult::Query);
-        assert_eq!(bad(&moved(nan, 0.0, 0.0), 0.5, 1.0), FeelerResult::Query);
-        assert!(error().contains("pose_b"), "{}", error());
-        let ask = feeler_lasting_ask;
-        let (out, n) = (contacts.as_mut_ptr(), &raw mut count);
-        assert_eq!(ask(null_mut(), null(), &far, 0.5, 1.0, out, 64, n, null_mut()), FeelerResult::Argument);
-        // Nowhere to write to: nothing was asked.
-        let near = moved(0.0, 0.0, 20.01);
-        for (out, count) in [(out, null_mut()), (null_mut(), n)] {
-            ok(ask(lasting, null(), &near, 0.5, 1.0, null_mut(), 0, n, null_mut()));
-            assert!(*n > 0);
-            let result = ask(lasting, null(), &near, 0.5, 1.0, out, 64, count, null_mut());
-            assert_eq!(result, FeelerResult::Argument);
-            ok(feeler_lasting_contacts(lasting, null_mut(), 0, n));
-            assert_eq!(*n, 0);
-        }
-        assert_eq!(feeler_lasting_contacts(lasting, null_mut(), 0, null_mut()), FeelerResult::Argument);
-        // In one another as deep as they can be, looked at down to nothing.
-        let ball = body("sphere.step");
-        let mut deep = null_mut();
-        ok(feeler_lasting_new(ball, ball, &raw mut deep));
-        ok(ask(deep, null(), null(), 0.5, 0.0, out, 64, n, &raw mut explained));
-        assert!(!explained, "in one another without a negative gap");
-        assert_eq!(feeler_lasting_new(ball, null(), &raw mut deep), FeelerResult::Argument);
-        assert_eq!(feeler_lasting_new(ball, ball, null_mut()), FeelerResult::Argument);
+        let argument = FeelerResult::Argument;
+        let options = FeelerTrackerOptions { struct_size: 2, ..tracker_options() };
+        assert_eq!(feeler_tracker_new(ball, ball, &raw const options, &raw mut out), argument);
+        assert_eq!(feeler_tracker_new(ball, null(), null(), &raw mut out), argument);
+        assert_eq!(feeler_tracker_new(ball, ball, null(), null_mut()), argument);
+        assert_eq!(feeler_tracker_update(null_mut(), &here, &near, &step, null_mut()), argument);
+        assert_eq!(feeler_tracker_update(tracker.0, &here, &near, null(), null_mut()), argument);
+        assert_eq!(feeler_tracker_contacts(tracker.0, null_mut(), 0, null_mut()), argument);
+        assert_eq!(feeler_tracker_status(tracker.0, null_mut(), null_mut()), argument);
+        assert_eq!(feeler_tracker_covers(tracker.0, &here, &near, null_mut()), argument);
+        assert_eq!(feeler_tracker_motion_to(tracker.0, &here, &near, null_mut()), argument);
+        assert_eq!(feeler_tracker_counts(null(), null_mut()), argument);
+        assert_eq!(feeler_tracker_clone(null(), &raw mut out), argument);
+        assert_eq!(feeler_tracker_clear(null_mut()), argument);
+        feeler_tracker_free(null_mut());
+        // Interference deeper than any contact.
+        let deep = Tracker::new(ball, ball, &tracker_options());
+        assert!(deep.update(&[here, here], step).iter().all(|c| c.gap >= 0.0));
+        assert_eq!(deep.status().0, FeelerTrackedStatus::Interfering);
+        assert_eq!(deep.verdict().status, FeelerStatus::Interfering);
         feeler_body_free(ball);
-        feeler_lasting_free(deep);
-        feeler_lasting_free(lasting);
-        feeler_lasting_free(null_mut());
-        assert_eq!(feeler_lasting_clear(null_mut()), FeelerResult::Argument);
     }
 }
 

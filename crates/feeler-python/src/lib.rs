@@ -16,6 +16,7 @@ mod pose;
 mod program;
 mod record;
 mod scene;
+mod tracker;
 mod wall_forces;
 
 use pyo3::prelude::*;
@@ -36,12 +37,14 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("curve_contact_dtype", record::curve_contact_dtype(py)?)?;
     m.add("tight_bend_dtype", record::tight_bend_dtype(py)?)?;
     m.add("wall_contact_dtype", record::wall_contact_dtype(py)?)?;
+    m.add("step_contact_dtype", record::step_contact_dtype(py)?)?;
     m.add_class::<model::Model>()?;
     m.add_class::<model::Instance>()?;
     m.add_class::<model::Body>()?;
     m.add_class::<mesh::Mesh>()?;
     m.add_class::<pair::ContactPair>()?;
     m.add_class::<pair::Verdict>()?;
+    m.add_class::<tracker::ContactTracker>()?;
     m.add_class::<scene::Scene>()?;
     m.add_class::<curves::Curve>()?;
     m.add_class::<curves::CurveScene>()?;

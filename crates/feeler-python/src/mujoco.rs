@@ -8,7 +8,7 @@ use crate::error::query;
 use crate::model::Body;
 use crate::pose;
 use feeler::nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
-use feeler::{ContactPair, LastingContact, LastingContacts, P3, Pose};
+use feeler::{ContactTracker, GapPrediction, Pose, QueryError, StepBound, TrackedStatus, TrackerOptions, V3};
 use pyo3::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, c_int, c_void};
@@ -41,15 +41,23 @@ const METRES: f64 = 1e-3;
 /// A time that is so many steps after the last one is another motion's, or contacts were not asked for.
 const LEAP: f64 = 1.5;
 
-/// Depth (mm) that contacts which are open would reach within the step from which on they are given as
-/// closed.
-const STRIKE: f64 = 1e-3;
+/// Depth (mm) at the end of the step from which on an open contact is passed on as closed.
+const IMPACT_DEPTH: f64 = 1e-3;
 
-/// How far (m) they are given as closed then: enough to act.
+/// Depth (m) of an open contact that is passed on as closed, so that it acts.
 const CLOSED: f64 = 1e-12;
 
-/// Steps whose relative motion the reach covers: contacts are predicted from the second query on.
-const STEPS: f64 = 2.0;
+/// Acceleration that a bound of a step takes into account, as a multiple of gravity: bodies push one another.
+const GRAVITY_FACTOR: f64 = 2.0;
+
+/// Smallest acceleration (m/s²) that a bound of a step takes into account.
+const MIN_ACCELERATION: f64 = 10.0;
+
+/// Rotation (rad) between two calls above which the motion is a jump.
+const MAX_ROTATION: f64 = 0.1;
+
+/// Displacement (mm) between two calls above which the motion is a jump, unless faster impacts are expected.
+const MAX_DISPLACEMENT: f64 = 1.0;
 
 /// States of two geoms are looked through when there are so many, for those of data that are gone.
 const MANY: usize = 256;
@@ -65,6 +73,8 @@ struct Offsets {
     rotations: usize,
     /// Of the model: the length of a step.
     step: usize,
+    /// Of the model: gravity.
+    gravity: usize,
 }
 
 /// A geom of ours.
@@ -75,24 +85,30 @@ struct Geom {
     body: Arc<feeler::Body>,
     /// From the solid's coordinates to the geom's (mm).
     frame: Pose,
+    /// The body is fixed or has a free joint.
+    is_free: bool,
 }
 
 /// What is known of a model.
 #[derive(Debug)]
 struct Registered {
     geoms: HashMap<i32, Geom>,
-    /// Smallest reach (mm).
-    reach: f64,
-    /// Whether the reach grows with the relative speed of a pair.
-    grows: bool,
+    /// Largest displacement (mm) of a step.
+    max_displacement: f64,
     /// Gap (m) of two geoms together that the installation has added, so that `MuJoCo` asks for contacts
     /// before boxes touch.
     gap: f64,
     depth: f64,
     /// Queries that gave no contacts because of an error, such as a pose that is not finite.
     failed: AtomicU64,
-    /// Queries whose contacts do not tell how the solids stand: deeper in one another than was looked.
+    /// Updates with interference that no contact explains: deeper than the largest depth.
     unexplained: AtomicU64,
+    /// Updates.
+    updates: AtomicU64,
+    /// Steps that moved farther than the bound of the update before.
+    uncovered: AtomicU64,
+    /// Contacts without room.
+    dropped: AtomicU64,
     /// Geoms whose unexplained interference has been reported.
     reported: Mutex<HashSet<[i32; 2]>>,
 }
@@ -113,25 +129,28 @@ struct Request {
     poses: [Pose; 2],
     time: f64,
     step: f64,
+    /// Magnitude (m/s²).
+    gravity: f64,
     margin: f64,
 }
 
 /// Of two geoms of one `mjData`.
 #[derive(Debug)]
 struct State {
-    pair: ContactPair,
-    lasting: LastingContacts,
+    tracker: ContactTracker,
     /// Of the model: another one may be given the address of an old one's data.
     registered: Arc<Registered>,
     time: f64,
-    /// Of the geoms in the last call.
-    poses: [Pose; 2],
     /// Pose of the second solid in the coordinates of the first one in the last call; `None` in the first
     /// call.
-    relative: Option<Pose>,
-    /// Largest relative speed (mm/s) where the solids are near each other, from the last two calls.
-    speed: f64,
-    /// Places of contacts, while some are chosen.
+    now: Option<Pose>,
+    /// That pose one and two steps before the last call; `None` if it is unknown, for example because the
+    /// poses were set.
+    before: [Option<Pose>; 2],
+    /// Motion of the last step; `None` if it is unknown.
+    motion: Option<StepBound>,
+    prediction: GapPrediction,
+    /// Indices of contacts that are passed on.
     chosen: Vec<usize>,
 }
 
@@ -162,47 +181,63 @@ static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 impl State {
     fn new(registered: &Arc<Registered>, geoms: [i32; 2], time: f64) -> Self {
         let [a, b] = geoms.map(|g| registered.geoms[&g].body.clone());
-        let size = a.size().min(b.size());
         Self {
-            pair: ContactPair::new(a, b),
-            lasting: LastingContacts::new(size),
+            tracker: ContactTracker::new(a, b, TrackerOptions::default()),
             registered: registered.clone(),
             time,
-            poses: [Pose::identity(); 2],
-            relative: None,
-            speed: 0.0,
+            now: None,
+            before: [None; 2],
+            motion: None,
+            prediction: GapPrediction::default(),
             chosen: Vec::new(),
         }
     }
 
-    /// Takes the poses (mm) of the solids at a time (s), and returns the largest distance (mm) that they move
-    /// relative to each other in one step, at the speed since the last call, where their boxes overlap or are
-    /// nearest: wheels that roll on each other move little there.
-    fn displacement(&mut self, [pose_a, pose_b]: [Pose; 2], time: f64, step: f64) -> f64 {
-        let (a, b) = (self.pair.body_a(), self.pair.body_b());
-        let now = pose_a.inv_mul(&pose_b);
-        // Within one time, poses are set or intermediate stages of an integrator: they give no speed.
-        if time > self.time
-            && let Some(before) = self.relative
-        {
-            let box_b = corners(&b.bounds().min, &b.bounds().max).map(|p| now * p);
-            let (min_b, max_b) =
-                box_b.iter().fold((box_b[0], box_b[0]), |(min, max), p| (min.inf(p), max.sup(p)));
-            // Boxes that are apart give the region between them, with the ends swapped.
-            let (low, high) = (a.bounds().min.sup(&min_b), a.bounds().max.inf(&max_b));
-            let moved = |p: P3| (p - before * now.inverse_transform_point(&p)).norm();
-            let moved = corners(&low, &high).map(moved).into_iter().fold(0.0, f64::max);
-            self.speed = moved / (time - self.time);
+    /// Takes the poses (mm) of the solids at a time (s). The integrators displace bodies by their velocities
+    /// at the end of the step, so that the displacement of the last step is that of the next one without
+    /// forces.
+    fn advance(&mut self, [pose_a, pose_b]: &[Pose; 2], time: f64, step: f64) -> Result<(), QueryError> {
+        let pose = pose_a.inv_mul(pose_b);
+        let elapsed = time - self.time;
+        if elapsed > 0.0 {
+            self.before = [self.now, self.before[0]];
+            let made = self.tracker.motion_to(pose_a, pose_b)?;
+            if let (Some(made), Some(bound)) = (&made, self.tracker.bound()) {
+                let is_uncovered = !bound.contains(made);
+                self.registered.uncovered.fetch_add(u64::from(is_uncovered), Ordering::Relaxed);
+            }
+            self.motion = made.map(|motion| motion.times(step / elapsed)).filter(StepBound::is_valid);
+        } else if self.now.is_some_and(|now| now != pose) {
+            // Poses that are set, or intermediate stages of an integrator, are not a motion.
+            (self.before, self.motion) = ([None; 2], None);
         }
-        self.relative = Some(now);
-        (self.speed * step).min(a.size().min(b.size()))
+        (self.time, self.now) = (time, Some(pose));
+        Ok(())
     }
-}
 
-/// Corners of a box.
-fn corners(min: &P3, max: &P3) -> [P3; 8] {
-    let ends = [min, max];
-    std::array::from_fn(|k| P3::new(ends[k & 1].x, ends[k >> 1 & 1].y, ends[k >> 2].z))
+    /// Computes the contacts at the poses (mm) of a request, with gaps up to the margin (mm).
+    fn update(&mut self, poses: &[Pose; 2], request: &Request, margin: f64) -> Result<(), QueryError> {
+        let registered = self.registered.clone();
+        self.advance(poses, request.time, request.step)?;
+        let farthest = registered.max_displacement;
+        let max_step = StepBound { rotation: MAX_ROTATION, displacement: farthest.max(MAX_DISPLACEMENT) };
+        let options = TrackerOptions {
+            reach: margin.max(0.0),
+            max_depth: registered.depth,
+            max_step,
+            ..TrackerOptions::default()
+        };
+        self.tracker.set_options(options);
+        let acceleration = (GRAVITY_FACTOR * request.gravity).max(MIN_ACCELERATION);
+        let forced = acceleration * request.step * request.step / METRES;
+        // Without a known motion, no contact can be predicted to close.
+        let motion = self.motion.unwrap_or_default();
+        let bound = self.tracker.bound_after(Some(motion), forced, farthest);
+        let [pose_a, pose_b] = poses;
+        self.tracker.update(pose_a, pose_b, bound)?;
+        registered.updates.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
 }
 
 impl Default for States {
@@ -256,9 +291,10 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
     };
     // SAFETY: the offsets were found in a model and data of the same version of `MuJoCo`, which are alive
     // during a call.
-    let (time, step, poses) = unsafe {
+    let (time, step, gravity, poses) = unsafe {
         let time = *data.byte_add(offsets.time).cast::<f64>();
         let step = *model.byte_add(offsets.step).cast::<f64>();
+        let gravity = *model.byte_add(offsets.gravity).cast::<[f64; 3]>();
         let rows = |offset: usize| *data.byte_add(offset).cast::<*const f64>();
         let (positions, rotations) = (rows(offsets.positions), rows(offsets.rotations));
         let pose = |g: i32| {
@@ -267,14 +303,15 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
             let r = std::slice::from_raw_parts(rotations.add(9 * g), 9);
             world(p, r)
         };
-        (time, step, [pose(g1), pose(g2)])
+        (time, step, gravity, [pose(g1), pose(g2)])
     };
     // Asked each time: options of the model, which change it, may be set between steps.
     // SAFETY: a function of `MuJoCo`'s that only reads the model.
     let room = room.map_or(0, |room| unsafe { room(model, g1, g2, -1) });
     // SAFETY: that much room there is.
     let out = unsafe { std::slice::from_raw_parts_mut(out, usize::try_from(room).unwrap_or(0)) };
-    let request = Request { data: data as usize, geoms: [g1, g2], poses, time, step, margin };
+    let gravity = V3::from(gravity).norm();
+    let request = Request { data: data as usize, geoms: [g1, g2], poses, time, step, gravity, margin };
     // A panic must not cross into C; what it leaves half done is not used again.
     let found = std::panic::catch_unwind(AssertUnwindSafe(|| contacts(&registered, &request, out)));
     let found = found.unwrap_or_else(|_| {
@@ -293,7 +330,8 @@ fn world(position: &[f64], rotation: &[f64]) -> Pose {
     pose
 }
 
-/// Writes as many contacts as there is room for, the deepest ones; how many. Allocates nothing once warm.
+/// Writes the contacts of two geoms, the deepest ones if there is not room for all. Returns their number.
+/// Allocates nothing once warm.
 fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreContact]) -> usize {
     let Request { geoms, poses, time, step, margin, .. } = *request;
     let state = {
@@ -311,47 +349,38 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     let frames = geoms.map(|g| registered.geoms[&g].frame);
     // The products would round an offset that both geoms share.
     let offset = Translation3::from(poses[0].translation.vector);
-    let [pose_a, pose_b] = [0, 1].map(|k| offset.inverse() * poses[k] * frames[k]);
-    let ahead = if registered.grows { STEPS * state.displacement([pose_a, pose_b], time, step) } else { 0.0 };
-    let State { pair, lasting, time: last, poses: stood, chosen, .. } = &mut *state;
-    // Where no time has passed, a pose that differs was set: nothing has moved there.
-    let is_set = std::mem::replace(last, time) >= time && *stood != poses;
-    *stood = poses;
+    let poses = [0, 1].map(|k| offset.inverse() * poses[k] * frames[k]);
     // MuJoCo passes margin and gap as one number; contacts act below the margin without the added gap.
     let margin = margin - registered.gap;
-    let mut reach = (margin / METRES).max(registered.reach);
-    if ahead.is_finite() {
-        reach = reach.max(ahead);
+    if state.update(&poses, request, margin / METRES).is_err() {
+        registered.failed.fetch_add(1, Ordering::Relaxed);
+        *state = State::new(registered, geoms, time);
+        return 0;
     }
-    if is_set {
-        lasting.halt();
+    let State { tracker, before, prediction, chosen, .. } = &mut *state;
+    if tracker.status() == TrackedStatus::Interfering {
+        registered.unexplained.fetch_add(1, Ordering::Relaxed);
+        report_interference(registered, geoms, time);
     }
-    match lasting.ask(pair, &pose_a, &pose_b, reach, registered.depth) {
-        Ok(true) => {}
-        Ok(false) => {
-            registered.unexplained.fetch_add(1, Ordering::Relaxed);
-            report_interference(registered, geoms, time);
-        }
-        Err(_) => {
-            registered.failed.fetch_add(1, Ordering::Relaxed);
-            return 0;
-        }
-    }
-    let all = lasting.contacts();
+    let all = tracker.contacts();
+    let is_free = geoms.iter().all(|g| registered.geoms[g].is_free);
+    let ahead = prediction.gaps(tracker, [before[0].as_ref(), before[1].as_ref()], is_free);
+    let closes = |k: usize| ahead[k] < -IMPACT_DEPTH;
     chosen.clear();
-    // What strikes within the step would be in by the end of it.
-    let strikes = |c: &LastingContact| c.gap_ahead < -STRIKE;
-    chosen.extend((0..all.len()).filter(|&k| all[k].gap * METRES <= margin || strikes(&all[k])));
+    chosen.extend((0..all.len()).filter(|&k| all[k].gap * METRES <= margin || closes(k)));
     if chosen.len() > out.len() {
-        let worst = |k: usize| all[k].gap.min(all[k].gap_ahead);
+        registered.dropped.fetch_add((chosen.len() - out.len()) as u64, Ordering::Relaxed);
+        let worst = |k: usize| all[k].gap.min(ahead[k]);
         chosen.sort_unstable_by(|&x, &y| worst(x).total_cmp(&worst(y)).then(x.cmp(&y)));
         chosen.truncate(out.len());
         chosen.sort_unstable();
     }
-    for (place, c) in out.iter_mut().zip(chosen.iter().map(|&k| &all[k])) {
+    let [pose_a, pose_b] = poses;
+    for (place, &k) in out.iter_mut().zip(chosen.iter()) {
+        let c = &all[k];
         let middle = feeler::nalgebra::center(&(pose_a * c.local_a), &(pose_b * c.local_b));
         *place = PreContact {
-            dist: if strikes(c) { (c.gap * METRES).min(margin - CLOSED) } else { c.gap * METRES },
+            dist: if closes(k) { (c.gap * METRES).min(margin - CLOSED) } else { c.gap * METRES },
             pos: ((offset * middle) * METRES).into(),
             normal: (pose_a * c.normal).into(),
             tangent: [0.0; 3],
@@ -409,10 +438,10 @@ pub(crate) fn mujoco_functions() -> [usize; ENTRIES] {
 }
 
 /// Says what stood in the table, where `mj_maxContact` is, and where `mjData` keeps its time, positions and
-/// rotations of geoms, and `mjModel` the length of a step.
+/// rotations of geoms, and `mjModel` the length of a step and gravity.
 #[pyfunction]
-pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usize; 4]) {
-    let [time, positions, rotations, step] = offsets;
+pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usize; 5]) {
+    let [time, positions, rotations, step, gravity] = offsets;
     // SAFETY: addresses that were read from the table, of the type that its header tells; 0 is none.
     let earlier = earlier.map(|f| unsafe { std::mem::transmute::<usize, Option<Collision>>(f) });
     // SAFETY: the address of `mj_maxContact`, of the type that its header tells; 0 is none.
@@ -421,33 +450,44 @@ pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usi
     let hooks = hooks.get_or_insert_default();
     hooks.earlier = earlier;
     hooks.room = room;
-    hooks.offsets = Offsets { time, positions, rotations, step };
+    hooks.offsets = Offsets { time, positions, rotations, step, gravity };
 }
 
-/// Registers geoms of a model: number, name, body and frame of each. The reach (mm) grows with the relative
-/// speed of a pair if `grows`; `gap` (m) has been added to the gaps of each two geoms.
+/// Number, name, solid and frame of a geom, and whether no joint guides its body.
+type GivenGeom<'py> = (i32, String, Py<Body>, Bound<'py, PyAny>, bool);
+
+/// Registers geoms of a model. `max_displacement` (mm) limits the bound
+/// of a step; `gap` (m) has been added to the gaps of each two geoms.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,
-    geoms: Vec<(i32, String, Py<Body>, Bound<'_, PyAny>)>,
-    reach: f64,
-    grows: bool,
+    geoms: Vec<GivenGeom<'_>>,
+    max_displacement: Option<f64>,
     gap: f64,
     depth: f64,
 ) -> PyResult<()> {
-    feeler::QueryOptions { penetration: depth, ..feeler::QueryOptions::within(reach) }
-        .check()
-        .map_err(query)?;
+    let max_displacement = max_displacement.unwrap_or((gap / METRES).max(MAX_DISPLACEMENT));
+    let max_step = StepBound { rotation: MAX_ROTATION, displacement: max_displacement };
+    TrackerOptions { max_depth: depth, max_step, ..TrackerOptions::default() }.check().map_err(query)?;
     let mut ours = HashMap::new();
-    for (id, name, body, frame) in geoms {
+    for (id, name, body, frame, is_free) in geoms {
         let frame = pose::read(Some(&frame))?;
-        ours.insert(id, Geom { name, body: body.get().body.clone(), frame });
+        ours.insert(id, Geom { name, body: body.get().body.clone(), frame, is_free });
     }
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
-    let [failed, unexplained] = [(); 2].map(|()| AtomicU64::new(0));
-    let reported = Mutex::default();
-    let registered = Registered { geoms: ours, reach, grows, gap, depth, failed, unexplained, reported };
+    let registered = Registered {
+        geoms: ours,
+        max_displacement,
+        gap,
+        depth,
+        failed: AtomicU64::new(0),
+        unexplained: AtomicU64::new(0),
+        updates: AtomicU64::new(0),
+        uncovered: AtomicU64::new(0),
+        dropped: AtomicU64::new(0),
+        reported: Mutex::default(),
+    };
     if let Some(before) = hooks.models.insert(model, Arc::new(registered)) {
         drop_states(&before);
     }
@@ -480,11 +520,12 @@ pub(crate) fn mujoco_states() -> usize {
     states.as_ref().map_or(0, |s| s.all.len())
 }
 
-/// Of a model: how many queries failed, and of how many the contacts do not tell how the solids stand.
+/// Of a model: failed calls, updates with unexplained interference, updates, steps that were not covered, and
+/// contacts that were dropped.
 #[pyfunction]
-pub(crate) fn mujoco_counts(model: usize) -> Option<(u64, u64)> {
+pub(crate) fn mujoco_counts(model: usize) -> Option<[u64; 5]> {
     let hooks = HOOKS.read().unwrap_or_else(PoisonError::into_inner);
-    let registered = hooks.as_ref()?.models.get(&model)?;
-    let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-    Some((of(&registered.failed), of(&registered.unexplained)))
+    let r = hooks.as_ref()?.models.get(&model)?;
+    let counts = [&r.failed, &r.unexplained, &r.updates, &r.uncovered, &r.dropped];
+    Some(counts.map(|count| count.load(Ordering::Relaxed)))
 }

@@ -26,6 +26,21 @@ pub(crate) struct Verdict {
     tolerance: f64,
 }
 
+impl Verdict {
+    /// A verdict with the smallest distance (mm) of a minimum and the tolerance (mm).
+    pub(crate) fn new(verdict: &feeler::Verdict, distance: Option<f64>, tolerance: f64) -> Self {
+        Self {
+            status: word(verdict.status),
+            distance,
+            witness: verdict.witness.map(|w| w.point.into()),
+            inside_a: verdict.witness.map(|w| w.inside_a),
+            inside_b: verdict.witness.map(|w| w.inside_b),
+            undecided_places: verdict.undecided.len(),
+            tolerance,
+        }
+    }
+}
+
 /// The word for a status.
 pub(crate) fn word(status: Status) -> &'static str {
     match status {
@@ -91,16 +106,8 @@ impl ContactPair {
 
     #[getter]
     fn verdict(&self) -> Option<Verdict> {
-        let verdict = self.0.verdict()?;
-        Some(Verdict {
-            status: word(verdict.status),
-            distance: self.0.min_distance(),
-            witness: verdict.witness.map(|w| w.point.into()),
-            inside_a: verdict.witness.map(|w| w.inside_a),
-            inside_b: verdict.witness.map(|w| w.inside_b),
-            undecided_places: verdict.undecided.len(),
-            tolerance: self.0.tolerances().tol,
-        })
+        let (distance, tolerance) = (self.0.min_distance(), self.0.tolerances().tol);
+        self.0.verdict().map(|verdict| Verdict::new(verdict, distance, tolerance))
     }
 
     fn decide(&mut self, py: Python<'_>) -> Option<Verdict> {

@@ -1,7 +1,8 @@
 //! The flat records of the C library as numpy's structured types.
 
 use feeler_c::{
-    FeelerContact, FeelerCurveContact, FeelerEvent, FeelerSceneContact, FeelerTightBend, FeelerWallContact,
+    FeelerContact, FeelerCurveContact, FeelerEvent, FeelerSceneContact, FeelerStepContact, FeelerTightBend,
+    FeelerWallContact,
 };
 use numpy::{Element, PyArray1, PyArrayDescr};
 use pyo3::prelude::*;
@@ -43,6 +44,11 @@ pub(crate) struct CurveBend(pub(crate) FeelerTightBend);
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WallContact(pub(crate) FeelerWallContact);
+
+/// A contact of the set of a step.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StepContact(pub(crate) FeelerStepContact);
 
 /// A type with members at given places.
 fn dtype<'py>(
@@ -193,6 +199,36 @@ pub(crate) fn wall_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDe
     })
 }
 
+pub(crate) fn step_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || {
+        use FeelerStepContact as C;
+        let fields = [
+            ("number", "<u8", offset_of!(C, number)),
+            ("gap", "<f8", offset_of!(C, gap)),
+            ("point_a", "(3,)<f8", offset_of!(C, point_a)),
+            ("point_b", "(3,)<f8", offset_of!(C, point_b)),
+            ("normal", "(3,)<f8", offset_of!(C, normal)),
+            ("local_a", "(3,)<f8", offset_of!(C, local_a)),
+            ("local_b", "(3,)<f8", offset_of!(C, local_b)),
+            ("local_normal", "(3,)<f8", offset_of!(C, local_normal)),
+            ("gap_rate", "(6,)<f8", offset_of!(C, gap_rate)),
+            ("curvature_a", "(2,)<f8", offset_of!(C, curvature_a)),
+            ("curvature_b", "(2,)<f8", offset_of!(C, curvature_b)),
+            ("feature_kind_a", "<u4", offset_of!(C, feature_a)),
+            ("feature_a", "<u4", offset_of!(C, feature_a) + size_of::<u32>()),
+            ("feature_kind_b", "<u4", offset_of!(C, feature_b)),
+            ("feature_b", "<u4", offset_of!(C, feature_b) + size_of::<u32>()),
+            ("uv_a", "(2,)<f8", offset_of!(C, uv_a)),
+            ("uv_b", "(2,)<f8", offset_of!(C, uv_b)),
+            ("kind", "<u4", offset_of!(C, kind)),
+            // 0 or 1; the lower byte of a little-endian number.
+            ("is_active", "?", offset_of!(C, is_active)),
+        ];
+        dtype(py, &fields, size_of::<C>())
+    })
+}
+
 macro_rules! element {
     ($record:ty, $dtype:ident) => {
         // SAFETY: plain numbers in the layout that the type tells, which is that of the record.
@@ -217,6 +253,7 @@ element!(CurveContact, curve_contact_dtype);
 element!(TightBend, tight_bend_dtype);
 element!(CurveBend, curve_bend_dtype);
 element!(WallContact, wall_contact_dtype);
+element!(StepContact, step_contact_dtype);
 
 /// Records as an array that owns them: nothing is copied. It is shown as a table in notebooks.
 pub(crate) fn array<'py, T: Element>(py: Python<'py>, records: Vec<T>) -> PyResult<Bound<'py, PyAny>> {

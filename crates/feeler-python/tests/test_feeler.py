@@ -1,5 +1,6 @@
 """The wheel as its user has it. The models are those of the project's data folder."""
 
+import copy
 import json
 import math
 import pickle
@@ -57,6 +58,69 @@ def test_query(ball):
     assert pair.separating_translation(pose_b=[21, 0, 0]) is None
     with pytest.raises(TypeError, match="no option 'speed'"):
         pair.separating_translation(speed=1)
+
+
+def test_tracker(ball, box):
+    tracker = feeler.ContactTracker(box, box)
+    assert tracker.status is None and tracker.bound is None and tracker.verdict() is None
+    assert tracker.motion_to(None, None) is None and not tracker.covers(None, None)
+    pose = [1, 2, 20.01]
+    report = tracker.update(None, pose, 1e-3, 0.02)
+    assert report == {"jumped": True, "decided": True, "dropped": 0}
+    contacts = tracker.contacts
+    assert contacts.dtype == feeler.step_contact_dtype and len(contacts) >= 4
+    assert contacts["gap"] == pytest.approx(0.01, abs=1e-9) and contacts["is_active"].all()
+    assert (np.diff(contacts["number"].astype(int)) > 0).all() and "<table>" in contacts._repr_html_()
+    assert tracker.status == "separated" and tracker.depth == 0 and tracker.bound == (1e-3, 0.02)
+    strict = contacts[contacts["kind"] == 0]
+    assert len(strict) == 4 and strict["local_normal"] == pytest.approx(np.array([[0, 0, 1]] * 4), abs=1e-12)
+    # A micrometre down along the normal, and a rotation about x at A's origin.
+    rate = strict["gap_rate"]
+    assert rate[:, :3] == pytest.approx(strict["local_normal"], abs=1e-12)
+    assert rate[:, 3] == pytest.approx(strict["point_b"][:, 1], abs=1e-9)
+    # The next step keeps the numbers; it presses the boxes by a micrometre.
+    assert tracker.covers(None, [1, 2, 19.999]) and not tracker.covers(None, [1, 2, 19.98])
+    assert tracker.motion_to(None, [1, 2, 19.999]) == pytest.approx((0, 0.011))
+    rotation, displacement = tracker.expected_bound(None, [1, 2, 19.999], 0.01, 0.5)
+    assert displacement == pytest.approx(0.032) and 0 < rotation < 0.1
+    assert not tracker.update(None, [1, 2, 19.999], 1e-3, 0.02)["jumped"]
+    assert set(strict["number"]) <= set(tracker.contacts["number"])
+    assert tracker.status == "pressed" and tracker.depth == pytest.approx(0.001)
+    verdict = tracker.verdict()
+    assert verdict.status == "interfering" and verdict.distance == pytest.approx(-0.001)
+    copied = copy.copy(tracker)
+    for t in (tracker, copied):
+        t.update(None, [1, 2, 20], 1e-3, 0.02)
+    assert tracker.contacts.tobytes() == copied.contacts.tobytes() and tracker.status == "touching"
+    tracker.update(None, [1, 2, 20.5], 1e-3, 0.02)
+    counts = tracker.counts
+    assert (counts["updates"], counts["jumps"], counts["uncovered"], counts["dropped"]) == (4, 1, 1, 0)
+    assert "separated" in repr(tracker)
+    tracker.clear()
+    assert len(tracker.contacts) == 0 and tracker.status is None
+    # As many as wanted; never a negative one is dropped.
+    few = feeler.ContactTracker(box, box, max_contacts=2)
+    assert few.update(None, pose, 1e-3, 0.02)["dropped"] > 0 and len(few.contacts) == 2
+    few.update(None, [1, 2, 19.999], 1e-3, 0.02)
+    assert len(few.contacts) >= 4 and (few.contacts["gap"] < 0).all()
+    # Layers close the gap.
+    thick = feeler.ContactTracker(ball, ball, dilation_a=0.01, dilation_b=0.02)
+    thick.update(None, [20.05, 0, 0], 0, 0)
+    assert thick.contacts["gap"] == pytest.approx(0.02) and thick.verdict().distance == pytest.approx(0.05)
+    # Deep in one another, as long as they are.
+    deep = feeler.ContactTracker(ball, ball)
+    for x in (0, 0.01, 0.02):
+        assert deep.update(None, [x, 0, 0], 1e-3, 0.02)["decided"] and deep.status == "interfering"
+    for options in ({"reach": math.nan}, {"max_depth": -1}, {"max_step": (-1, 1)}, {"gap_error": math.nan},
+                    {"dilation_a": math.inf}):  # fmt: skip
+        with pytest.raises(feeler.QueryError):
+            feeler.ContactTracker(ball, ball, **options)
+    for rotation, displacement in ((math.nan, 0), (0, -1), (math.inf, 0)):
+        with pytest.raises(feeler.QueryError, match="bound of the step"):
+            deep.update(None, None, rotation, displacement)
+        assert deep.status is None and len(deep.contacts) == 0
+    with pytest.raises(feeler.QueryError):
+        deep.update([math.nan, 0, 0], None, 0, 0)
 
 
 def test_arrays_own_their_memory(ball):
@@ -233,7 +297,8 @@ def test_all_names_have_types():
     stub = (Path(feeler.__file__).parent / "__init__.pyi").read_text()
     for name in feeler.__all__:
         assert f"class {name}" in stub or f"def {name}(" in stub or f"{name}:" in stub, name
-    classes = (feeler.Model, feeler.Body, feeler.Mesh, feeler.ContactPair, feeler.Scene, feeler.Verdict)
+    classes = (feeler.Model, feeler.Body, feeler.Mesh, feeler.ContactPair, feeler.Scene, feeler.Verdict,
+               feeler.ContactTracker)  # fmt: skip
     for cls in (*classes, feeler.Curve, feeler.CurveScene):
         for member in (m for m in vars(cls) if not m.startswith("_")):
             assert f"def {member}(" in stub, f"{cls.__name__}.{member}"

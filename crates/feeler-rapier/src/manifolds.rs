@@ -2,9 +2,7 @@
 
 use crate::units::{self, METRES};
 use feeler_geom::Pose;
-use feeler_runtime::{
-    Body, ContactTracker, QueryError, StepBound, StepContact, TrackedStatus, TrackerOptions,
-};
+use feeler_runtime::{Body, ContactTracker, QueryError, StepContact, TrackedStatus, TrackerOptions};
 use rapier3d_f64::geometry::{ContactData, ContactManifoldData};
 use rapier3d_f64::math;
 use rapier3d_f64::parry::query::{ContactManifold, TrackedContact, TypedWorkspaceData, WorkspaceData};
@@ -37,10 +35,6 @@ pub(crate) struct Request {
     pub acceleration: f64,
 }
 
-/// Bound of the next motion, as a multiple of the last one. Contacts can turn a body faster than it has
-/// moved.
-const MOTION_FACTOR: f64 = 2.0;
-
 impl PairMemory {
     pub(crate) fn new(a: &Arc<Body>, b: &Arc<Body>) -> Self {
         let tracker = ContactTracker::new(a.clone(), b.clone(), TrackerOptions::default());
@@ -51,23 +45,6 @@ impl PairMemory {
     pub(crate) fn is_of(&self, a: &Arc<Body>, b: &Arc<Body>) -> bool {
         let [own_a, own_b] = self.tracker.bodies();
         Arc::ptr_eq(own_a, a) && Arc::ptr_eq(own_b, b)
-    }
-
-    /// Bound of the step to come: twice the last relative motion plus the displacement by forces, at most the
-    /// prediction. Rapier cannot query again within a step.
-    fn bound(&self, pose: &Pose, request: &Request) -> Result<StepBound, QueryError> {
-        let [a, b] = self.tracker.bodies();
-        let arm = 0.5 * a.size().min(b.size());
-        let of_displacement = |d: f64| StepBound { rotation: d / arm, displacement: d };
-        let most = of_displacement(request.prediction);
-        let motion = self.tracker.motion_to(&Pose::identity(), pose)?;
-        let motion = motion.filter(|motion| self.tracker.options().max_step.contains(motion));
-        Ok(motion.map_or(most, |motion| {
-            // A contact at one end of a body turns its translation into a rotation.
-            let displaced = of_displacement(MOTION_FACTOR * motion.displacement + request.acceleration);
-            let rotation = displaced.rotation.max(MOTION_FACTOR * motion.rotation);
-            StepBound { rotation, ..displaced }.min(&most)
-        }))
     }
 
     /// Fills manifolds with the contacts of a step, and with the impulses of contacts of the previous step.
@@ -86,8 +63,10 @@ impl PairMemory {
         let ab = units::exact_pose(pose);
         let options = TrackerOptions { max_depth: request.depth, reach: 0.0, ..TrackerOptions::default() };
         self.tracker.set_options(options);
-        let updated =
-            self.bound(&ab, request).and_then(|bound| self.tracker.update(&Pose::identity(), &ab, bound));
+        // Rapier cannot query again within a step.
+        let id = Pose::identity();
+        let bound = self.tracker.expected_bound(&id, &ab, request.acceleration, request.prediction);
+        let updated = bound.and_then(|bound| self.tracker.update(&id, &ab, bound));
         std::mem::swap(&mut self.ids, &mut self.ids_before);
         self.ids.clear();
         for c in self.tracker.active() {

@@ -59,6 +59,14 @@ pub enum QueryError {
         /// Displacement (mm).
         displacement: f64,
     },
+    /// An option of a tracker is NaN or negative.
+    #[error("the option {name} of the tracker is {value}; give a number of 0 or more")]
+    TrackerOption {
+        /// Name of the option.
+        name: &'static str,
+        /// Value of the option.
+        value: f64,
+    },
     /// `conformal_spacing` is NaN, infinite, 0 or negative.
     #[error("the conformal spacing is {0}; give a finite length above 0 mm, or none for the default")]
     ConformalSpacing(f64),

@@ -15,7 +15,6 @@ pub mod diagnostics;
 #[cfg(not(feature = "diagnostics"))]
 mod diagnostics;
 mod error;
-mod lasting;
 mod lmd;
 mod load_bearing;
 mod options;
@@ -67,7 +66,6 @@ pub use advance::{
 pub use body::{Body, BodyError};
 pub use error::QueryError;
 pub use follow::{Asked, FollowOptions, FollowedContact, Following};
-pub use lasting::{LastingContact, LastingContacts};
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
 pub use load_bearing::load_bearing;
 pub use minima::{
@@ -83,8 +81,8 @@ pub use scene::{
 };
 pub use tolerance::Tolerances;
 pub use tracker::{
-    ContactTracker, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerCounts, TrackerOptions,
-    Update,
+    ContactTracker, GapPrediction, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerCounts,
+    TrackerOptions, Update,
 };
 pub use verdict_types::{
     ConformalSet, Contact, ContactKind, CrossingCurve, Crossings, LeftOut, Status, Undecided, Verdict,

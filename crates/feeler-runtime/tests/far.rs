@@ -6,8 +6,9 @@ use common::{at, body, turned};
 use feeler_brep::fixtures;
 use feeler_geom::{P3, Pose, Twist, V3, math};
 use feeler_runtime::{
-    Body, BodyId, ContactPair, FollowOptions, Following, LastingContacts, PassageOptions, PassageOutcome,
-    Path, PointQuery, QueryError, QueryOptions, Scene, SceneError, Status, time_of_contact,
+    Body, BodyId, ContactPair, ContactTracker, FollowOptions, Following, PassageOptions, PassageOutcome,
+    Path, PointQuery, QueryError, QueryOptions, Scene, SceneError, Status, StepBound, TrackerOptions,
+    time_of_contact,
 };
 use std::sync::Arc;
 
@@ -266,11 +267,13 @@ fn contacts_that_are_followed() {
         let wide = FollowOptions { reach: 2e300, ..options };
         let asked = following.ask(&mut pair, &Pose::identity(), &far, &wide);
         assert_eq!(asked.is_err(), k > 8, "1e{k}");
-        let mut lasting = LastingContacts::new(a.size());
-        assert_eq!(lasting.ask(&mut pair, &Pose::identity(), &far, 0.5, 0.1), Ok(true), "1e{k}");
-        assert!(lasting.contacts().is_empty(), "1e{k}");
-        let refused = lasting.ask(&mut pair, &Pose::identity(), &far, 2e300, 0.1);
-        assert_eq!(refused.is_err(), k > 8, "1e{k}");
+        for (reach, is_refused) in [(0.05, false), (2e300, k > 8)] {
+            let options = TrackerOptions { reach, ..TrackerOptions::default() };
+            let mut tracker = ContactTracker::new(a.clone(), a.clone(), options);
+            let updated = tracker.update(&Pose::identity(), &far, StepBound::default());
+            assert_eq!(updated.is_err(), is_refused, "1e{k}");
+            assert!(tracker.contacts().is_empty() || reach > 1.0, "1e{k}");
+        }
     }
 }
 

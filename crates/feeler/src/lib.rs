@@ -124,11 +124,11 @@ pub use feeler_particles as particles;
 pub use feeler_runtime::{
     Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
     ContactTracker, CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, FirstContact,
-    FollowOptions, FollowedContact, Following, LastingContact, LastingContacts, LeftOut, Lmd, LmdClass,
-    NearPair, NearestPoint, PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece,
-    PointQuery, QueryError, QueryOptions, Scene, SceneContact, SceneError, Stats, Status, StepBound,
-    StepContact, StepContactKind, Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions,
-    Undecided, Update, Verdict, Widened, Witness, load_bearing, time_of_contact,
+    FollowOptions, FollowedContact, Following, GapPrediction, LeftOut, Lmd, LmdClass, NearPair, NearestPoint,
+    PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, PointQuery, QueryError,
+    QueryOptions, Scene, SceneContact, SceneError, Stats, Status, StepBound, StepContact, StepContactKind,
+    Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, Undecided, Update, Verdict,
+    Widened, Witness, load_bearing, time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;

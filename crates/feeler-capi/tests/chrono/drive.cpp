@@ -58,39 +58,41 @@ void pin_in_bore(const std::string &data) {
     exact->add({bore, solid(data + "/blind-bore.step"), iron}, {pin, solid(data + "/pin.step"), brass});
     system.RegisterCustomCollisionCallback(exact);
 
-    std::set<float *> first;
     for (int step = 0; step < 3; ++step) {
-        // Down by a micrometre each time: the same contacts.
+        // Down by a micrometre each time: a contact keeps its cache.
         pin->frame.pos = turned(0.03, 0, 20.01 - 0.001 * step);
         const Contacts &found = system.look();
-        int bottom = 0, wall = 0;
+        int bottom = 0, wall = 0, kept = 0;
         std::set<float *> caches;
         for (const auto &c : found) {
             EXPECT(c.modelA == bore->model.get() && c.modelB == pin->model.get());
             EXPECT(!c.shapeA && !c.shapeB);
             EXPECT(is_near(dot(c.vN, c.vN), 1));
-            // From A to B along the normal, by the distance.
-            const auto between = minus(c.vpB, c.vpA);
-            EXPECT(is_near(dot(between, c.vN), c.distance) && is_near(dot(between, between), c.distance * c.distance));
+            EXPECT(is_near(dot(minus(c.vpB, c.vpA), c.vN), c.distance));
             if (dot(c.vN, UP) > 0.99) {
                 bottom += 1;
                 EXPECT(is_near(c.distance, 1e-5 - 1e-6 * step));
             } else {
-                wall += 1;
+                // 0.05 mm of play, of which 0.03 mm are used along x.
+                EXPECT(std::abs(c.distance - (5e-5 + 3e-5 * c.vN.x())) < 1e-7);
                 // The wall pushes the pin back, against the displacement along x, with 0.05 - 0.03 mm left.
-                EXPECT(is_near(c.vN.x(), -1) && is_near(c.distance, 2e-5));
+                const bool is_nearest = is_near(c.vN.x(), -1) && is_near(c.distance, 2e-5);
+                wall += is_nearest;
                 // 1/9.95 in 1/-10, along one of two directions.
-                EXPECT(std::abs(c.eff_radius * 0.5 * (1 / 9.95 - 1 / 10.0) - 1e-3) < 1e-9);
+                const double radius = 2e-3 / (1 / 9.95 - 1 / 10.0);
+                if (is_nearest && c.eff_radius > 1) EXPECT(std::abs(c.eff_radius / radius - 1) < 1e-6);
             }
             caches.insert(c.reaction_cache);
-            if (step == 0) c.reaction_cache[0] = 7;
-            else EXPECT(c.reaction_cache[0] == 7);
+            if (step > 0) kept += c.reaction_cache[0] == 7;
+            c.reaction_cache[0] = 7;
         }
         EXPECT(bottom > 0 && wall > 0 && caches.size() == found.size());
-        if (step == 0) first = caches;
-        EXPECT(caches == first);
+        // The first step has no motion before it and gets the largest bound, and with it samples of its own.
+        if (step == 1) EXPECT(2 * kept > static_cast<int>(found.size()));
+        if (step == 2) EXPECT(kept == static_cast<int>(found.size()));
         for (const auto &m : system.GetContactContainer()->materials) EXPECT(m.first == iron && m.second == brass);
     }
+    EXPECT(exact->uncovered() == 0);
     // To the other side: another wall contact, whose cache is new; those of the bottom may stay.
     pin->frame.pos = turned(-0.03, 0, 20.01);
     bool is_new = false;
@@ -107,6 +109,8 @@ void pin_in_bore(const std::string &data) {
     for (const auto &c : system.look()) deepest = std::min(deepest, c.distance);
     EXPECT(is_near(deepest, -2e-6));
     EXPECT(exact->unexplained() == 0);
+    // To the other side in one step: farther than expected.
+    EXPECT(exact->uncovered() == 1);
 }
 
 void ball_on_block(const std::string &data) {

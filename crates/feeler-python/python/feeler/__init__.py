@@ -19,6 +19,7 @@ from ._feeler import (
     Body,
     BodyError,
     ContactPair,
+    ContactTracker,
     Curve,
     CurveScene,
     ExactWall,
@@ -44,6 +45,7 @@ from ._feeler import (
     prepare,
     run,
     scene_contact_dtype,
+    step_contact_dtype,
     tight_bend_dtype,
     wall_contact_dtype,
 )
@@ -52,6 +54,7 @@ __all__ = [
     "Body",
     "BodyError",
     "ContactPair",
+    "ContactTracker",
     "Curve",
     "CurveScene",
     "ExactWall",
@@ -78,6 +81,7 @@ __all__ = [
     "prepare",
     "run",
     "scene_contact_dtype",
+    "step_contact_dtype",
     "tight_bend_dtype",
     "wall_contact_dtype",
 ]

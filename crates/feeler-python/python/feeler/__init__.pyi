@@ -12,6 +12,7 @@ __version__: str
 Pose = ArrayLike | None
 """A 4x4 matrix, [x, y, z] or [x, y, z, qx, qy, qz, qw]; None where the solid is modelled."""
 Status = Literal["separated", "touching", "interfering", "undecided"]
+TrackedStatus = Literal["separated", "touching", "pressed", "deep", "interfering"]
 
 contact_dtype: np.dtype[np.void]
 """Members of a contact:
@@ -27,6 +28,20 @@ uv_a the parameters there. The same of b.
 """
 scene_contact_dtype: np.dtype[np.void]
 """bodies (ascending, the first one is A), parts, and the members of contact_dtype."""
+step_contact_dtype: np.dtype[np.void]
+"""Members of a contact of a ContactTracker:
+
+number: identity, increases from contact to contact of a tracker and is never assigned twice.
+gap: signed gap (mm) along the normal, less the dilations.
+point_a, point_b: footpoints, world; local_a, local_b: in the solids' own coordinates.
+normal: unit, outward of A, world; local_normal: in A's own coordinates.
+gap_rate: first derivative of the gap by a twist of B at A's origin, in A's frame: translation (mm), then rotation
+(rad).
+curvature_a, curvature_b: smallest and largest normal curvature (1/mm), positive where the solid bulges.
+feature_kind_a: 0 face, 1 edge, 2 vertex; feature_a its index; uv_a the parameters there. Likewise of b.
+kind: 0 strict, 1 quasi, 2 sample, 3 extended.
+is_active: the step can close the gap, because the gap is at most the displacement of the bound.
+"""
 event_dtype: np.dtype[np.void]
 """bodies, parts, id, contact (place among the contacts, -1 of one that has ended), kind: 0 began,
 1 persisted, 2 ended."""
@@ -260,6 +275,78 @@ class ContactPair:
         and after an error."""
     def forget(self) -> None:
         """Begins a new motion: what the next query finds is new."""
+
+class ContactTracker:
+    """Contacts of two bodies over the steps of a simulator. One thread at a time; updates release the GIL.
+
+    A motion of B relative to A that keeps the bound of an update and every linear gap of its contacts ends with no
+    gap below about -gap_error, up to terms of second order in the motion.
+
+    reach: gap (mm) up to which contacts are reported, beside those that the step can close.
+    max_depth: depth (mm) down to which contacts are followed, as far as the walls of the bodies separate their sides.
+    max_step: largest motion (rad, mm) between two updates that continues a motion; a larger one is a jump.
+    gap_error: wanted error (mm) of a gap at the end of a step.
+    max_contacts: largest number of contacts; those with the largest gaps are dropped, never a negative one. None: no
+    limit.
+    dilation_a, dilation_b: dilations (mm), which gaps take into account.
+
+    copy.copy returns a tracker with the same contacts, numbers and counts."""
+
+    def __init__(
+        self,
+        a: Body,
+        b: Body,
+        reach: float = 0.05,
+        max_depth: float = ...,
+        max_step: tuple[float, float] = (0.1, 1.0),
+        gap_error: float = 1e-3,
+        max_contacts: int | None = None,
+        dilation_a: float = 0.0,
+        dilation_b: float = 0.0,
+    ) -> None: ...
+    def update(self, pose_a: Pose, pose_b: Pose, rotation: float, displacement: float) -> dict[str, bool | int]:
+        """Computes the contacts for a step from these poses that turns B relative to A by at most `rotation` (rad)
+        and displaces any point of B that can come into contact by at most `displacement` (mm). After an error
+        there are no contacts.
+
+        Returns `jumped` (the motion since the last update was larger than max_step, or there was none, and
+        everything was searched anew), `decided` (a verdict was computed) and `dropped` (contacts that max_contacts
+        dropped)."""
+    def expected_bound(
+        self, pose_a: Pose, pose_b: Pose, forced: float, max_displacement: float
+    ) -> tuple[float, float]:
+        """Rotation and displacement of the step from these poses, for engines that cannot query within a step:
+        twice the relative motion since the last update, plus the displacement `forced` (mm) that forces add in a
+        step, such as g dt². At most max_displacement (mm) and max_step; the first step and a step after a jump
+        get max_displacement."""
+    def covers(self, pose_a: Pose, pose_b: Pose) -> bool:
+        """Whether the contacts suffice for the motion from the poses of the last update to these."""
+    def motion_to(self, pose_a: Pose, pose_b: Pose) -> tuple[float, float] | None:
+        """Rotation (rad) and displacement (mm) of B relative to A since the last update; None before the first."""
+    @property
+    def contacts(self) -> NDArray[np.void]:
+        """Contacts of the last update by ascending number, an array of step_contact_dtype."""
+    @property
+    def bound(self) -> tuple[float, float] | None:
+        """Rotation and displacement of the last update."""
+    @property
+    def status(self) -> TrackedStatus | None:
+        """Status by the signed gaps: pressed if the smallest is negative, deep if it exceeds max_depth, interfering
+        if the verdict is interference and no contact has a negative gap. None before the first update."""
+    @property
+    def depth(self) -> float:
+        """Depth (mm) of the deepest contact of bodies that are pressed or deep, else 0. For concave solids that is
+        not the depth of penetration."""
+    def verdict(self) -> Verdict | None:
+        """Proven verdict at the poses of the last update, computed on demand; None before the first update and
+        after an error."""
+    @property
+    def counts(self) -> dict[str, int]:
+        """Sums over all updates: updates, jumps, decisions (verdicts), uncovered (motions beyond the bound of the
+        update before) and dropped (contacts)."""
+    def clear(self) -> None:
+        """Forgets the motion: the next update searches anew. Numbers and counts continue."""
+    def __copy__(self) -> ContactTracker: ...
 
 class Scene:
     """Many bodies that move together. d_max bounds the gap, the distance less both dilations. One thread at a

@@ -12,19 +12,18 @@ def mujoco_functions() -> list[int]:
     """Addresses of the functions for the entries of MuJoCo's table."""
 
 def mujoco_begin(earlier: list[int], room: int, offsets: list[int]) -> None:
-    """What stood in the table, where mj_maxContact is, and where time, positions, rotations and the length of a
-    step are."""
+    """What stood in the table, where mj_maxContact is, and where time, positions, rotations, the length of a step
+    and gravity are."""
 
 def mujoco_register(
     model: int,
-    geoms: list[tuple[int, str, Body, NDArray[np.float64]]],
-    reach: float,
-    grows: bool,
+    geoms: list[tuple[int, str, Body, NDArray[np.float64], bool]],
+    max_displacement: float | None,
     gap: float,
     depth: float,
 ) -> None:
-    """Registers geoms of a model: number, name, solid and frame of each. The reach (mm) grows with the
-    relative speed of a pair if `grows`; `gap` (m) has been added to the gaps of each two geoms."""
+    """Registers geoms of a model: number, name, solid, frame, and whether joints do not guide it, of each. `max_displacement` (mm) limits the bound
+    of a step; `gap` (m) has been added to the gaps of each two geoms."""
 
 def mujoco_forget(model: int) -> int:
     """Forgets a model; how many are left."""
@@ -32,5 +31,6 @@ def mujoco_forget(model: int) -> int:
 def mujoco_states() -> int:
     """How many states are kept: of two geoms of one MjData each."""
 
-def mujoco_counts(model: int) -> tuple[int, int] | None:
-    """Of a model: queries that failed, and those whose contacts do not tell how the solids stand."""
+def mujoco_counts(model: int) -> tuple[int, int, int, int, int] | None:
+    """Of a model: failed calls, updates with unexplained interference, updates, steps that were not covered, and
+    contacts that were dropped."""

@@ -7,6 +7,7 @@ import numpy as np
 _ROWS = 20
 _KINDS = ("face", "edge", "vertex")
 _CLASSES = ("strict", "quasi", "conformal")
+_STEP_KINDS = ("strict", "quasi", "sample", "extended")
 _OF = (("curve", "curve"), ("curve", "itself"), ("curve", "body"))
 _EVENTS = ("began", "persisted", "ended")
 
@@ -37,6 +38,14 @@ def _cells(record):
         for side in "ab":
             yield f"point {side.upper()}", _point(record[f"point_{side}"])
         yield "set", record["set"] if record["set"] >= 0 else ""
+    elif "number" in names:
+        yield "gap", f"{record['gap']:.9g}"
+        yield "kind", _STEP_KINDS[record["kind"]]
+        for side in "ab":
+            kind = _KINDS[record[f"feature_kind_{side}"]]
+            yield f"feature {side.upper()}", f"{kind} {record[f'feature_{side}']}"
+        for side in "ab":
+            yield f"point {side.upper()}", _point(record[f"point_{side}"])
     elif "distance" in names:
         yield "distance", f"{record['distance']:.9g}"
         yield "gap", f"{record['gap']:.9g}"
@@ -48,14 +57,17 @@ def _cells(record):
             yield f"point {side.upper()}", _point(record[f"point_{side}"])
     else:
         yield "event", _EVENTS[record["kind"]]
-    yield "id", f"{record['id']:x}"
+    if "number" in names:
+        yield "number", record["number"]
+    else:
+        yield "id", f"{record['id']:x}"
 
 
 class Records(np.ndarray):
     """A structured array that a notebook shows as a table."""
 
     def _repr_html_(self):
-        if self.dtype.names is None or self.ndim != 1 or "id" not in self.dtype.names:
+        if self.dtype.names is None or self.ndim != 1 or not {"id", "number"} & set(self.dtype.names):
             return f"<pre>{escape(repr(self))}</pre>"
         rows = [dict(_cells(record)) for record in self[:_ROWS]]
         if not rows:

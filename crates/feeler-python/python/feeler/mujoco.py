@@ -12,8 +12,8 @@
       </worldbody></mujoco>''')
     exact.install(model, {"bore": bore, "pin": pin})
 
-feeler computes the contacts of each two geoms that are both given to `install`: one for each local minimal
-distance, and the earlier ones that still hold. MuJoCo computes all others from the mesh. Lengths are metres
+feeler computes the contacts of each two geoms that are both given to `install`: a set that suffices for the
+step (feeler.ContactTracker). MuJoCo computes all others from the mesh. Lengths are metres
 in MuJoCo and millimetres in feeler.
 
 MuJoCo's own contacts of a mesh are those of its convex hull, which fills every hole.
@@ -53,11 +53,12 @@ STIFF = 'solref="0.002 1" solimp="0.99 0.99 0.001"'
 """Attributes of a geom (XML) for contacts that let parts overlap by micrometres at a time step of 1 ms."""
 
 _MESH, _SDF, _TYPES = 7, 8, 9
+_FREE = 0  # mjJNT_FREE
 _ENTRIES = ((_MESH, _MESH), (_MESH, _SDF), (_SDF, _SDF))
 _ROOM = 50
-# Smallest reach (mm) where none is given.
-_REACH = 0.2
-# Steps whose motion the gaps of geoms cover: contacts are predicted from the second query on.
+# Smallest gap (mm) that is added to two geoms.
+_GAP = 0.2
+# Steps whose motion the gaps of geoms cover: a motion is known from the second call on.
 _STEPS = 2
 # A body's inverse weight below this part of what its contacts have counts as zero.
 _WEIGHTLESS = 1e-2
@@ -114,8 +115,8 @@ def _table(library: _ctypes.CDLL) -> _Any:
 
 
 def _offsets(mujoco: _Module, model: MjModel) -> list[int]:
-    """Where mjData keeps its time and its pointers to places of geoms, and mjModel the length of a step:
-    looked for by what they hold."""
+    """Where mjData keeps its time and its pointers to places of geoms, and mjModel the length of a step and
+    gravity: looked for by what they hold."""
     data = mujoco.MjData(model)
     xpos, xmat = data.geom_xpos.ctypes.data, data.geom_xmat.ctypes.data
 
@@ -130,7 +131,8 @@ def _offsets(mujoco: _Module, model: MjModel) -> list[int]:
         step = find(model._address, int(_np.float64(model.opt.timestep).view(_np.uint64)))
     finally:
         model.opt.timestep = length
-    return [time, find(data._address, xpos), find(data._address, xmat), step]
+    gravity = model.opt.gravity.ctypes.data - model._address
+    return [time, find(data._address, xpos), find(data._address, xmat), step, gravity]
 
 
 def _body(part: Part) -> _feeler.Body:
@@ -172,6 +174,15 @@ def _check_size(
             f"geom '{name}': its mesh and the solid '{body.name}' are {off:.3g} mm apart; meshes are to be in "
             "metres, in the solid's own coordinates (feeler.mujoco.mesh_asset makes one)"
         )
+
+
+def _is_free(model: MjModel, geom: int) -> bool:
+    """Whether the body of a geom is fixed or has a free joint, so that no other joint guides it."""
+    body = int(model.body_weldid[model.geom_bodyid[geom]])
+    if body == 0:
+        return True
+    joint = int(model.body_jntadr[body])
+    return int(model.body_jntnum[body]) == 1 and int(model.jnt_type[joint]) == _FREE
 
 
 def _copies(model: MjModel) -> list[NDArray[_np.float64]]:
@@ -249,8 +260,9 @@ def install(
     """Makes feeler compute the contacts between the given geoms of a model, in all its data and threads.
 
     geoms: for each geom, by name or number, its solid: a Body, or a .feeler or STEP file with one solid.
-    reach: distance (mm) within which contacts are tracked. By default that which a pair covers in two steps
-    at its present relative speed, and at least 0.2 mm. A number is used at all speeds.
+    reach: largest displacement (mm) of two parts relative to each other in a step that the contacts of the
+    step suffice for. By default the distance covered in two steps at `speed`, and at least 1 mm. The contacts
+    suffice for twice the displacement of the last step and what gravity adds, up to this distance.
     depth: largest depth (mm) of contacts between overlapping solids; walls of the solids may limit it
     further.
     speed: relative speed (m/s) up to which impacts are expected. MuJoCo asks for contacts only where the
@@ -268,9 +280,9 @@ def install(
     mujoco, library = _mujoco()
     if not (_np.isfinite(speed) and speed >= 0):
         raise MujocoError(f"speed is {speed}: give a finite number of m/s, 0 or more")
-    smallest = _REACH if reach is None else float(reach)
+    farthest = None if reach is None else float(reach)
     # Of two geoms together (m).
-    gap = max(1e-3 * smallest, _STEPS * speed * model.opt.timestep)
+    gap = max(1e-3 * (_GAP if farthest is None else farthest), _STEPS * speed * model.opt.timestep)
     ours = []
     for key, part in geoms.items():
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_GEOM, key) if isinstance(key, str) else int(key)
@@ -282,7 +294,7 @@ def install(
         body, frame = _body(part), _frame(model, mesh)
         _check_size(key, model, mesh, frame, body)
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, int(number)) or int(number)
-        ours.append((int(number), repr(name), body, frame))
+        ours.append((int(number), repr(name), body, frame, _is_free(model, int(number))))
     with _lock:
         if _earlier is None:
             table, functions, earlier = _table(library), _feeler.mujoco_functions(), []
@@ -303,7 +315,7 @@ def install(
                 if k not in _covered or table[i][j] == _covered[k][1]:
                     table[i][j] = functions[k]
             _covered.clear()
-        _feeler.mujoco_register(model._address, ours, smallest, reach is None, gap, float(depth))
+        _feeler.mujoco_register(model._address, ours, farthest, gap, float(depth))
         _restore(model)
         before, initpoints = _copies(model), model.opt.sdf_initpoints
         model.opt.sdf_initpoints = max(initpoints, _ROOM)
@@ -336,16 +348,22 @@ def uninstall(model: MjModel) -> None:
 
 
 class Counts(_NamedTuple):
-    """How often feeler had no answer for a pair of geoms, since the model's installation."""
+    """Sums over all calls for pairs of geoms of a model since its installation."""
 
     failed: int
     """Calls without contacts, because a pose was not finite, or by an error of feeler's."""
     unexplained: int
-    """Calls in which solids were in one another without a contact that shows it: too deep for their walls."""
+    """Updates in which solids interfered and no contact had a negative gap: too deep for their walls."""
+    updates: int
+    """Updates of the contacts of two geoms."""
+    uncovered: int
+    """Steps that moved two geoms farther than the contacts of the step suffice for, such as impacts."""
+    dropped: int
+    """Contacts for which MuJoCo had no room; those with the largest gaps are dropped."""
 
 
 def counts(model: MjModel) -> Counts:
-    """How often there was no answer, in all data and threads of a model. Both are 0 where all is well.
+    """Sums over all data and threads of a model. `failed` and `unexplained` are 0 in a sound simulation.
 
     Raises MujocoError for a model that nothing is installed for.
     """

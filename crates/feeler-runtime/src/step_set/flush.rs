@@ -15,7 +15,7 @@ use crate::footpoint::trim::clearance_on;
 use crate::query::{Accepted, Context};
 use crate::side::Which;
 use crate::{Body, LmdClass};
-use feeler_geom::{P3, V3};
+use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::{EdgeId, Feature, VertexId};
 
 /// Constraints of a polar and normals of the adjacent faces of one side, as directions from A to B in the
@@ -26,9 +26,13 @@ struct Rim {
     normals: Few,
 }
 
+/// Largest angle (rad) between flush faces.
+const MAX_FLUSH_ANGLE: f64 = 0.1;
+
 /// The contact with the normal of an adjacent face, for contacts that the step can close. `None` unless both
 /// footpoints are within the wanted error of convex edges or vertices, their distance exceeds that error, and
-/// an adjacent face is flush with both of them to the same error.
+/// two adjacent faces, one of either side, are flush to the same error. A corner in the plane of a face
+/// beside it is not flush: without a face along that plane, it moves through the plane.
 pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> Option<Accepted> {
     if contact.distance <= step.gap_error || contact.distance > step.max_distance {
         return None;
@@ -37,10 +41,15 @@ pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) 
     let a = rim(ctx, Which::A, contact.feature_a, &contact.p_a, step.gap_error)?;
     let b = rim(ctx, Which::B, contact.feature_b, &contact.p_b, step.gap_error)?;
     let angle = step.rotation + ctx.tol.angle;
+    // Angle by which faces open by the wanted error between the footpoints.
+    let cos = math::cos((angle + step.gap_error / contact.distance).min(MAX_FLUSH_ANGLE));
+    let is_parallel = |n: &V3, others: &Few| others.iter().any(|other| other.dot(n) >= cos);
     let is_flush = |n: &&V3| {
         between.dot(n).abs() <= step.gap_error
             && satisfies(n, &a.constraints, angle)
             && satisfies(n, &b.constraints, angle)
+            && is_parallel(n, &a.normals)
+            && is_parallel(n, &b.normals)
     };
     let flush = a.normals.iter().chain(&b.normals).filter(is_flush);
     let n = *flush.min_by(|n, m| between.dot(n).abs().total_cmp(&between.dot(m).abs()))?;

@@ -10,15 +10,20 @@
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
 //! negative gap is confirmed by a common point of both solids, or continues a contact of the last update. A
 //! verdict is computed if no gap is negative, in three cases: at the first update, after a jump or a motion
-//! of almost half of the thinner wall, and if a contact has ended that was pressed deeper than the motion.
-//! Between these cases, a solid that passes through another one within one step is not detected.
+//! of almost half of the thinner wall, and if a contact has ended that was pressed deeper than the motion. It
+//! is also computed while the last verdict was interference without a contact with a negative gap. Between
+//! these cases, a solid that passes through another one within one step is not detected.
 //!
 //! # Source
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs near conformal contacts); MATH §16, §23.
 
 mod bound;
+mod check;
+mod closing;
+mod expected;
 
 pub use bound::StepBound;
+pub use closing::GapPrediction;
 
 use crate::coordinates::relative_pose;
 use crate::pair::curvature;
@@ -191,6 +196,8 @@ struct Last {
     bound: StepBound,
     /// Depth (mm) of the deepest contact.
     depth: f64,
+    /// The verdict was interference, and no contact had a negative gap.
+    hidden: bool,
 }
 
 /// Identity and gap (mm) of a contact.
@@ -342,6 +349,7 @@ impl ContactTracker {
         if !bound.is_valid() {
             return Err(QueryError::StepBound { rotation: bound.rotation, displacement: bound.displacement });
         }
+        self.options.check()?;
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let bodies = self.bodies().map(Arc::as_ref);
         let motion = self.last.map(|last| StepBound::of_motion(bodies, &last.pose_ab, &pose_ab));
@@ -368,7 +376,8 @@ impl ContactTracker {
         let walls = self.bodies().map(|b| b.wall()).into_iter().filter(|wall| *wall > 0.0);
         let is_long = moved > MAX_WALL_PART * walls.fold(f64::INFINITY, f64::min);
         let mut hidden = false;
-        let is_unproven = jumped || is_long || self.has_lost_pressed(moved, &tol);
+        let was_hidden = self.last.is_some_and(|last| last.hidden);
+        let is_unproven = jumped || is_long || was_hidden || self.has_lost_pressed(moved, &tol);
         if is_unproven && self.max_depth_found(&tol) <= 0.0 {
             update.decided = true;
             self.counts.decisions += 1;
@@ -383,7 +392,7 @@ impl ContactTracker {
         self.counts.dropped += update.dropped as u64;
         self.status = self.status_of_gaps(hidden, &tol);
         let depth = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
-        self.last = Some(Last { pose_ab, bound, depth });
+        self.last = Some(Last { pose_ab, bound, depth, hidden });
         Ok(update)
     }
 
@@ -507,6 +516,12 @@ impl ContactTracker {
             depth if depth >= -tol.tol => TrackedStatus::Touching,
             _ => TrackedStatus::Separated,
         }
+    }
+
+    /// Tolerances of the last update.
+    #[must_use]
+    pub fn tolerances(&self) -> Tolerances {
+        self.pair.tolerances()
     }
 
     /// Proven verdict at the poses of the last update, computed on demand. `None` before the first update,

@@ -86,6 +86,11 @@ public:
         callbacks.push_back(callback);
     }
     std::shared_ptr<ChContactContainer> GetContactContainer() const { return container; }
+    double GetStep() const { return step; }
+    const ChVector3d &GetGravitationalAcceleration() const { return gravity; }
+    // Gravity moves a body by 0.04 mm in this step.
+    double step = 2e-3;
+    ChVector3d gravity{0, 9.81, 0};
 
     // Of the stub: as where contacts are looked for.
     const std::vector<ChCollisionInfo> &look() {

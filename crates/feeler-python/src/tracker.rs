@@ -1,0 +1,173 @@
+//! Contacts of two bodies over the steps of a simulator.
+
+use crate::error::query;
+use crate::model::Body;
+use crate::pair::Verdict;
+use crate::pose;
+use crate::record::{StepContact, array};
+use feeler::{Pose, StepBound, StepContactKind, TrackedStatus, TrackerOptions};
+use feeler_c::FeelerStepContact;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The contacts of two bodies for the steps of a simulator.
+#[pyclass(module = "feeler")]
+#[derive(Debug)]
+pub(crate) struct ContactTracker {
+    tracker: feeler::ContactTracker,
+    /// Poses of A and of B in the last update.
+    poses: [Pose; 2],
+}
+
+fn bound_of((rotation, displacement): (f64, f64)) -> StepBound {
+    StepBound { rotation, displacement }
+}
+
+fn numbers_of(bound: StepBound) -> (f64, f64) {
+    (bound.rotation, bound.displacement)
+}
+
+#[pymethods]
+impl ContactTracker {
+    #[new]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[pyo3(signature = (a, b, reach = 0.05, max_depth = f64::INFINITY, max_step = (0.1, 1.0),
+        gap_error = 1e-3, max_contacts = None, dilation_a = 0.0, dilation_b = 0.0))]
+    fn new(
+        a: &Body,
+        b: &Body,
+        reach: f64,
+        max_depth: f64,
+        max_step: (f64, f64),
+        gap_error: f64,
+        max_contacts: Option<usize>,
+        dilation_a: f64,
+        dilation_b: f64,
+    ) -> PyResult<Self> {
+        let options = TrackerOptions {
+            reach,
+            max_depth,
+            max_step: bound_of(max_step),
+            gap_error,
+            max_contacts: max_contacts.unwrap_or(usize::MAX),
+            dilations: [dilation_a, dilation_b],
+        };
+        options.check().map_err(query)?;
+        let tracker = feeler::ContactTracker::new(a.body.clone(), b.body.clone(), options);
+        Ok(Self { tracker, poses: [Pose::identity(); 2] })
+    }
+
+    fn update<'py>(
+        &mut self,
+        py: Python<'py>,
+        pose_a: Option<&Bound<'py, PyAny>>,
+        pose_b: Option<&Bound<'py, PyAny>>,
+        rotation: f64,
+        displacement: f64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
+        let bound = bound_of((rotation, displacement));
+        let tracker = &mut self.tracker;
+        let updated = py.detach(|| tracker.update(&pose_a, &pose_b, bound)).map_err(query)?;
+        self.poses = [pose_a, pose_b];
+        let report = PyDict::new(py);
+        report.set_item("jumped", updated.jumped)?;
+        report.set_item("decided", updated.decided)?;
+        report.set_item("dropped", updated.dropped)?;
+        Ok(report)
+    }
+
+    fn expected_bound(
+        &self,
+        pose_a: Option<&Bound<'_, PyAny>>,
+        pose_b: Option<&Bound<'_, PyAny>>,
+        forced: f64,
+        max_displacement: f64,
+    ) -> PyResult<(f64, f64)> {
+        let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
+        let bound = self.tracker.expected_bound(&pose_a, &pose_b, forced, max_displacement);
+        bound.map(numbers_of).map_err(query)
+    }
+
+    fn covers(&self, pose_a: Option<&Bound<'_, PyAny>>, pose_b: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+        self.tracker.covers(&pose::read(pose_a)?, &pose::read(pose_b)?).map_err(query)
+    }
+
+    fn motion_to(
+        &self,
+        pose_a: Option<&Bound<'_, PyAny>>,
+        pose_b: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<(f64, f64)>> {
+        let motion = self.tracker.motion_to(&pose::read(pose_a)?, &pose::read(pose_b)?).map_err(query)?;
+        Ok(motion.map(numbers_of))
+    }
+
+    #[getter]
+    fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let pose_ab = self.poses[0].inv_mul(&self.poses[1]);
+        let displacement = self.tracker.bound().map_or(0.0, |bound| bound.displacement);
+        let record = |c| StepContact(FeelerStepContact::of(c, &self.poses, &pose_ab, displacement));
+        array(py, self.tracker.contacts().iter().map(record).collect())
+    }
+
+    #[getter]
+    fn bound(&self) -> Option<(f64, f64)> {
+        self.tracker.bound().map(numbers_of)
+    }
+
+    #[getter]
+    fn status(&self) -> Option<&'static str> {
+        self.tracker.bound()?;
+        Some(match self.tracker.status() {
+            TrackedStatus::Separated => "separated",
+            TrackedStatus::Touching => "touching",
+            TrackedStatus::Pressed(_) => "pressed",
+            TrackedStatus::Deep(_) => "deep",
+            TrackedStatus::Interfering => "interfering",
+        })
+    }
+
+    #[getter]
+    fn depth(&self) -> f64 {
+        match self.tracker.status() {
+            TrackedStatus::Pressed(depth) | TrackedStatus::Deep(depth) if self.bound().is_some() => depth,
+            _ => 0.0,
+        }
+    }
+
+    fn verdict(&mut self, py: Python<'_>) -> Option<Verdict> {
+        let tracker = &mut self.tracker;
+        let dilation: f64 = tracker.options().dilations.iter().sum();
+        let minima = tracker.contacts().iter().filter(|c| c.kind == StepContactKind::Strict);
+        let distance = minima.map(|c| c.gap + dilation).reduce(f64::min);
+        let tolerance = tracker.tolerances().tol;
+        py.detach(|| tracker.verdict().cloned()).map(|verdict| Verdict::new(&verdict, distance, tolerance))
+    }
+
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let c = self.tracker.counts();
+        let counts = PyDict::new(py);
+        counts.set_item("updates", c.updates)?;
+        counts.set_item("jumps", c.jumps)?;
+        counts.set_item("decisions", c.decisions)?;
+        counts.set_item("uncovered", c.uncovered)?;
+        counts.set_item("dropped", c.dropped)?;
+        Ok(counts)
+    }
+
+    fn clear(&mut self) {
+        self.tracker.clear();
+    }
+
+    fn __copy__(&self) -> Self {
+        Self { tracker: self.tracker.clone(), poses: self.poses }
+    }
+
+    fn __repr__(&self) -> String {
+        let name = |b: &feeler::Body| b.hierarchy().info.name.clone();
+        let [a, b] = self.tracker.bodies().map(|b| name(b));
+        let status = self.status().unwrap_or("no update yet");
+        format!("<ContactTracker '{a}', '{b}': {status}, {} contacts>", self.tracker.contacts().len())
+    }
+}
