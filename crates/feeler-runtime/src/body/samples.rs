@@ -115,8 +115,29 @@ pub(crate) struct EdgeSegment {
     pub middle: CurveDerivs,
     /// The last one of them.
     pub last: CurveDerivs,
-    /// Largest difference between two third derivatives by the parameter, halved.
+    /// Largest difference between two third derivatives by the parameter, halved, over the area and [`MARGIN`]
+    /// beyond.
     pub third_spread: f64,
+    /// Bound of the difference between the third derivative by the parameter and a linear function of it, over
+    /// the area.
+    pub third_bend: f64,
+}
+
+/// Number of parts of an area in which third derivatives are enclosed.
+const THIRD_PARTS: usize = 16;
+
+/// Bound of the difference between the third derivative of an edge over one of its areas and the linear
+/// function through the middles of its first and last part.
+fn third_bend(body: &Body, area: AreaId) -> f64 {
+    let Area { feature: Feature::Edge(edge), rect, .. } = body.area(area) else { return f64::INFINITY };
+    let part = |k: usize| rect.u0 + rect.width() * step(k, THIRD_PARTS + 1);
+    let curve = &body.edge(*edge).curve;
+    let thirds: [Ball; THIRD_PARTS] = std::array::from_fn(|k| curve.third_derivatives(part(k), part(k + 1)));
+    let [first, .., last] = thirds.map(|ball| ball.center);
+    let linear = |k| first + (last - first) * step(k, THIRD_PARTS);
+    let off = |(k, ball): (usize, &Ball)| (ball.center - linear(k)).norm() + ball.radius;
+    // Within a part the linear function changes by half its slope to either side.
+    thirds.iter().enumerate().map(off).fold(0.0, f64::max) + 0.5 * (linear(1) - first).norm()
 }
 
 impl Samples {
@@ -157,7 +178,8 @@ impl Samples {
                 let radius = if is_number { farthest } else { f64::INFINITY };
                 let width = body.area(area).rect.width();
                 let third_spread = body.third_derivatives_of(area)[0].radius / (width * width * width);
-                EdgeSegment { radius, width, is_joined, middle, last, third_spread }
+                let third_bend = third_bend(body, area).min(third_spread);
+                EdgeSegment { radius, width, is_joined, middle, last, third_spread, third_bend }
             };
             body.areas_of(body.data(Feature::Edge(edge))).iter().map(of_area).collect()
         })

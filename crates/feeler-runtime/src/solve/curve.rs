@@ -37,19 +37,27 @@ pub(crate) struct DerivativeSamples {
     width: f64,
     /// How far beyond its ends minima count.
     margin: f64,
-    /// As of [`EdgeSegment`].
-    third_spread: f64,
+    third: Third,
+}
+
+/// Differences of the third derivative of a curve from a constant and from a linear function, as of
+/// [`EdgeSegment`].
+#[derive(Clone, Copy, Debug)]
+struct Third {
+    spread: f64,
+    bend: f64,
 }
 
 impl DerivativeSamples {
     /// Given the objective at the first sample. `slack` (mm) is the length beyond the ends that the trim test
     /// may accept: a neighbour or a vertex then has it, too.
     fn new(objective: &Reduced, first: Option<Jet>, segment: &EdgeSegment, slack: f64) -> Self {
-        let EdgeSegment { width, middle, last, third_spread, .. } = segment;
+        let EdgeSegment { width, middle, last, third_spread, third_bend, .. } = segment;
+        let third = Third { spread: *third_spread, bend: *third_bend };
         let speed = middle.d1.norm();
         let margin = if speed > 0.0 { (slack / speed).min(0.05 * width) } else { 0.0 };
         let jets = [first, Jet::of(objective, middle), Jet::of(objective, last)];
-        Self { jets, width: *width, margin, third_spread: *third_spread }
+        Self { jets, width: *width, margin, third }
     }
 
     /// Whether there is plainly no minimum, when the gradient may be `off` (mm for squared objectives) that
@@ -59,8 +67,8 @@ impl DerivativeSamples {
         let half = 0.5 * self.width;
         let reaches = |end: &Jet| beyond(end, middle, half / to_f64(MIDDLE), self.margin, off);
         half > 0.0
-            && has_no_root(first, middle, half, off, self.third_spread)
-            && has_no_root(middle, last, half, off, self.third_spread)
+            && has_no_root(first, middle, half, off, self.third.bend)
+            && has_no_root(middle, last, half, off, self.third.bend)
             && !reaches(first)
             && !reaches(last)
     }
@@ -117,8 +125,8 @@ pub(crate) fn solve(
         CURVE_STEPS => derivatives.jets[2],
         _ => Jet::of(pair.objective, &samples[i]),
     };
-    let DerivativeSamples { margin, third_spread, .. } = *derivatives;
-    minima(&f, (rect.u0, rect.u1), &known, (margin, third_spread), &mut |t| {
+    let DerivativeSamples { margin, third, .. } = *derivatives;
+    minima(&f, (rect.u0, rect.u1), &known, (margin, third), &mut |t| {
         report(ctx, pair, edge, t, out);
     });
 }
@@ -215,8 +223,9 @@ pub(crate) struct Jet {
 }
 
 impl Jet {
-    /// About the largest difference of the third derivative from a constant, given that of the curve.
-    fn third_spread(&self, of_curve: f64) -> f64 {
+    /// About the largest difference of the third derivative from a constant or a linear function, given that
+    /// of the curve.
+    fn third(&self, of_curve: f64) -> f64 {
         self.pull * of_curve + self.own_third
     }
 
@@ -234,15 +243,18 @@ impl Jet {
 }
 
 /// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`. `known` gives the function at equal
-/// steps from `t0` to `t1`, where it exists; `third_spread` is as of [`EdgeSegment`].
-pub(crate) fn minima(
+/// steps from `t0` to `t1`, where it exists.
+fn minima(
     f: &dyn Fn(f64) -> Option<Jet>,
     (t0, t1): (f64, f64),
     known: &dyn Fn(usize) -> Option<Jet>,
-    (margin, third_spread): (f64, f64),
+    (margin, third): (f64, Third),
     report: &mut dyn FnMut(f64),
 ) {
-    let f = &Along { f, third_spread, sharp_halvings: Cell::new(SHARP_HALVINGS) };
+    let sharp_halvings = &Cell::new(SHARP_HALVINGS);
+    let f = &Along { f, third, sharp_halvings };
+    // Beyond the ends only the spread is known.
+    let beyond_ends = &Along { third: Third { bend: third.spread, ..third }, ..*f };
     let h = (t1 - t0) / to_f64(CURVE_STEPS);
     if !(h > 0.0 && h.is_finite()) {
         return;
@@ -260,12 +272,12 @@ pub(crate) fn minima(
     };
     let [first, middle, last] = [0, MIDDLE, CURVE_STEPS].map(sample);
     if reaches(&first, &middle) {
-        between(f, outside(t0 - margin), first, report);
+        between(beyond_ends, outside(t0 - margin), first, report);
     }
     steps(f, &sample, (0, first), (MIDDLE, middle), report);
     steps(f, &sample, (MIDDLE, middle), (CURVE_STEPS, last), report);
     if reaches(&last, &middle) {
-        between(f, last, outside(t1 + margin), report);
+        between(beyond_ends, last, outside(t1 + margin), report);
     }
 }
 
@@ -288,9 +300,9 @@ type Sample = (f64, Option<Jet>);
 /// The function along an area of a curve.
 struct Along<'a> {
     f: &'a dyn Fn(f64) -> Option<Jet>,
-    third_spread: f64,
+    third: Third,
     /// Number of further halvings where the objective may be sharp.
-    sharp_halvings: Cell<u32>,
+    sharp_halvings: &'a Cell<u32>,
 }
 
 /// Halves the steps between two samples, given with their numbers, until there is plainly no root, or a
@@ -303,7 +315,7 @@ fn steps(
     report: &mut dyn FnMut(f64),
 ) {
     if let (Some(a), Some(b)) = (l.1, r.1)
-        && has_no_root(&a, &b, r.0 - l.0, 0.0, f.third_spread)
+        && has_no_root(&a, &b, r.0 - l.0, 0.0, f.third.bend)
     {
         return;
     }
@@ -317,19 +329,23 @@ fn steps(
     steps(f, sample, (k, middle), (j, r), report);
 }
 
-/// Whether the derivative is nowhere zero over a step of this length, judged by its values and slopes at the
-/// ends, when the gradient may differ by `off` from theirs. The cubic through them differs from its chord by
-/// at most 4/27 of the sum of the differences between the slopes at the ends and the chord's; the test allows
-/// [`SLOPE_SLACK`] of it, or the change due to the third derivative of the curve ([`EdgeSegment`]). False
-/// over steps in which the objective may be sharp: beside the thin tube of a torus the derivative leaves a
-/// constant value and comes back to it.
-pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64, third_spread: f64) -> bool {
-    let smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
+/// Returns whether the derivative is nowhere zero over a step of this length, judged by its values and slopes
+/// at the ends, when the gradient may differ by `off` from theirs.
+///
+/// The cubic through values and slopes differs from its chord by at most 4/27 of the sum of the differences
+/// between the slopes at the ends and the chord's; the test allows [`SLOPE_SLACK`] of it, or the change due to
+/// the third derivative of the curve, whose linear part the cubic has. False over steps in which the objective
+/// may be sharp: beside the thin tube of a torus the derivative leaves a constant value and comes back to it.
+pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64, third: f64) -> bool {
+    let least = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
+    let is_smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
+    if !is_smooth || (a.d1 > 0.0) != (b.d1 > 0.0) || least <= 0.0 {
+        return false;
+    }
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
-    let least = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
-    let change = THIRD_CHANGE * step * step * a.third_spread(third_spread).max(b.third_spread(third_spread));
-    smooth && (a.d1 > 0.0) == (b.d1 > 0.0) && least > (SLOPE_SLACK * bend).max(change)
+    let change = THIRD_CHANGE * step * step * a.third(third).max(b.third(third));
+    least > (SLOPE_SLACK * bend).max(change)
 }
 
 /// Largest difference between a derivative and its chord, in sums of the differences between slopes at the
@@ -357,15 +373,15 @@ fn piece(f: &Along<'_>, l: (f64, Jet), r: (f64, Jet), depth: u32, report: &mut d
     let down_up = a.d1 < 0.0 && b.d1 >= 0.0;
     let same = (a.d1 < 0.0) == (b.d1 < 0.0);
     let width = r.0 - l.0;
-    let third_spread = a.third_spread(f.third_spread).max(b.third_spread(f.third_spread));
+    let third = |of_curve| a.third(of_curve).max(b.third(of_curve));
     // A second pair of roots can hide where the derivative comes back towards zero from both ends, where it
     // leaves the direction of the sign change, or where the curve bends otherwise in between.
     let suspicious = if same {
         let turns = if a.d1 < 0.0 { a.d2 > 0.0 && b.d2 < 0.0 } else { a.d2 < 0.0 && b.d2 > 0.0 };
-        turns || THIRD_CHANGE * width * width * third_spread >= a.d1.abs().min(b.d1.abs())
+        turns || THIRD_CHANGE * width * width * third(f.third.bend) >= a.d1.abs().min(b.d1.abs())
     } else {
         let s = if down_up { 1.0 } else { -1.0 };
-        0.5 * width * third_spread >= (s * a.d2).min(s * b.d2)
+        0.5 * width * third(f.third.spread) >= (s * a.d2).min(s * b.d2)
     };
     // Beside the axis of a circle the derivative can have any value between two equal ones.
     let is_sharp = a.sharpness.max(b.sharpness) * width > SMOOTH && f.sharp_halvings.get() > 0;
@@ -453,6 +469,9 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
+    /// Of objectives without a curve of their own.
+    const NONE: Third = Third { spread: 0.0, bend: 0.0 };
+
     /// A minimum on an end, or beyond it by less than the margin, is found once.
     #[test]
     fn finds_minima_in_the_margin() {
@@ -471,7 +490,7 @@ mod tests {
             };
             let known = |i: usize| f(i as f64 / CURVE_STEPS as f64);
             let mut found = Vec::new();
-            minima(&f, (0.0, 1.0), &known, (1e-6, 0.0), &mut |t| found.push(t));
+            minima(&f, (0.0, 1.0), &known, (1e-6, NONE), &mut |t| found.push(t));
             assert_eq!(found.len(), expected, "{x}: {found:?}");
         }
     }
@@ -522,7 +541,7 @@ mod tests {
         };
         let mut found = Vec::new();
         let known = |i: usize| f(3.0 * i as f64 / CURVE_STEPS as f64);
-        minima(&f, (0.0, 3.0), &known, (0.0, 0.0), &mut |t| found.push(t));
+        minima(&f, (0.0, 3.0), &known, (0.0, NONE), &mut |t| found.push(t));
         let pi = std::f64::consts::PI;
         let expected: Vec<f64> = (0..4).map(|k| (2.0 * f64::from(k) + 1.0) * pi / 9.0).collect();
         assert_eq!(found.len(), expected.len(), "{found:?}");
@@ -564,12 +583,11 @@ mod tests {
             let (t0, t1) = (-9.0, 9.0);
             let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
             let mut minima_found = Vec::new();
-            minima(&f, (t0, t1), &known, (0.0, 0.0), &mut |t| minima_found.push(t));
+            minima(&f, (t0, t1), &known, (0.0, NONE), &mut |t| minima_found.push(t));
             // A short piece that is plain rises or falls as a whole.
             let start = rng.random_range(-9.0..8.0);
             let ends = [start, start + 0.25, start + 0.5];
-            let derivatives =
-                DerivativeSamples { jets: ends.map(&f), width: 0.5, margin: 0.0, third_spread: 0.0 };
+            let derivatives = DerivativeSamples { jets: ends.map(&f), width: 0.5, margin: 0.0, third: NONE };
             if derivatives.is_plain(0.0) {
                 plain += 1;
                 let rises = |k: u32| f(start + 0.5 * f64::from(k) / 100.0).is_none_or(|jet| jet.d1 > 0.0);
@@ -627,7 +645,7 @@ mod tests {
             let (t0, t1) = (-9.0, 9.0);
             let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
             let mut minima_found = Vec::new();
-            minima(&f, (t0, t1), &known, (0.0, 0.0), &mut |t| minima_found.push(t));
+            minima(&f, (t0, t1), &known, (0.0, NONE), &mut |t| minima_found.push(t));
             let steps = 20_000;
             let fine: Vec<(f64, f64)> = (0..=steps)
                 .filter_map(|i| {
@@ -682,7 +700,9 @@ mod tests {
             let (t0, t1) = (0.5, 1.3);
             let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
             let mut minima_found = Vec::new();
-            minima(&f, (t0, t1), &known, (0.0, 1.0), &mut |t| minima_found.push(t));
+            minima(&f, (t0, t1), &known, (0.0, Third { spread: 1.0, bend: 1.0 }), &mut |t| {
+                minima_found.push(t)
+            });
             let fine: Vec<(f64, f64)> = (0..=4_000)
                 .filter_map(|i| {
                     let t = t0 + (t1 - t0) * f64::from(i) / 4_000.0;
@@ -724,7 +744,7 @@ mod tests {
                 d2: second,
             };
             let jets = [0.0, 0.5 * width, width].map(|t| Jet::of(&objective, &arc(t)));
-            let derivatives = DerivativeSamples { jets, width, margin: 1e-5, third_spread: 0.0 };
+            let derivatives = DerivativeSamples { jets, width, margin: 1e-5, third: NONE };
             let is_plain = derivatives.is_plain(2.0 * (angle * d_max + deviation));
             plain += usize::from(is_plain);
             // The distance to the wave, from its foot by Newton.
