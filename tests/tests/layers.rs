@@ -300,8 +300,9 @@ fn circles(arrows: &[Arrow]) -> Vec<String> {
 }
 
 /// The rooms of feeler-runtime, from the top: each knows only those below its row.
-const ROOMS: [&[&str]; 18] = [
-    &["scene", "advance", "follow", "tracker"],
+const ROOMS: [&[&str]; 19] = [
+    &["scene", "advance", "follow"],
+    &["tracker"],
     &["report"],
     &["pair"],
     &["verdict"],

@@ -263,9 +263,9 @@ fn load_bearing_samples_are_outermost() {
             lmds.iter().map(|l| d.dot(&l.local_a.coords)).fold(f64::NEG_INFINITY, f64::max)
         };
         // Corners at least as far apart as eighths of the circle.
-        let sagitta = radius * (1.0 - feeler_geom::math::cos(std::f64::consts::FRAC_PI_8));
+        let sagitta = radius * (1.0 - math::cos(std::f64::consts::FRAC_PI_8));
         for k in 0..360 {
-            let (sin, cos) = feeler_geom::math::sin_cos(f64::from(k).to_radians());
+            let (sin, cos) = math::sin_cos(f64::from(k).to_radians());
             let d = V3::new(cos, sin, 0.0);
             let (whole, kept) = (reach(&all, &d), reach(&few, &d));
             assert!(kept >= whole - sagitta - 1e-6, "{a} {b} {k}: {kept} of {whole}");

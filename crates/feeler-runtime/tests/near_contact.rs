@@ -573,8 +573,8 @@ fn borders_that_miss_each_other_touch() {
 }
 
 /// Edges of a wedge of half angle α pressed into a torus by d: the common part is a lens with a point deeper
-/// than the tolerance in both solids from d = tol (1 + 1/sin α) on. The status does not depend on the order of
-/// the solids.
+/// than the tolerance in both solids from d = tol (1 + 1/sin α) on. The status does not depend on the order
+/// of the solids.
 #[test]
 fn thin_lenses_have_one_status() {
     let torus = body(&fixtures::torus(6.0, 2.0));

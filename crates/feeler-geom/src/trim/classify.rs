@@ -4,9 +4,10 @@
 //! BREP §2.4.1 (rectangles outside the domain), §4.4.1 (points).
 
 use super::cells::{extent, step};
+use super::piece::solve_monotone;
 use super::tree::{self, UvBox};
 use super::{TrimCells, TrimPiece};
-use crate::{P2, Rect, math};
+use crate::{P2, Rect, V2, math};
 
 /// Where a point is with respect to a trimmed domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,50 @@ const ROUNDING: f64 = 64.0 * f64::EPSILON;
 fn clamped(x: f64, lo: f64, hi: f64) -> Option<f64> {
     let eps = ROUNDING * lo.abs().max(hi.abs()).min(f64::MAX);
     (lo - eps <= x && x <= hi + eps).then(|| x.max(lo).min(hi))
+}
+
+/// Two parallels to the chord of a curve, between which all points beside it lie.
+#[derive(Clone, Copy, Debug)]
+struct Strip {
+    start: P2,
+    normal: V2,
+    lowest: f64,
+    highest: f64,
+}
+
+impl Strip {
+    /// `None` for a curve without a chord.
+    fn around(part: &TrimPiece, beside: V2) -> Option<Self> {
+        let [start, .., end] = part.control;
+        let chord = (end - start).try_normalize(f64::MIN_POSITIVE)?;
+        let normal = V2::new(-chord.y, chord.x);
+        let off = part.control.map(|p| normal.dot(&(p - start)));
+        let wide = normal.x.abs() * beside.x + normal.y.abs() * beside.y;
+        let (lowest, highest) = range(off);
+        Some(Self { start, normal, lowest: lowest - wide, highest: highest + wide })
+    }
+
+    /// Returns whether the part of a monotone piece in a rectangle may meet the strip moved by `shift`.
+    fn meets(&self, piece: &TrimPiece, r: &Rect, shift: V2, slack: [f64; 2]) -> bool {
+        // The parameters at which it enters and leaves the rectangle, by v or by u, whichever is longer.
+        let (us, vs) = (piece.us(), piece.vs());
+        let by_v = (vs[3] - vs[0]).abs() * (r.u1 - r.u0) >= (us[3] - us[0]).abs() * (r.v1 - r.v0);
+        let (c, lo, hi) = if by_v { (vs, r.v0, r.v1) } else { (us, r.u0, r.u1) };
+        let at = [lo, hi].map(|x| solve_monotone(c, x));
+        let (from, to) = (at[0].min(at[1]) - PARAMETER_SLACK, at[0].max(at[1]) + PARAMETER_SLACK);
+        let inside = piece.part(from.max(0.0), to.min(1.0));
+        let start = self.start + shift;
+        let (lowest, highest) = range(inside.control.map(|p| self.normal.dot(&(p - start))));
+        let slack = self.normal.x.abs() * slack[0] + self.normal.y.abs() * slack[1];
+        lowest <= self.highest + slack && self.lowest - slack <= highest
+    }
+}
+
+/// Slack of a parameter at which a piece enters a rectangle.
+const PARAMETER_SLACK: f64 = 1e-9;
+
+fn range(values: [f64; 4]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(*x), hi.max(*x)))
 }
 
 impl TrimCells {
@@ -132,7 +177,37 @@ impl TrimCells {
         self.images(rect).iter().any(|r| self.boundary_in_image(r))
     }
 
+    /// Returns whether a boundary point may be within a distance of a curve, `beside.x` in u and `beside.y`
+    /// in v: `false` only if none is. Along a boundary the test is sharper than that of a rectangle, because
+    /// both curves are enclosed between parallels to the chord.
+    #[must_use]
+    pub fn has_boundary_beside(&self, part: &TrimPiece, beside: V2) -> bool {
+        let box_of = part.bounds();
+        let rect = Rect {
+            u0: box_of.u0 - beside.x,
+            u1: box_of.u1 + beside.x,
+            v0: box_of.v0 - beside.y,
+            v1: box_of.v1 + beside.y,
+        };
+        let strip = Strip::around(part, beside);
+        let images = self.images(&rect);
+        // A rectangle over the end of a period has several images.
+        let [image] = &images[..] else { return images.iter().any(|r| self.boundary_in_image(r)) };
+        let shift = V2::new(image.u0 - rect.u0, image.v0 - rect.v0);
+        let slack = self.rounding();
+        let is_whole = (image.u1 - rect.u1 - shift.x).abs() <= 4.0 * slack[0]
+            && (image.v1 - rect.v1 - shift.y).abs() <= 4.0 * slack[1];
+        self.boundary_in(image, |piece| {
+            !is_whole || strip.is_none_or(|strip| strip.meets(piece, image, shift, slack))
+        })
+    }
+
     fn boundary_in_image(&self, r: &Rect) -> bool {
+        self.boundary_in(r, |_| true)
+    }
+
+    /// Returns whether a piece that may have a point in the rectangle satisfies a condition.
+    fn boundary_in(&self, r: &Rect, holds: impl Fn(&TrimPiece) -> bool) -> bool {
         let pad = self.rounding();
         let (u0, u1, v0, v1) = (r.u0 - pad[0], r.u1 + pad[0], r.v0 - pad[1], r.v1 + pad[1]);
         let meets = |b: &UvBox| b[0] <= u1 && u0 <= b[1] && b[2] <= v1 && v0 <= b[3];
@@ -140,11 +215,13 @@ impl TrimCells {
             let p = &self.pieces[i];
             let b = tree::piece_box(p);
             // Of a monotone piece, the part at these v spans the u of its ends.
-            meets(&b) && {
-                let (a, c) = (p.u_at_v(v0.max(b[2])), p.u_at_v(v1.min(b[3])));
-                // Through a nearly horizontal piece rounding in v moves u freely: its whole box counts.
-                (b[3] - b[2] <= 4.0 * pad[1]) || (a.min(c) <= u1 && u0 <= a.max(c))
-            }
+            meets(&b)
+                && {
+                    let (a, c) = (p.u_at_v(v0.max(b[2])), p.u_at_v(v1.min(b[3])));
+                    // Through a nearly horizontal piece rounding in v moves u freely: its whole box counts.
+                    (b[3] - b[2] <= 4.0 * pad[1]) || (a.min(c) <= u1 && u0 <= a.max(c))
+                }
+                && holds(p)
         })
     }
 

@@ -139,8 +139,8 @@ impl EdgeArcs {
         arcs
     }
 
-    /// The distance (mm) by which the borders of the faces beside a trimming piece's edge may miss each other;
-    /// the piece's own deviation where it belongs to no edge.
+    /// The distance (mm) by which the borders of the faces beside a trimming piece's edge may miss each
+    /// other; the piece's own deviation where it belongs to no edge.
     pub(crate) fn gap_beside(&self, piece: &TrimPiece) -> f64 {
         let found = self.gaps.binary_search_by_key(&piece.edge, |(edge, _)| *edge);
         found.map_or(piece.deviation, |i| self.gaps[i].1)

@@ -115,11 +115,11 @@ pub(crate) struct EdgeSegment {
     pub middle: CurveDerivs,
     /// The last one of them.
     pub last: CurveDerivs,
-    /// Largest difference between two third derivatives by the parameter, halved, over the area and [`MARGIN`]
-    /// beyond.
+    /// Largest difference between two third derivatives by the parameter, halved, over the area and
+    /// [`MARGIN`] beyond.
     pub third_spread: f64,
-    /// Bound of the difference between the third derivative by the parameter and a linear function of it, over
-    /// the area.
+    /// Bound of the difference between the third derivative by the parameter and a linear function of it,
+    /// over the area.
     pub third_bend: f64,
 }
 

@@ -125,6 +125,6 @@ impl<'a> Image<'a> {
 
     /// Returns whether no trim of the other face meets the image of a part of the trim.
     pub(super) fn is_free(&self, from: f64, to: f64) -> bool {
-        !self.trim.has_boundary_in(&self.padded(&self.piece.part(from, to)))
+        !self.trim.has_boundary_beside(&self.piece.part(from, to), self.pad)
     }
 }

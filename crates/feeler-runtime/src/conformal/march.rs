@@ -116,20 +116,28 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut
         let Some(faces) = Faces::of(set, which) else { continue };
         let face = faces.from;
         let mut linear = None;
+        // Pieces follow each other around a loop, and so may the border of the other face.
+        let (mut border, mut end) = (BorderSteps::default(), None);
         for piece in &face.trim.pieces {
+            if end.replace(piece.end()) != Some(piece.start()) {
+                border = BorderSteps::default();
+            }
             let point = |s: f64| set.ctx.in_a(which, &face.surface.point(piece.eval(s)));
             // No farther from its middle than three times the half chords: monotone pieces do not wind.
             let (a, m, b) = (point(0.0), point(0.5), point(1.0));
-            if set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm())) {
-                let trim = |s: f64| OnTrim { uv: piece.eval(s), deviation: piece.deviation };
+            let may_face = set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm()));
+            if may_face {
                 linear = linear.or_else(|| Linear::at(set, &faces, piece.start()));
-                let image = linear.and_then(|linear| Image::of(set, &faces, &linear, piece));
-                if image.as_ref().is_some_and(Image::is_outside) {
-                    continue;
-                }
-                let leader = Leader::Trim(which, &trim, image.as_ref());
-                walk(&Path { set, point: &point, leader, ends_only: false }, (0.0, 1.0), options, out);
             }
+            let image = linear.filter(|_| may_face).and_then(|linear| Image::of(set, &faces, &linear, piece));
+            if !may_face || image.as_ref().is_some_and(Image::is_outside) {
+                border = BorderSteps::default();
+                continue;
+            }
+            let trim = |s: f64| OnTrim { uv: piece.eval(s), deviation: piece.deviation };
+            let leader = Leader::Trim(which, &trim, image.as_ref());
+            let path = Path { set, point: &point, leader, ends_only: false };
+            walk_on(&path, (0.0, 1.0), options, &mut border, out);
         }
     }
 }
@@ -165,9 +173,35 @@ impl Path<'_> {
     }
 }
 
+/// Steps over and along borders of the other face, as parts of a trim with an image on it.
+#[derive(Clone, Copy, Debug)]
+struct BorderSteps {
+    /// Next step across a border.
+    across: f64,
+    /// The last place was on a border.
+    was_shared: bool,
+}
+
+impl Default for BorderSteps {
+    fn default() -> Self {
+        Self { across: SMALLEST_PART, was_shared: false }
+    }
+}
+
 /// Follows a curve between two parameters and reports members on both solids: those passed, and the last one
 /// before each crossing of a trim.
-fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut Vec<Sample>) {
+fn walk(path: &Path<'_>, range: (f64, f64), options: &QueryOptions, out: &mut Vec<Sample>) {
+    walk_on(path, range, options, &mut BorderSteps::default(), out);
+}
+
+/// [`walk`] that continues a walk along the curve before this one.
+fn walk_on(
+    path: &Path<'_>,
+    (s0, s1): (f64, f64),
+    options: &QueryOptions,
+    border: &mut BorderSteps,
+    out: &mut Vec<Sample>,
+) {
     let Path { set, point, leader, ends_only } = *path;
     let width = s1 - s0;
     let at = |s: f64| path.member(s0 + width * s, false);
@@ -192,10 +226,10 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
     let mut s = 0.0;
     let mut last: Option<(f64, bool)> = None;
     let is_inside = |m: Option<&Member>| m.is_some_and(|m| m.sides.is_some());
-    // Whether no trim of the other face meets the last step, the next step to test, and the next step across
-    // a border.
-    let (mut is_free, mut ahead, mut across) = (false, 1.0_f64, SMALLEST_PART);
-    let (mut sampled, mut was_shared) = (f64::NEG_INFINITY, false);
+    // Whether no trim of the other face meets the last step, and the next step to test: the whole curve, or
+    // no more than a walk that ended at a border.
+    let (mut is_free, mut ahead) = (false, if border.across > SMALLEST_PART { SMALLEST_PART } else { 1.0 });
+    let mut sampled = f64::NEG_INFINITY;
     // Loads need the outline of the whole feature only; pieces of fine trims are short.
     let scale = if options.load_bearing { (set.extent / length).max(1.0) } else { 1.0 };
     loop {
@@ -276,16 +310,16 @@ fn walk(path: &Path<'_>, (s0, s1): (f64, f64), options: &QueryOptions, out: &mut
                 if !inside && end >= 1.0 {
                     return;
                 }
-                (s, ahead, across) = (end, (2.0 * ahead).min(1.0), SMALLEST_PART);
+                (s, ahead, border.across) = (end, (2.0 * ahead).min(1.0), SMALLEST_PART);
             } else {
                 // Across a border. Along a border the steps grow, at once if two places in a row are on it.
                 let longest_across = if shared { SHARED_STEP * scale } else { MIN_STEP * scale };
-                let is_along = shared && was_shared;
-                across = if is_along { longest_across } else { across.min(longest_across) };
+                let is_along = shared && border.was_shared;
+                let across = if is_along { longest_across } else { border.across.min(longest_across) };
                 s = (s + across.min(longest)).min(most);
-                (ahead, across) = (SMALLEST_PART, 2.0 * across);
+                (ahead, border.across) = (SMALLEST_PART, 2.0 * across);
             }
-            was_shared = shared;
+            border.was_shared = shared;
             continue;
         }
         // Inside no step is longer than this; outside the rest of the way may be free.

@@ -103,8 +103,8 @@ impl Scene {
     /// bodies' motions can close. A tracker is kept for 64 steps after its pair was near.
     ///
     /// # Errors
-    /// [`SceneError::Query`] with the first pair that has no contacts, for example because a bound is negative
-    /// or not finite; all others have theirs. [`SceneError::BroadPhase`]: the last step stays.
+    /// [`SceneError::Query`] with the first pair that has no contacts, for example because a bound is
+    /// negative or not finite; all others have theirs. [`SceneError::BroadPhase`]: the last step stays.
     pub fn track(
         &mut self,
         options: &TrackerOptions,

@@ -333,9 +333,10 @@ fn steps(
 /// at the ends, when the gradient may differ by `off` from theirs.
 ///
 /// The cubic through values and slopes differs from its chord by at most 4/27 of the sum of the differences
-/// between the slopes at the ends and the chord's; the test allows [`SLOPE_SLACK`] of it, or the change due to
-/// the third derivative of the curve, whose linear part the cubic has. False over steps in which the objective
-/// may be sharp: beside the thin tube of a torus the derivative leaves a constant value and comes back to it.
+/// between the slopes at the ends and the chord's; the test allows [`SLOPE_SLACK`] of it, or the change due
+/// to the third derivative of the curve, whose linear part the cubic has. False over steps in which the
+/// objective may be sharp: beside the thin tube of a torus the derivative leaves a constant value and comes
+/// back to it.
 pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64, third: f64) -> bool {
     let least = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
     let is_smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;

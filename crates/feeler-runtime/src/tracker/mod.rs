@@ -21,6 +21,7 @@ mod bound;
 mod check;
 mod closing;
 mod expected;
+mod redundant;
 
 pub use bound::StepBound;
 pub use closing::GapPrediction;
@@ -187,6 +188,7 @@ pub struct ContactTracker {
     status: TrackedStatus,
     counts: TrackerCounts,
     gaps: Vec<f64>,
+    redundant: redundant::Scratch,
 }
 
 /// The last update.
@@ -241,6 +243,7 @@ impl ContactTracker {
             status: TrackedStatus::Separated,
             counts: TrackerCounts::default(),
             gaps: Vec::new(),
+            redundant: redundant::Scratch::default(),
         }
     }
 
@@ -387,6 +390,8 @@ impl ContactTracker {
                 hidden = self.max_depth_found(&tol) <= 0.0;
             }
         }
+        self.before.sort_unstable_by_key(|before| before.key);
+        self.drop_implied(&pose_ab, &bound, self.gap_error(&bound));
         self.identify();
         update.dropped = self.drop_farthest();
         self.counts.dropped += update.dropped as u64;
@@ -405,6 +410,11 @@ impl ContactTracker {
         } else {
             self.options.max_depth.min(MIN_SEARCH_DEPTH)
         }
+    }
+
+    /// Wanted error (mm) of a gap in a step.
+    fn gap_error(&self, bound: &StepBound) -> f64 {
+        self.options.gap_error.max(MIN_RELATIVE_ERROR * bound.displacement)
     }
 
     /// Searches the set of a step, into `contacts` with keys in `known`, without numbers.
@@ -434,7 +444,7 @@ impl ContactTracker {
             rotation: bound.rotation,
             displacement: bound.displacement,
             max_distance: bound.displacement + dilation,
-            gap_error: self.options.gap_error.max(MIN_RELATIVE_ERROR * bound.displacement),
+            gap_error: self.gap_error(bound),
         };
         let found = self.pair.query_step(pose_a, pose_b, &options, step)?;
         self.contacts.clear();
@@ -473,9 +483,8 @@ impl ContactTracker {
         self.before.iter().any(is_lost)
     }
 
-    /// Assigns numbers to the contacts, and sorts them by these.
+    /// Assigns numbers to the contacts, and sorts them by these. `before` is sorted by key.
     fn identify(&mut self) {
-        self.before.sort_unstable_by_key(|before| before.key);
         for (known, contact) in self.known.iter_mut().zip(&mut self.contacts) {
             let same = self.before.binary_search_by_key(&known.key, |before| before.key);
             known.number = same.map_or(self.next, |i| self.before[i].number);
@@ -545,6 +554,7 @@ impl Clone for ContactTracker {
             status: self.status,
             counts: self.counts,
             gaps: Vec::new(),
+            redundant: redundant::Scratch::default(),
         }
     }
 }

@@ -1,0 +1,137 @@
+//! Contacts that others of the set imply.
+//!
+//! A contact c is implied by a contact k if for every motion within the bound (θ, d) of the step the gap of c
+//! is no more than an error δ below that of k. With the displacement u of c's point on B and the vector w
+//! from there to k's, the difference of both linear gaps is
+//!
+//! ```text
+//! gap_c − gap_k + (n_c − n_k)·u − n_k·(ω × w) ≥ gap_c − gap_k − |n_c − n_k| d − |w × n_k| θ.
+//! ```
+//!
+//! # Source
+//! MATH §23.
+
+use super::{ContactTracker, Identity, StepBound, StepContact, StepContactKind};
+use feeler_geom::{P3, Pose};
+
+/// Largest error of implied contacts, as a part of the error of a gap.
+const MAX_ERROR_PART: f64 = 0.5;
+
+/// Reused memory.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    /// Order in which contacts are kept, with the points on B in A's frame.
+    order: Vec<(usize, P3)>,
+    /// Positions of the contacts kept in this order.
+    kept: Vec<(usize, P3)>,
+    is_kept: Vec<bool>,
+}
+
+impl ContactTracker {
+    /// Drops contacts that others imply up to half the error of a gap (mm), never a strict one. Contacts of
+    /// the last update, whose identities are in `before` by ascending key, precede new ones, so that they do
+    /// not alternate.
+    pub(super) fn drop_implied(&mut self, pose_ab: &Pose, bound: &StepBound, gap_error: f64) {
+        let error = MAX_ERROR_PART * gap_error;
+        let Scratch { order, kept, is_kept } = &mut self.redundant;
+        let (contacts, known, before) = (&self.contacts, &self.known, &self.before);
+        order.clear();
+        order.extend(contacts.iter().enumerate().map(|(i, c)| (i, pose_ab * c.local_b)));
+        let rank = |i: usize| {
+            let was_known = before.binary_search_by_key(&known[i].key, |identity: &Identity| identity.key);
+            (contacts[i].kind != StepContactKind::Strict, was_known.is_err())
+        };
+        order.sort_unstable_by(|&(i, _), &(j, _)| {
+            let by_gap = contacts[i].gap.total_cmp(&contacts[j].gap);
+            rank(i).cmp(&rank(j)).then(by_gap).then_with(|| known[i].key.cmp(&known[j].key))
+        });
+        kept.clear();
+        is_kept.clear();
+        is_kept.resize(contacts.len(), false);
+        for &(i, p) in &*order {
+            let contact = &contacts[i];
+            let is_implied = |&(k, of_kept): &(usize, P3)| {
+                is_implied((contact, &p), (&contacts[k], &of_kept), bound, error)
+            };
+            if contact.kind == StepContactKind::Strict || !kept.iter().any(is_implied) {
+                kept.push((i, p));
+                is_kept[i] = true;
+            }
+        }
+        let mut flags = is_kept.iter();
+        self.contacts.retain(|_| flags.next() == Some(&true));
+        let mut flags = is_kept.iter();
+        self.known.retain(|_| flags.next() == Some(&true));
+    }
+}
+
+/// Returns whether the second contact implies the first one up to an error (mm). The points are those on B in
+/// A's frame.
+fn is_implied(
+    (c, p): (&StepContact, &P3),
+    (by, q): (&StepContact, &P3),
+    bound: &StepBound,
+    error: f64,
+) -> bool {
+    let turned = (c.normal - by.normal).norm() * bound.displacement;
+    let lever = (q - p).cross(&by.normal).norm() * bound.rotation;
+    c.gap - by.gap >= turned + lever - error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FeatureKind;
+    use feeler_geom::V3;
+    use rand::rngs::SmallRng;
+    use rand::{Rng as _, SeedableRng as _};
+
+    fn contact(point: P3, normal: V3, gap: f64) -> StepContact {
+        StepContact {
+            number: 0,
+            local_a: point - normal * gap,
+            local_b: point,
+            normal,
+            gap,
+            curvature_a: [0.0; 2],
+            curvature_b: [0.0; 2],
+            features: [(FeatureKind::Face, 0); 2],
+            uv: [[0.0; 2]; 2],
+            kind: StepContactKind::Sample,
+        }
+    }
+
+    /// For random motions within the bound, linear gaps of implied contacts are no more than the error below
+    /// those of the contacts that imply them, and some motions come close to that.
+    #[test]
+    fn implied_gaps_stay_open() {
+        let mut random = SmallRng::seed_from_u64(48);
+        let bound = StepBound { rotation: 1e-3, displacement: 0.01 };
+        let error = 5e-4;
+        let (mut implied, mut closest) = (0, f64::INFINITY);
+        for _ in 0..20_000 {
+            let mut any = |size: f64| V3::from_fn(|_, _| random.random_range(-size..size));
+            let n = any(1.0).normalize();
+            let [q, p] = [any(5.0), any(0.5)];
+            let by = contact(P3::from(q), n, any(2e-3).x);
+            let c = contact(P3::from(q + p), (n + any(0.02)).normalize(), by.gap + any(1e-3).x);
+            if !is_implied((&c, &c.local_b), (&by, &by.local_b), &bound, error) {
+                continue;
+            }
+            implied += 1;
+            // Displacement of c's point, and a rotation about it.
+            let unit = |v: V3| v.normalize();
+            let aligned = (q - c.local_b.coords).cross(&by.normal);
+            let spins = [unit(any(1.0)), unit(aligned)];
+            let shifts = [unit(any(1.0)), unit(by.normal - c.normal)];
+            for (spin, shift) in spins.into_iter().zip(shifts) {
+                let (spin, shift) = (spin * bound.rotation, shift * bound.displacement);
+                let of_kept = shift + spin.cross(&(by.local_b - c.local_b));
+                let difference = (c.gap + c.normal.dot(&shift)) - (by.gap + by.normal.dot(&of_kept));
+                assert!(difference >= -error * (1.0 + 1e-9), "{difference}: {c:?} {by:?}");
+                closest = closest.min(difference + error);
+            }
+        }
+        assert!(implied > 1_000 && closest < 0.02 * error, "{implied}, {closest}");
+    }
+}
