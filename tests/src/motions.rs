@@ -51,7 +51,7 @@ const FASTEST: f64 = 1.75;
 struct Solid {
     shape: Shape,
     body: Arc<Body>,
-    /// Of its boundary, corners and sharp circles among them.
+    /// Points of the boundary, including corners and sharp circles.
     points: Vec<P3>,
     volume: f64,
     center: P3,

@@ -1,15 +1,15 @@
-//! What exact contacts cost in a step of Rapier beside `ContactTracker::update` and the solver.
+//! Overhead of exact contacts in a step of Rapier, beside `ContactTracker::update` and the solver.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin overhead -- [SCENARIO.json...] [--held SECONDS]
 //! ```
 //!
-//! Parts are let go as in `engines --held`, in two worlds: one with exact contacts, one with a stub in the
-//! place of the dispatcher that is given the same contacts and searches for nothing. The contacts of the same
-//! pair are computed a third time outside of both. Overhead: the step of the first world less that of the
-//! second and less the query. Both worlds must go the same way to the bit.
+//! Parts are released as in `engines --held`, in two worlds: one with exact contacts, and one with a stub
+//! dispatcher that receives the same contacts and searches for none. A third update outside of both worlds
+//! computes the contacts. The overhead is the time of a step in the first world minus that in the second one
+//! and minus that of the update. Both worlds must have the same bits.
 //!
-//! Exit status 1 where the median is above 20 µs, or the worlds part.
+//! The exit status is 1 if the median overhead exceeds 20 µs, or if the worlds differ.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::drive::{self, STEEL};

@@ -22,8 +22,8 @@
 //! - steps; set, active: contacts of the sets that the motions obey, median and maximum;
 //! - again: steps (%) whose motion the first set did not cover; left: steps that are not accepted, since
 //!   after five updates no set covers the motion or a linear gap is violated;
-//! - ends deeper than 1 µm; ends of small steps and of larger ones that are deeper than the allowance
-//!   2ε + θd + ½θ²ρ, with the bounds of the motion made and half the diagonal ρ of B's box, the largest
+//! - ends deeper than 1 µm; ends of small steps and of larger ones that are deeper than 2ε + θd + ½θ²ρ,
+//!   with the bounds of the motion made and half the diagonal ρ of B's box, the largest
 //!   distance of its corners from the centre of rotation; the deepest end (µm);
 //! - ms: wall time of an update, median and 95th percentile.
 //!
@@ -31,16 +31,16 @@
 //!
 //! - free: steps whose straight path is free, by verdicts at eight poses along it; short: those shortened by
 //!   more than ε; ext: those shortened by extended contacts alone;
-//! - strict: strict contacts of fresh queries at the starts; replaced: those for which a contact on a
-//!   neighbouring feature or a sample stands; differ: those that the tracker does not have, or has beside the
+//! - strict: strict contacts of fresh queries at the starts; replaced: those that a contact on a neighbouring
+//!   feature or a sample replaces; differ: those that the tracker does not have, or has beside the
 //!   query;
 //! - motions and updates of slow motions from starts, their faults: gaps that change by more than the motion,
 //!   numbers that return, contacts that begin, end or move at rest, other bits in a second run;
 //! - starts that were not found.
 //!
 //! The exit status is 1 if an aim is missed: exceptions at most 10 in 10^5 small steps and 100 in 10^5 larger
-//! ones, at most 30 % of each pair asked again, at most 1 % of free motions shortened, none by an extension,
-//! and neither differences nor faults.
+//! ones, at most 30 % of each pair updated again, at most 1 % of free motions shortened, none by an
+//! extension, and neither differences nor faults.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -64,9 +64,10 @@ use std::sync::Arc;
 
 /// Exceptions in 10^5 steps: small ones, larger ones.
 const EXCEPTIONS: [f64; 2] = [10.0, 100.0];
-/// Part of a pair's steps that is asked again, and of free motions that are shortened.
-const ASKED_AGAIN: f64 = 0.3;
-const SHORTENED: f64 = 0.01;
+/// Largest part of a pair's steps whose set is updated again.
+const MAX_UPDATED_AGAIN: f64 = 0.3;
+/// Largest part of free motions that are shortened.
+const MAX_SHORTENED: f64 = 0.01;
 /// Starts for each slow motion.
 const STARTS_PER_MOTION: usize = 4;
 /// Distance (mm) up to which bodies of a mechanism are neighbours.
@@ -124,9 +125,9 @@ fn run(args: &[String]) -> Fallible<bool> {
         tally.shortened.iter().take(show).for_each(|e| println!("    short: {e}"));
         tally.disagreements.iter().take(show).for_each(|e| println!("    differ: {e}"));
         tally.discontinuities.iter().take(show).for_each(|e| println!("    fault: {e}"));
-        let asked_again = tally.outcomes.iter().filter(|o| o.is_asked_again).count();
-        if asked_again as f64 > ASKED_AGAIN * tally.outcomes.len() as f64 {
-            missed.push(format!("{}: steps asked again", scene.name));
+        let updated_again = tally.outcomes.iter().filter(|o| o.is_updated_again).count();
+        if updated_again as f64 > MAX_UPDATED_AGAIN * tally.outcomes.len() as f64 {
+            missed.push(format!("{}: steps updated again", scene.name));
         }
         all.outcomes.append(&mut tally.outcomes);
         all.times.append(&mut tally.times);
@@ -150,7 +151,7 @@ fn run(args: &[String]) -> Fallible<bool> {
     }
     let free = all.outcomes.iter().filter(|o| o.is_path_free);
     let by_extension = free.clone().filter(|o| o.is_by_extension).count();
-    if all.shortened.len() as f64 > SHORTENED * free.count() as f64 {
+    if all.shortened.len() as f64 > MAX_SHORTENED * free.count() as f64 {
         missed.push("motions on free paths shortened".to_owned());
     }
     if by_extension > 0 {
@@ -185,7 +186,7 @@ fn first_row(name: &str, t: &Tally) -> String {
         all.len(),
         sizes(0),
         sizes(1),
-        100.0 * count(&|o| o.is_asked_again) as f64 / all.len().max(1) as f64,
+        100.0 * count(&|o| o.is_updated_again) as f64 / all.len().max(1) as f64,
         count(&|o| !o.is_accepted),
         count(&|o| o.is_accepted && o.depth > 1e-3),
         deep(true),

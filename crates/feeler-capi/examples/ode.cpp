@@ -1,26 +1,25 @@
-// A part let go in another one under tilted gravity, in ODE: with exact contacts, and beside them with ODE's
-// own contacts of triangle meshes.
+// A part that is released in another one under tilted gravity, in ODE, with exact contacts and with ODE's own
+// contacts of triangle meshes.
 //
 //     ode [FIXED MOVING] [--pose X Y Z QX QY QZ QW] [--seconds S] [--step S] [--farthest MM] [--erp E]
 //         [--cfm C] [--friction MU] [--rounds N] [--mesh CHORD]...
 //
-// The contacts of a step suffice for motions within a bound, which is twice the motion of the step before and
-// what gravity adds, at most --farthest. A step that moves farther is set back and done again with the contacts
-// of a wider bound, up to N rounds (1: never).
+// The contacts of a step suffice for motions within a bound: twice the motion of the step before, plus the
+// displacement by gravity, at most --farthest. A step whose motion exceeds the bound is repeated with the
+// contacts of a wider bound, up to N rounds in total (1: never repeated).
 //
 // FIXED and MOVING are STEP or .feeler files, the pose (mm, quaternion) is MOVING's. Without files a pin of
-// 19.9 mm is let go over a blind bore of 20 mm, from data/ in the working directory. Each --mesh adds a row
+// 19.9 mm is released over a blind bore of 20 mm, from data/ in the working directory. Each --mesh adds a row
 // with meshes of that chord error (mm) in place of the exact solids.
 //
-// A row tells: the most contacts, the mean number of rounds, steps that were not covered in the last round, the
-// mean time of a step (ms), how deep the exact solids are in one another
-// at the end of a step (mm; asked of feeler by a query of its own, whatever the contacts come from), steps at
-// whose end they were in one another without a depth that could be told, what the energy exceeds that of the
-// start by as a part of weight times size; and of the last fifth of the time: how far the point of a contact
-// of one number moves on its solid in a step (um), the RMS of the angular acceleration (rad/s2), and by which
-// part of the weight the mean of what contacts carry is off the weight.
+// Columns: maximum number of contacts; mean number of rounds; steps that the last round did not cover; mean
+// time of a step (ms); largest depth of the exact solids at the end of a step (mm, by queries of its own);
+// steps that end in interference of unknown depth; largest increase of the energy, as a part of weight times
+// size; and for the last fifth of the time: displacement of the points of persistent contacts in a step (um),
+// RMS of the angular acceleration (rad/s2), and deviation of the mean contact force from the weight, as a part
+// of the weight.
 //
-// Exit status 1 where exact contacts exceed the bounds below.
+// The exit status is 1 if exact contacts exceed the limits below.
 #include <feeler.hpp>
 #include <ode/ode.h>
 
@@ -40,7 +39,7 @@ static_assert(sizeof(dReal) == sizeof(double), "micrometres of a metre want ODE 
 
 namespace {
 
-// What exact contacts have to keep.
+// Limits for exact contacts.
 const double DEEPEST = 0.01;  // mm
 const double ENERGY = 1e-4;   // of weight times size
 const double POINTS = 1.0;    // um a step, at rest
@@ -67,8 +66,8 @@ struct Row {
     int lost = 0, uncovered = 0;
 };
 
-// Millimetres and metres meet here and in `joint`. A body of ODE has its origin at its centre of mass; a
-// solid has it where it was modelled.
+// Conversion of millimetres to metres, as in `joint`. The origin of a body of ODE is its centre of mass, that
+// of a solid is the origin of its model.
 
 feeler::Pose pose_of(dBodyID body, const feeler::Mass &mass) {
     dVector3 origin; // of the solid
@@ -121,7 +120,7 @@ dContact joint(const feeler::StepContact &found, const Asked &asked) {
     return out;
 }
 
-// Where a body is and how it moves.
+// Pose and velocities of a body.
 struct State {
     dReal place[3], rotation[4], velocity[3], spin[3];
 
@@ -139,7 +138,7 @@ struct State {
     }
 };
 
-// One step of ODE with given contacts; what they have carried goes to `loads`.
+// One step of ODE with given contacts, whose forces are written to `loads`.
 void step(dWorldID world, dBodyID body, std::vector<dContact> &joints, std::vector<dJointFeedback> &loads,
     double time, bool is_quick) {
     const dJointGroupID group = dJointGroupCreate(0);
@@ -154,13 +153,13 @@ void step(dWorldID world, dBodyID body, std::vector<dContact> &joints, std::vect
     dJointGroupDestroy(group);
 }
 
-// A moving solid before a fixed one, with exact contacts.
+// A moving solid and a fixed one, with exact contacts.
 class Exact {
 public:
     Exact(const feeler::Body &a, const feeler::Body &b, const feeler::Mass &mass, const Asked &asked)
         : tracker_(a, b, options()), mass_(mass), asked_(asked) {}
 
-    // Does a step; returns in how many rounds.
+    // Makes a step; returns the number of rounds.
     int step(dWorldID world, dBodyID body, std::vector<dContact> &joints, std::vector<dJointFeedback> &loads) {
         const State start(body);
         const feeler::Pose pose = pose_of(body, mass_);
@@ -188,7 +187,7 @@ public:
     std::uint64_t uncovered() const { return tracker_.counts().uncovered; }
 
 private:
-    // Bound of a step that is done again, as a multiple of the motion that was not covered.
+    // Bound of a repeated step, as a multiple of the motion that was not covered.
     static constexpr double WIDER = 1.25;
 
     static feeler::TrackerOptions options() {
@@ -202,7 +201,7 @@ private:
     Asked asked_;
 };
 
-// A solid as triangles, in coordinates of the body of ODE.
+// Triangle mesh of a solid, in coordinates of the body of ODE.
 struct Triangles {
     std::vector<double> points;
     std::vector<dTriIndex> corners;
@@ -222,11 +221,11 @@ struct Triangles {
     ~Triangles() { dGeomTriMeshDataDestroy(data); }
 };
 
-// How deep the exact solids are in one another: asked shallowly first, since deep contacts cost more.
+// Depth of the exact solids; shallow queries are first, because deep ones take longer.
 class Judge {
 public:
     Judge(const feeler::Body &a, const feeler::Body &b) : pair_(a, b) {
-        // Deeper than walls are thick their two sides cannot be told apart.
+        // Beyond the thickness of walls, contacts of both sides are not distinguishable.
         thick_ = 0.45 * (a.info().wall + b.info().wall);
     }
     void look(const feeler::Pose &pose, Row &row) {
@@ -261,10 +260,10 @@ double energy(dBodyID body, const dReal *gravity) {
     return sum;
 }
 
-// Most contacts that are taken of two meshes.
+// Maximum number of contacts of two meshes.
 const int MESH_CONTACTS = 256;
 
-// Lets the part go. A chord of 0: exact contacts.
+// Releases the part. A chord of 0 means exact contacts.
 Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double chord) {
     const feeler::Mass mass = b.mass(STEEL);
     const FeelerBodyInfo info = b.info();
@@ -319,7 +318,7 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
                 c.geom = found[static_cast<std::size_t>(i)];
                 joints.push_back(c);
             }
-            // The direct solver fails on so many contacts.
+            // The direct solver fails for this number of contacts.
             step(world, body, joints, loads, asked.step, true);
             row.rounds += 1;
         } else {
@@ -369,7 +368,7 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
 
 int messages = 0;
 
-// ODE tells of each collision of meshes whose contacts it has no room for: counted instead.
+// Counts the messages of ODE about collisions of meshes with too many contacts.
 void count_message(int, const char *, va_list) { messages += 1; }
 
 feeler::Body load(const std::string &path) {
@@ -433,7 +432,8 @@ int main(int argc, char **argv) try {
         return 2;
     }
     dSetMessageHandler(count_message);
-    std::printf("contacts from    most  rounds  uncovered  ms mean  deepest mm  lost   energy  points um   rad/s2  carried\n");
+    std::printf("contacts from    most  rounds  uncovered  ms mean  deepest mm  lost   energy  points um   rad/s2"
+                "  carried\n");
     std::vector<double> chords = asked.meshes;
     chords.insert(chords.begin(), 0);
     bool is_right = true;
@@ -442,8 +442,8 @@ int main(int argc, char **argv) try {
         char source[32] = "exact", points[32] = "-"; // contacts of meshes have no numbers
         if (chord > 0) std::snprintf(source, sizeof source, "mesh %g mm", chord);
         else std::snprintf(points, sizeof points, "%.3g", r.points);
-        std::printf("%-14s  %5zu  %6.3f  %9d  %7.3f  %10.2e  %4d  %7.0e  %9s  %7.3g  %7.1e\n", source, r.most, r.rounds, r.uncovered, r.ms,
-            r.deepest, r.lost, r.energy, points, r.shaken, r.carried);
+        std::printf("%-14s  %5zu  %6.3f  %9d  %7.3f  %10.2e  %4d  %7.0e  %9s  %7.3g  %7.1e\n", source, r.most,
+            r.rounds, r.uncovered, r.ms, r.deepest, r.lost, r.energy, points, r.shaken, r.carried);
         if (messages > 0) std::printf("    ODE has complained %d times\n", messages);
         std::fflush(stdout);
         messages = 0;

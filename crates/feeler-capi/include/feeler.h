@@ -1711,8 +1711,8 @@ enum FeelerResult feeler_tracker_clone(const struct FeelerTracker *tracker, stru
 /*
  Computes the contacts for a step from these poses that keeps the bound: a motion of B relative to A within
  the bound that keeps each linear gap open ends with no gap below about minus `gap_error`.
- `feeler_tracker_contacts` returns the contacts. NULL poses are identities; `report` may be NULL. After an
- error there are no contacts.
+ `feeler_tracker_contacts` returns the contacts. NULL poses are identities; `report` may be NULL. An
+ error clears the contacts.
 
  # Safety
  No other thread uses `tracker`; poses are NULL or poses; `bound` is a bound; `report` is NULL or has the

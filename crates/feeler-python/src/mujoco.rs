@@ -1,8 +1,8 @@
-//! Contacts for the table of collision functions of `MuJoCo`: what `feeler.mujoco` installs.
+//! Collision functions for the table of `MuJoCo`, which `feeler.mujoco` installs.
 //!
-//! `MuJoCo` calls a function of the table with the addresses of its model and data. Where both geoms are ours
-//! it is answered here, else by the function that stood in the table before. Threads may call at once: states
-//! are kept by data and geoms.
+//! `MuJoCo` calls a function of the table with the addresses of its model and data. If both geoms are
+//! registered, the contacts are computed here, otherwise by the function that the table had before. Several
+//! threads may call at the same time, because each pair of data and geoms has its own state.
 
 use crate::error::query;
 use crate::model::Body;
@@ -26,19 +26,19 @@ struct PreContact {
     tangent: [f64; 3],
 }
 
-/// `mj_maxContact`: the contacts of two geoms that `MuJoCo` has room for.
+/// `mj_maxContact`: maximum number of contacts of two geoms.
 type Room = unsafe extern "C" fn(*const c_void, i32, i32, i32) -> i32;
 
 /// `mjfCollision`.
 type Collision = unsafe extern "C" fn(*const c_void, *mut c_void, *mut PreContact, i32, i32, f64) -> i32;
 
-/// Entries of the table that are ours: mesh with mesh, mesh with SDF, SDF with SDF.
+/// Number of entries of the table that are replaced: mesh with mesh, mesh with SDF, SDF with SDF.
 const ENTRIES: usize = 3;
 
-/// A millimetre in `MuJoCo`'s lengths.
+/// One millimetre in metres.
 const METRES: f64 = 1e-3;
 
-/// A time that is so many steps after the last one is another motion's, or contacts were not asked for.
+/// Time after the last call, in steps, above which the motion is unknown.
 const LEAP: f64 = 1.5;
 
 /// Depth (mm) at the end of the step from which on an open contact is passed on as closed.
@@ -59,55 +59,55 @@ const MAX_ROTATION: f64 = 0.1;
 /// Displacement (mm) between two calls above which the motion is a jump, unless faster impacts are expected.
 const MAX_DISPLACEMENT: f64 = 1.0;
 
-/// States of two geoms are looked through when there are so many, for those of data that are gone.
+/// Number of states above which unused ones are dropped.
 const MANY: usize = 256;
 
-/// Calls of all threads after which a state that was not asked for counts as gone.
+/// Number of calls of all threads after which a state without a call is unused.
 const IDLE: u64 = 100_000;
 
-/// Where `mjData` and `mjModel` keep what is read of them (bytes).
+/// Offsets (bytes) of the fields of `mjData` and `mjModel` that are read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Offsets {
     time: usize,
     positions: usize,
     rotations: usize,
-    /// Of the model: the length of a step.
+    /// Time step, in the model.
     step: usize,
-    /// Of the model: gravity.
+    /// Gravity, in the model.
     gravity: usize,
 }
 
-/// A geom of ours.
+/// A registered geom.
 #[derive(Clone, Debug)]
 struct Geom {
     /// Name in messages.
     name: String,
     body: Arc<feeler::Body>,
-    /// From the solid's coordinates to the geom's (mm).
+    /// Pose (mm) of the solid in the geom's frame.
     frame: Pose,
     /// The body is fixed or has a free joint.
     is_free: bool,
 }
 
-/// What is known of a model.
+/// A registered model.
 #[derive(Debug)]
 struct Registered {
     geoms: HashMap<i32, Geom>,
     /// Largest displacement (mm) of a step.
     max_displacement: f64,
-    /// Gap (m) of two geoms together that the installation has added, so that `MuJoCo` asks for contacts
-    /// before boxes touch.
+    /// Sum (m) of the gaps that the installation has added to two geoms, so that `MuJoCo` calls the function
+    /// before their boxes touch.
     gap: f64,
     depth: f64,
-    /// Queries that gave no contacts because of an error, such as a pose that is not finite.
+    /// Number of calls that failed, for example because a pose is not finite.
     failed: AtomicU64,
-    /// Updates with interference that no contact explains: deeper than the largest depth.
+    /// Number of updates with interference that no contact explains, because it exceeds the largest depth.
     unexplained: AtomicU64,
-    /// Updates.
+    /// Number of updates.
     updates: AtomicU64,
-    /// Steps that moved farther than the bound of the update before.
+    /// Number of steps whose motion exceeded the bound of the update before.
     uncovered: AtomicU64,
-    /// Contacts without room.
+    /// Number of contacts beyond the maximum number of `MuJoCo`.
     dropped: AtomicU64,
     /// Geoms whose unexplained interference has been reported.
     reported: Mutex<HashSet<[i32; 2]>>,
@@ -121,7 +121,7 @@ struct Hooks {
     offsets: Offsets,
 }
 
-/// What `MuJoCo` asks: two geoms of a model and of its data, at a time (s), with poses (mm).
+/// Parameters of a call: two geoms of a model and its data, at a time (s), with poses (mm).
 #[derive(Clone, Copy, Debug)]
 struct Request {
     data: usize,
@@ -129,16 +129,16 @@ struct Request {
     poses: [Pose; 2],
     time: f64,
     step: f64,
-    /// Magnitude (m/s²).
+    /// Magnitude (m/s²) of gravity.
     gravity: f64,
     margin: f64,
 }
 
-/// Of two geoms of one `mjData`.
+/// State of two geoms of one `mjData`.
 #[derive(Debug)]
 struct State {
     tracker: ContactTracker,
-    /// Of the model: another one may be given the address of an old one's data.
+    /// The model; another model may have data at the address of data that were freed.
     registered: Arc<Registered>,
     time: f64,
     /// Pose of the second solid in the coordinates of the first one in the last call; `None` in the first
@@ -154,28 +154,28 @@ struct State {
     chosen: Vec<usize>,
 }
 
-/// Where a state is kept: address of the data, and the geoms.
-type Place = (usize, i32, i32);
+/// Key of a state: address of the data, and the geoms.
+type StateKey = (usize, i32, i32);
 
-/// A state, and the last call that asked for it.
+/// A state and the number of its last call.
 #[derive(Debug)]
 struct Kept {
     last: u64,
     state: Arc<Mutex<State>>,
 }
 
-/// The states of all data, and how many calls there have been.
+/// States of all data, and the number of calls.
 #[derive(Debug)]
 struct States {
-    all: HashMap<Place, Kept>,
+    all: HashMap<StateKey, Kept>,
     calls: u64,
-    /// How many are looked through next.
+    /// Number of states above which unused ones are dropped next.
     many: usize,
 }
 
 static HOOKS: RwLock<Option<Hooks>> = RwLock::new(None);
 static STATES: Mutex<Option<States>> = Mutex::new(None);
-/// Messages that Python has not been given yet.
+/// Messages for Python that are not raised yet.
 static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 impl State {
@@ -247,13 +247,13 @@ impl Default for States {
 }
 
 impl States {
-    /// That of two geoms. `MuJoCo` does not tell when data go: those that were not asked for in a long time
-    /// are dropped when there are many. Data that only stood still begin anew when they go on.
+    /// Returns the state of two geoms. `MuJoCo` does not report freed data, so that states without a call for
+    /// a long time are dropped if there are many. A later call begins a new motion.
     fn get(&mut self, request: &Request, registered: &Arc<Registered>) -> Arc<Mutex<State>> {
         self.calls += 1;
         let Request { data, geoms, time, .. } = *request;
-        let place = (data, geoms[0], geoms[1]);
-        if let Some(kept) = self.all.get_mut(&place) {
+        let key = (data, geoms[0], geoms[1]);
+        if let Some(kept) = self.all.get_mut(&key) {
             kept.last = self.calls;
             return kept.state.clone();
         }
@@ -262,15 +262,15 @@ impl States {
             self.many = MANY.max(2 * self.all.len());
         }
         let state = Arc::new(Mutex::new(State::new(registered, geoms, time)));
-        self.all.insert(place, Kept { last: self.calls, state: state.clone() });
+        self.all.insert(key, Kept { last: self.calls, state: state.clone() });
         state
     }
 }
 
-/// Answers for one entry of the table.
+/// Computes the contacts of two geoms, for one entry of the table.
 ///
 /// # Safety
-/// Called by `MuJoCo` only, with what its interface says.
+/// Only `MuJoCo` calls it, with the arguments of its interface.
 unsafe extern "C" fn collide<const ENTRY: usize>(
     model: *const c_void,
     data: *mut c_void,
@@ -305,14 +305,14 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
         };
         (time, step, gravity, [pose(g1), pose(g2)])
     };
-    // Asked each time: options of the model, which change it, may be set between steps.
+    // Evaluated in each call, because options of the model that change it may be set between steps.
     // SAFETY: a function of `MuJoCo`'s that only reads the model.
     let room = room.map_or(0, |room| unsafe { room(model, g1, g2, -1) });
-    // SAFETY: that much room there is.
+    // SAFETY: `MuJoCo` provides this many contacts.
     let out = unsafe { std::slice::from_raw_parts_mut(out, usize::try_from(room).unwrap_or(0)) };
     let gravity = V3::from(gravity).norm();
     let request = Request { data: data as usize, geoms: [g1, g2], poses, time, step, gravity, margin };
-    // A panic must not cross into C; what it leaves half done is not used again.
+    // A panic must not unwind into C; a state in which one occurred is not used again.
     let found = std::panic::catch_unwind(AssertUnwindSafe(|| contacts(&registered, &request, out)));
     let found = found.unwrap_or_else(|_| {
         registered.failed.fetch_add(1, Ordering::Relaxed);
@@ -330,8 +330,8 @@ fn world(position: &[f64], rotation: &[f64]) -> Pose {
     pose
 }
 
-/// Writes the contacts of two geoms, the deepest ones if there is not room for all. Returns their number.
-/// Allocates nothing once warm.
+/// Writes the contacts of two geoms, the deepest ones if they exceed the length of `out`. Returns their
+/// number. Warm calls do not allocate.
 fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreContact]) -> usize {
     let Request { geoms, poses, time, step, margin, .. } = *request;
     let state = {
@@ -343,7 +343,7 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
     let goes_on = state.time <= time && time <= state.time + LEAP * step;
     if !goes_on || is_broken || !Arc::ptr_eq(&state.registered, registered) {
-        // Another motion has begun: it must not depend on the last one.
+        // A new motion must not depend on the last one.
         *state = State::new(registered, geoms, time);
     }
     let frames = geoms.map(|g| registered.geoms[&g].frame);
@@ -389,7 +389,7 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     chosen.len()
 }
 
-/// Warns, once for each two geoms, that they interfere and no contact parts them.
+/// Warns once for each pair of geoms that they interfere and no contact separates them.
 fn report_interference(registered: &Registered, geoms: [i32; 2], time: f64) {
     let is_new = registered.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(geoms);
     if !is_new {
@@ -411,7 +411,7 @@ fn report_interference(registered: &Registered, geoms: [i32; 2], time: f64) {
     unsafe { pyo3::ffi::Py_AddPendingCall(Some(give_messages), std::ptr::null_mut()) };
 }
 
-/// Gives Python the messages as warnings; -1 where one is raised as an exception.
+/// Raises the messages as warnings of Python; returns -1 if one becomes an exception.
 extern "C" fn give_messages(_: *mut c_void) -> c_int {
     let messages = std::mem::take(&mut *MESSAGES.lock().unwrap_or_else(PoisonError::into_inner));
     let given = Python::attach(|py| {
@@ -437,14 +437,14 @@ pub(crate) fn mujoco_functions() -> [usize; ENTRIES] {
     functions.map(|f| f as usize)
 }
 
-/// Says what stood in the table, where `mj_maxContact` is, and where `mjData` keeps its time, positions and
-/// rotations of geoms, and `mjModel` the length of a step and gravity.
+/// Stores the earlier entries of the table, the address of `mj_maxContact`, and the offsets of the time and
+/// of the positions and rotations of geoms in `mjData` and of the time step and gravity in `mjModel`.
 #[pyfunction]
 pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usize; 5]) {
     let [time, positions, rotations, step, gravity] = offsets;
-    // SAFETY: addresses that were read from the table, of the type that its header tells; 0 is none.
+    // SAFETY: addresses that were read from the table, of the type in its header, or 0.
     let earlier = earlier.map(|f| unsafe { std::mem::transmute::<usize, Option<Collision>>(f) });
-    // SAFETY: the address of `mj_maxContact`, of the type that its header tells; 0 is none.
+    // SAFETY: the address of `mj_maxContact`, of the type in its header, or 0.
     let room = unsafe { std::mem::transmute::<usize, Option<Room>>(room) };
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
@@ -456,8 +456,8 @@ pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usi
 /// Number, name, solid and frame of a geom, and whether no joint guides its body.
 type GivenGeom<'py> = (i32, String, Py<Body>, Bound<'py, PyAny>, bool);
 
-/// Registers geoms of a model. `max_displacement` (mm) limits the bound
-/// of a step; `gap` (m) has been added to the gaps of each two geoms.
+/// Registers geoms of a model. `max_displacement` (mm) limits the bound of a step; `gap` (m) is the sum that
+/// was added to the gaps of two geoms.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,
@@ -494,7 +494,7 @@ pub(crate) fn mujoco_register(
     Ok(())
 }
 
-/// Forgets a model, and the states of its data. How many are left.
+/// Removes a model and the states of its data; returns the number of remaining models.
 #[pyfunction]
 pub(crate) fn mujoco_forget(model: usize) -> usize {
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
@@ -513,15 +513,15 @@ fn drop_states(gone: &Arc<Registered>) {
     states.get_or_insert_default().all.retain(|_, kept| is_other(&kept.state));
 }
 
-/// How many states there are: of two geoms of one `mjData` each.
+/// Number of states, each of two geoms of one `mjData`.
 #[pyfunction]
 pub(crate) fn mujoco_states() -> usize {
     let states = STATES.lock().unwrap_or_else(PoisonError::into_inner);
     states.as_ref().map_or(0, |s| s.all.len())
 }
 
-/// Of a model: failed calls, updates with unexplained interference, updates, steps that were not covered, and
-/// contacts that were dropped.
+/// Counts of a model: failed calls, updates with unexplained interference, updates, uncovered steps, and
+/// dropped contacts. `None` for an unknown model.
 #[pyfunction]
 pub(crate) fn mujoco_counts(model: usize) -> Option<[u64; 5]> {
     let hooks = HOOKS.read().unwrap_or_else(PoisonError::into_inner);

@@ -98,7 +98,7 @@ def test_tracker(ball, box):
     assert "separated" in repr(tracker)
     tracker.clear()
     assert len(tracker.contacts) == 0 and tracker.status is None
-    # As many as wanted; never a negative one is dropped.
+    # At most `max_contacts`; negative gaps are never dropped.
     few = feeler.ContactTracker(box, box, max_contacts=2)
     assert few.update(None, pose, 1e-3, 0.02)["dropped"] > 0 and len(few.contacts) == 2
     few.update(None, [1, 2, 19.999], 1e-3, 0.02)

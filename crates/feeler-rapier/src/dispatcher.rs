@@ -1,4 +1,4 @@
-//! Which pairs of shapes are exact, and what is asked of them.
+//! Dispatch of pairs of shapes: exact contacts, or those of Rapier.
 
 use crate::manifolds::{Manifold, PairMemory, Request};
 use crate::shape::ExactShape;
@@ -29,9 +29,9 @@ const DEPTH: f64 = 1.0;
 pub struct ExactDispatcher {
     /// Largest depth (mm) of contacts, as far as walls are thick enough to separate their sides.
     pub depth: f64,
-    /// Displacement (mm) by which forces can change the motion from one step to the next: g·dt² for gravity.
+    /// Displacement (mm) that forces can add to the motion of one step: g·dt² for gravity.
     /// [`ExactDispatcher::install`] computes it from [`Fit::step`](crate::Fit::step).
-    pub acceleration: f64,
+    pub forced_displacement: f64,
     counters: Arc<Counters>,
 }
 
@@ -44,34 +44,43 @@ struct Counters {
 
 impl Default for ExactDispatcher {
     fn default() -> Self {
-        Self { depth: DEPTH, acceleration: GRAVITY * DEFAULT_STEP * DEFAULT_STEP, counters: Arc::default() }
+        Self {
+            depth: DEPTH,
+            forced_displacement: GRAVITY * DEFAULT_STEP * DEFAULT_STEP,
+            counters: Arc::default(),
+        }
     }
 }
 
 impl ExactDispatcher {
-    /// How often solids were in one another without a contact that shows it: too deep for their walls.
+    /// Number of updates with interference that no contact explains, because it is deeper than the walls.
     #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.counters.unexplained.load(Ordering::Relaxed)
     }
 
-    /// How often a pair could not be asked, because a pose or a distance was not finite.
+    /// Number of queries that failed because a pose or a distance was not finite.
     #[must_use]
     pub fn failed(&self) -> u64 {
         self.counters.failed.load(Ordering::Relaxed)
     }
 
-    /// Whether an exact shape has met one of Rapier's own, and so its display mesh.
+    /// Whether an exact shape was near one of Rapier's own, whose contacts are with the display mesh.
     #[must_use]
     pub fn has_met_others(&self) -> bool {
         self.counters.has_warned.load(Ordering::Relaxed)
     }
 
     fn request(&self, prediction: Real) -> Request {
-        Request { prediction: prediction / METRES, depth: self.depth, acceleration: self.acceleration }
+        Request {
+            prediction: prediction / METRES,
+            depth: self.depth,
+            forced_displacement: self.forced_displacement,
+        }
     }
 
-    /// For the rest: the shapes with display meshes for the exact ones, if there is one among them.
+    /// Shapes for Rapier's own dispatcher, with display meshes in place of exact shapes; `None` without an
+    /// exact shape.
     fn displayed<'s>(&self, g1: &'s dyn Shape, g2: &'s dyn Shape) -> Option<(&'s dyn Shape, &'s dyn Shape)> {
         let exact = [g1, g2].map(|g| g.as_shape::<ExactShape>());
         if exact.iter().all(Option::is_none) {
@@ -92,12 +101,12 @@ impl ExactDispatcher {
     }
 }
 
-/// Both, if both are exact.
+/// Both shapes if both are exact.
 fn exact<'s>(g1: &'s dyn Shape, g2: &'s dyn Shape) -> Option<(&'s ExactShape, &'s ExactShape)> {
     Some((g1.as_shape::<ExactShape>()?, g2.as_shape::<ExactShape>()?))
 }
 
-/// A pair that is asked once.
+/// A pair for a single query.
 fn asked(
     a: &ExactShape,
     b: &ExactShape,
@@ -113,7 +122,7 @@ fn is_in_touch(pair: &ContactPair) -> bool {
     matches!(pair.status(), Some(Status::Interfering | Status::Touching))
 }
 
-/// Distance (mm) within which sensors need no contacts.
+/// Largest distance (mm) of queries that need no contacts, such as sensors.
 const NOWHERE: f64 = 0.0;
 
 impl QueryDispatcher for ExactDispatcher {

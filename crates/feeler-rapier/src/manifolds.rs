@@ -32,7 +32,7 @@ pub(crate) struct Request {
     /// Largest depth (mm).
     pub depth: f64,
     /// Displacement (mm) that forces add to the last motion in one step.
-    pub acceleration: f64,
+    pub forced_displacement: f64,
 }
 
 impl PairMemory {
@@ -65,7 +65,7 @@ impl PairMemory {
         self.tracker.set_options(options);
         // Rapier cannot query again within a step.
         let id = Pose::identity();
-        let bound = self.tracker.expected_bound(&id, &ab, request.acceleration, request.prediction);
+        let bound = self.tracker.expected_bound(&id, &ab, request.forced_displacement, request.prediction);
         let updated = bound.and_then(|bound| self.tracker.update(&id, &ab, bound));
         std::mem::swap(&mut self.ids, &mut self.ids_before);
         self.ids.clear();

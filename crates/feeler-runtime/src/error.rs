@@ -60,7 +60,7 @@ pub enum QueryError {
         displacement: f64,
     },
     /// An option of a tracker is NaN or negative.
-    #[error("the option {name} of the tracker is {value}; give a number of 0 or more")]
+    #[error("the option {name} of the tracker is {value}; give a finite number of 0 or more")]
     TrackerOption {
         /// Name of the option.
         name: &'static str,

@@ -465,6 +465,13 @@ fn tracking_takes_what_steps_can_close() {
         |e: &SceneError| matches!(e, SceneError::Query { error: QueryError::StepBound { .. }, .. });
     assert!(refused.is_err_and(|e| is_bound(&e)));
     assert_eq!(scene.tracked().count(), 0);
+    // Invalid options change nothing.
+    for reach in [f64::INFINITY, f64::NAN, -1.0] {
+        let refused = scene.track(&TrackerOptions { reach, ..options }, slow);
+        assert!(refused.is_err_and(|e| e.to_string().contains("reach")), "{reach}");
+    }
+    scene.track(&options, slow).unwrap();
+    assert_eq!(scene.tracked().count(), 1);
     // Queries are not affected.
     scene.step().unwrap();
     assert_eq!(scene.status(floor, ball), Ok(Some(Status::Interfering)));

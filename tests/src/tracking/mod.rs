@@ -1,11 +1,11 @@
-//! Steps of contact trackers, and what is demanded of their sets.
+//! Steps of contact trackers, and demands on their sets.
 //!
 //! A step of a [`Scene`] begins at a pose in or near contact ([`Scene::start`]) and has a random free twist.
 //! The set of a [`ContactTracker`](feeler_runtime::ContactTracker) restricts it ([`project()`]): the motion
-//! made is the nearest one that obeys the linear gaps of all active contacts. Demanded:
+//! made is the nearest one that obeys the linear gaps of all active contacts. Demands:
 //!
-//! - *sufficiency*: the end pose is no deeper than 2ε + θd + ½θ²ρ, with the bounds (θ, d) of the motion made
-//!   and ρ the largest distance of B's box corners from the centre of rotation;
+//! - *sufficiency*: the end pose is no deeper than 2ε + θd + ½θ²ρ, with the bounds (θ, d) of the
+//!   motion made and ρ the largest distance of B's box corners from the centre of rotation;
 //! - *mirror*: a motion whose straight path is free is not shortened by more than ε;
 //! - *agreement*: the strict contacts are those of a fresh query;
 //! - *continuity* ([`continuity`]): gaps follow the motion, identities do not return.
@@ -125,13 +125,13 @@ fn named(l: &Lmd) -> String {
     format!("{} / {} {:?} {:+.6}", of(&l.feature_a), of(&l.feature_b), l.class, l.distance)
 }
 
-/// The same for a contact of a set.
+/// Features, kind and gap of a contact of a set.
 fn named_contact(c: &StepContact) -> String {
     let [a, b] = c.features.map(|(kind, index)| format!("{kind:?} {index}"));
     format!("{a} / {b} {:?} {:+.6}", c.kind, c.gap)
 }
 
-/// Whether a contact is a minimum.
+/// Returns whether a contact is a minimum.
 fn is_minimum(l: &Lmd) -> bool {
     l.class != LmdClass::Quasi && !l.undecided
 }

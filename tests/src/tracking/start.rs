@@ -8,7 +8,7 @@ use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// How a start is made from a pose of its scene.
+/// Construction of a start from a pose of its scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartKind {
     /// Random pose beside it, pushed along a random twist.
@@ -26,7 +26,7 @@ pub enum StartKind {
 pub struct Start {
     /// Pose of B in A's frame.
     pub pose: Pose,
-    /// How it was made.
+    /// Construction.
     pub kind: StartKind,
 }
 
@@ -43,7 +43,7 @@ const REACH: f64 = 0.1;
 /// Approaching steps at most.
 const MAX_APPROACH: usize = 400;
 
-/// What a twist can change.
+/// Components of a twist that are not 0.
 type Mask = Twist;
 
 impl Scene {

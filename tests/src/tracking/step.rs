@@ -24,7 +24,7 @@ const SAME_GAP: f64 = 1e-9;
 /// Violation (mm) of a linear gap up to which a motion obeys it.
 const OBEYED: f64 = 1e-7;
 
-/// What one step showed.
+/// Results of one step.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Translation and rotation of the free twist are small.
@@ -32,7 +32,7 @@ pub struct Outcome {
     /// Contacts, and active ones, of the set that the motion obeys.
     pub sizes: [usize; 2],
     /// The first set did not cover the motion made.
-    pub is_asked_again: bool,
+    pub is_updated_again: bool,
     /// The last set covers it, and its linear gaps are obeyed.
     pub is_accepted: bool,
     /// Depth (mm) at the end.
@@ -62,9 +62,9 @@ pub struct Tally {
     pub shortened: Vec<String>,
     /// Strict contacts of fresh queries.
     pub strict: u64,
-    /// Those that a neighbouring feature or a sample stands for.
+    /// Strict contacts that a contact on a neighbouring feature or a sample replaces.
     pub replaced: u64,
-    /// Those that the tracker does not have, and strict ones of the tracker that the query does not have.
+    /// Strict contacts of the query that the tracker lacks, and of the tracker that the query lacks.
     pub disagreements: Vec<String>,
     /// Slow motions.
     pub motions: u64,
@@ -227,7 +227,7 @@ impl<'a> Bench<'a> {
         let mut outcome = Outcome {
             is_small: t < SMALL[0] && w < SMALL[1],
             sizes: [self.tracker.contacts().len(), self.tracker.active().count()],
-            is_asked_again: rounds > 1,
+            is_updated_again: rounds > 1,
             is_accepted: is_covered && made.violation <= OBEYED,
             depth,
             allowed: 2.0 * gap_error + turn * slide + 0.5 * turn * turn * arm,
@@ -300,7 +300,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// What the set at the start had where the end is deep.
+    /// Describes the contact at a deep end, and the contacts of the set near it.
     fn explanation(&self, deepest: Option<&Lmd>, end: &Pose, made: &Twist) -> String {
         let pose = &self.start.pose;
         let values = |p: &Pose| (p.translation.vector.data.0[0], p.rotation.coords.data.0[0]);

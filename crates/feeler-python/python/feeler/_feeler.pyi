@@ -12,8 +12,8 @@ def mujoco_functions() -> list[int]:
     """Addresses of the functions for the entries of MuJoCo's table."""
 
 def mujoco_begin(earlier: list[int], room: int, offsets: list[int]) -> None:
-    """What stood in the table, where mj_maxContact is, and where time, positions, rotations, the length of a step
-    and gravity are."""
+    """Stores the earlier entries of the table, the address of mj_maxContact, and the offsets of the time and of the
+    positions and rotations of geoms in MjData and of the time step and gravity in MjModel."""
 
 def mujoco_register(
     model: int,
@@ -22,15 +22,16 @@ def mujoco_register(
     gap: float,
     depth: float,
 ) -> None:
-    """Registers geoms of a model: number, name, solid, frame, and whether joints do not guide it, of each. `max_displacement` (mm) limits the bound
-    of a step; `gap` (m) has been added to the gaps of each two geoms."""
+    """Registers geoms of a model, each with its number, name, solid and frame, and whether it is fixed or has a free
+    joint. `max_displacement` (mm) limits the bound of a step; `gap` (m) is the sum that was added to the gaps of two
+    geoms."""
 
 def mujoco_forget(model: int) -> int:
-    """Forgets a model; how many are left."""
+    """Removes a model and the states of its data; returns the number of remaining models."""
 
 def mujoco_states() -> int:
-    """How many states are kept: of two geoms of one MjData each."""
+    """Number of states, each of two geoms of one MjData."""
 
 def mujoco_counts(model: int) -> tuple[int, int, int, int, int] | None:
-    """Of a model: failed calls, updates with unexplained interference, updates, steps that were not covered, and
-    contacts that were dropped."""
+    """Counts of a model: failed calls, updates with unexplained interference, updates, uncovered steps, and dropped
+    contacts. None for an unknown model."""

@@ -117,10 +117,10 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut
         let face = faces.from;
         let mut linear = None;
         // Pieces follow each other around a loop, and so may the border of the other face.
-        let (mut border, mut end) = (BorderSteps::default(), None);
+        let (mut steps, mut end) = (ImageSteps::default(), None);
         for piece in &face.trim.pieces {
             if end.replace(piece.end()) != Some(piece.start()) {
-                border = BorderSteps::default();
+                steps = ImageSteps::default();
             }
             let point = |s: f64| set.ctx.in_a(which, &face.surface.point(piece.eval(s)));
             // No farther from its middle than three times the half chords: monotone pieces do not wind.
@@ -131,13 +131,13 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut
             }
             let image = linear.filter(|_| may_face).and_then(|linear| Image::of(set, &faces, &linear, piece));
             if !may_face || image.as_ref().is_some_and(Image::is_outside) {
-                border = BorderSteps::default();
+                steps = ImageSteps::default();
                 continue;
             }
             let trim = |s: f64| OnTrim { uv: piece.eval(s), deviation: piece.deviation };
             let leader = Leader::Trim(which, &trim, image.as_ref());
             let path = Path { set, point: &point, leader, ends_only: false };
-            walk_on(&path, (0.0, 1.0), options, &mut border, out);
+            walk_on(&path, (0.0, 1.0), options, &mut steps, out);
         }
     }
 }
@@ -173,25 +173,54 @@ impl Path<'_> {
     }
 }
 
-/// Steps over and along borders of the other face, as parts of a trim with an image on it.
+/// Lengths of steps along a trim with an image on the other face, as parts of the trim.
 #[derive(Clone, Copy, Debug)]
-struct BorderSteps {
+struct ImageSteps {
+    /// Next step to test for borders of the other face.
+    ahead: f64,
     /// Next step across a border.
     across: f64,
     /// The last place was on a border.
     was_shared: bool,
 }
 
-impl Default for BorderSteps {
+impl Default for ImageSteps {
     fn default() -> Self {
-        Self { across: SMALLEST_PART, was_shared: false }
+        Self { ahead: 1.0, across: SMALLEST_PART, was_shared: false }
+    }
+}
+
+impl ImageSteps {
+    /// End of the step from a place, no farther than `most`, and whether no border intersects it. Steps are
+    /// halved down to [`SMALLEST_PART`] until they are free. At a border they double up to `longest_across`,
+    /// so that corners of small common areas are found; if two places in a row are on the border (`shared`),
+    /// the step has that length at once.
+    fn end_of_step(
+        &mut self,
+        image: &Image<'_>,
+        s: f64,
+        most: f64,
+        (shared, longest_across): (bool, f64),
+    ) -> (f64, bool) {
+        let is_along = std::mem::replace(&mut self.was_shared, shared) && shared;
+        while self.ahead >= SMALLEST_PART {
+            let end = (s + self.ahead).min(most);
+            if image.is_free(s, end) {
+                (self.ahead, self.across) = ((2.0 * self.ahead).min(1.0), SMALLEST_PART);
+                return (end, true);
+            }
+            self.ahead *= 0.5;
+        }
+        let across = if is_along { longest_across } else { self.across.min(longest_across) };
+        (self.ahead, self.across) = (SMALLEST_PART, 2.0 * across);
+        ((s + across).min(most), false)
     }
 }
 
 /// Follows a curve between two parameters and reports members on both solids: those passed, and the last one
 /// before each crossing of a trim.
 fn walk(path: &Path<'_>, range: (f64, f64), options: &QueryOptions, out: &mut Vec<Sample>) {
-    walk_on(path, range, options, &mut BorderSteps::default(), out);
+    walk_on(path, range, options, &mut ImageSteps::default(), out);
 }
 
 /// [`walk`] that continues a walk along the curve before this one.
@@ -199,7 +228,7 @@ fn walk_on(
     path: &Path<'_>,
     (s0, s1): (f64, f64),
     options: &QueryOptions,
-    border: &mut BorderSteps,
+    steps: &mut ImageSteps,
     out: &mut Vec<Sample>,
 ) {
     let Path { set, point, leader, ends_only } = *path;
@@ -214,21 +243,19 @@ fn walk_on(
         out.extend(at(0.0).and_then(|m| set.sample(&m, false)));
         return;
     }
-    // Of what carries loads the ends of straight pieces are enough, and their corners with other trims.
+    // The ends of straight pieces and their corners with other trims carry all loads.
     let straight = (0.0625 * STATION_TURN / turn).clamp(0.25, 1.0);
     let most = if options.load_bearing && own.is_some() { straight } else { 0.25 };
     let longest =
         options.conformal_spacing.map_or(most, |spacing| (spacing / length).min(most)).max(MIN_STEP * 0.0625);
-    // The ends, and where the curve bends places in between.
+    // Members are sampled at the ends and, on a bent curve, in between.
     let stations = (1..=MAX_STATIONS).find(|n| turn <= f64::from(*n) * STATION_TURN).unwrap_or(MAX_STATIONS);
     let station = |k: u32| f64::from(k) / f64::from(stations);
     let mut next = 0;
     let mut s = 0.0;
     let mut last: Option<(f64, bool)> = None;
-    let is_inside = |m: Option<&Member>| m.is_some_and(|m| m.sides.is_some());
-    // Whether no trim of the other face meets the last step, and the next step to test: the whole curve, or
-    // no more than a walk that ended at a border.
-    let (mut is_free, mut ahead) = (false, if border.across > SMALLEST_PART { SMALLEST_PART } else { 1.0 });
+    // Whether no trim of the other face intersects the last step.
+    let mut is_free = false;
     let mut sampled = f64::NEG_INFINITY;
     // Loads need the outline of the whole feature only; pieces of fine trims are short.
     let scale = if options.load_bearing { (set.extent / length).max(1.0) } else { 1.0 };
@@ -238,8 +265,8 @@ fn walk_on(
             next += 1;
         }
         let is_station = s >= station(next);
-        // After a free step the place is on the same side as the last one. Members are needed at stations,
-        // and at half the longest distance.
+        // A free step stays on one side of the border. Members are needed at stations, and at half the
+        // longest distance.
         let is_needed = is_station || s - sampled >= 0.5 * longest;
         let (member, inside) = match last {
             Some((_, was)) if is_free && !(was && is_needed) => (None, was),
@@ -256,36 +283,8 @@ fn walk_on(
         if let Some((before, was)) = last
             && was != inside
         {
-            // The border, from its inner side.
-            let (mut hit, mut miss) = if was { (before, s) } else { (s, before) };
-            let (mut of_hit, of_miss) = (at(hit), at(miss));
-            let most = 2.0 * (hit - miss).abs() * length;
-            let gap = |m: Option<&Member>| m.map_or(0.0, |m| clearance(set, m, own, most));
-            let (mut gap_of_hit, mut gap_of_miss) = (gap(of_hit.as_ref()), gap(of_miss.as_ref()));
-            for k in 0..3 * BISECTIONS {
-                let narrow = NARROW * set.ctx.tol.tol / ((hit - miss).abs() * length);
-                if narrow >= 1.0 {
-                    break;
-                }
-                // Slightly before and behind the place that linear interpolation of the gaps gives; every
-                // third time the middle.
-                let interpolated = gap_of_hit / (gap_of_hit + gap_of_miss);
-                let part = match k % 3 {
-                    0 if interpolated.is_finite() => interpolated - 0.4 * narrow,
-                    1 if interpolated.is_finite() => interpolated + 0.4 * narrow,
-                    _ => 0.5,
-                };
-                let part = part.clamp(0.4 * narrow, 1.0 - 0.4 * narrow);
-                let mid = hit + part * (miss - hit);
-                let member = at(mid);
-                let of_mid = gap(member.as_ref());
-                if is_inside(member.as_ref()) {
-                    (hit, gap_of_hit, of_hit) = (mid, of_mid, member);
-                } else {
-                    (miss, gap_of_miss) = (mid, of_mid);
-                }
-            }
-            out.extend(of_hit.and_then(|m| set.sample(&m, true)));
+            let places = if was { (before, s) } else { (s, before) };
+            out.extend(last_inside((set, own), &at, places, length).and_then(|m| set.sample(&m, true)));
         }
         next += u32::from(is_station);
         out.extend(member.as_ref().and_then(|m| set.sample(m, is_station)));
@@ -293,46 +292,70 @@ fn walk_on(
             return;
         }
         last = Some((s, inside));
-        // On a trim of the other face there is no way to go freely.
+        // A place on a trim of the other face has no clearance.
         let shared = member.as_ref().is_some_and(|m| m.is_on_trim_of_other(own));
         if let Some(image) = image {
             // Inside, steps end at stations; outside, the rest of the path may be free.
             let most = if inside { (s + longest).min(station(next)) } else { 1.0 };
-            is_free = false;
-            while ahead >= SMALLEST_PART && !is_free {
-                is_free = image.is_free(s, (s + ahead).min(most));
-                if !is_free {
-                    ahead *= 0.5;
-                }
+            let longest_across = (if shared { SHARED_STEP } else { MIN_STEP } * scale).min(longest);
+            (s, is_free) = steps.end_of_step(image, s, most, (shared, longest_across));
+            if !inside && is_free && s >= 1.0 {
+                return;
             }
-            if is_free {
-                let end = (s + ahead).min(most);
-                if !inside && end >= 1.0 {
-                    return;
-                }
-                (s, ahead, border.across) = (end, (2.0 * ahead).min(1.0), SMALLEST_PART);
-            } else {
-                // Across a border. Along a border the steps grow, at once if two places in a row are on it.
-                let longest_across = if shared { SHARED_STEP * scale } else { MIN_STEP * scale };
-                let is_along = shared && border.was_shared;
-                let across = if is_along { longest_across } else { border.across.min(longest_across) };
-                s = (s + across.min(longest)).min(most);
-                (ahead, border.across) = (SMALLEST_PART, 2.0 * across);
-            }
-            border.was_shared = shared;
             continue;
         }
-        // Inside no step is longer than this; outside the rest of the way may be free.
+        // Inside no step is longer than this; outside the rest of the path may be free.
         let most = if inside { longest } else { 1.0 - s } * length / STEP;
         let free = member.filter(|_| !shared).map_or(0.0, |m| clearance(set, &m, own, most));
         if !inside && STEP * free >= (1.0 - s) * length * (1.0 - 1e-9) {
-            // Nothing is met on the rest of the way.
             return;
         }
         let smallest = if shared || free <= set.ctx.tol.same { SHARED_STEP } else { MIN_STEP };
         let smallest = smallest * scale;
         s = (s + (STEP * free / length).clamp(smallest.min(longest), longest)).min(station(next));
     }
+}
+
+/// Bisects between a place inside the trims and one outside, down to a part of the tolerance; returns the
+/// last member inside. The parameters are parts of a curve of this length (mm).
+fn last_inside(
+    (set, own): (&FamilySet<'_>, Option<Which>),
+    at: &dyn Fn(f64) -> Option<Member>,
+    (mut inner, mut outer): (f64, f64),
+    length: f64,
+) -> Option<Member> {
+    let (mut last, of_outer) = (at(inner), at(outer));
+    let most = 2.0 * (inner - outer).abs() * length;
+    let gap = |m: Option<&Member>| m.map_or(0.0, |m| clearance(set, m, own, most));
+    let (mut gap_inside, mut gap_outside) = (gap(last.as_ref()), gap(of_outer.as_ref()));
+    for k in 0..3 * BISECTIONS {
+        let narrow = NARROW * set.ctx.tol.tol / ((inner - outer).abs() * length);
+        if narrow >= 1.0 {
+            break;
+        }
+        // Slightly before and behind the place that linear interpolation of the gaps gives; every third time
+        // the middle.
+        let interpolated = gap_inside / (gap_inside + gap_outside);
+        let part = match k % 3 {
+            0 if interpolated.is_finite() => interpolated - 0.4 * narrow,
+            1 if interpolated.is_finite() => interpolated + 0.4 * narrow,
+            _ => 0.5,
+        };
+        let mid = inner + part.clamp(0.4 * narrow, 1.0 - 0.4 * narrow) * (outer - inner);
+        let member = at(mid);
+        let gap_at_mid = gap(member.as_ref());
+        if is_inside(member.as_ref()) {
+            (inner, gap_inside, last) = (mid, gap_at_mid, member);
+        } else {
+            (outer, gap_outside) = (mid, gap_at_mid);
+        }
+    }
+    last
+}
+
+/// Returns whether a member is inside the trims of both solids.
+fn is_inside(member: Option<&Member>) -> bool {
+    member.is_some_and(|m| m.sides.is_some())
 }
 
 /// Length and turn (rad) of a curve over `0..1` by a chain of chords; steps need no more.

@@ -98,8 +98,8 @@ fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {
     nearest.map_or(FRAC_PI_2, |d| math::acos(d.dot(n).clamp(0.0, 1.0)))
 }
 
-/// Unit vector d with the largest ⟨`along`, d⟩, subject to ⟨d, v⟩ ≤ sin `angle` for the unit vectors v along
-/// all `constraints`. `None` if no direction satisfies them.
+/// Unit vector d with the largest ⟨`along`, d⟩, subject to ⟨d, v⟩ ≤ sin `angle` for the unit
+/// vectors v along all `constraints`. `None` if no direction satisfies them.
 ///
 /// The maximum has no, one or two active constraints, which are enumerated (BREP 1.24).
 pub(crate) fn farthest_direction(constraints: &[V3], angle: f64, along: &V3) -> Option<V3> {
@@ -131,8 +131,8 @@ pub(crate) fn farthest_direction(constraints: &[V3], angle: f64, along: &V3) -> 
     best.map(|(_, d)| d)
 }
 
-/// Whether a unit vector d satisfies ⟨d, v⟩ ≤ sin `angle` for the unit vectors v along all `constraints`, up
-/// to rounding.
+/// Returns whether a unit vector d satisfies ⟨d, v⟩ ≤ sin `angle` for the unit vectors v along all
+/// `constraints`, up to rounding.
 pub(crate) fn satisfies(d: &V3, constraints: &[V3], angle: f64) -> bool {
     let limit = math::sin(angle) + PRODUCT_ROUNDING;
     constraints.iter().all(|v| d.dot(v) <= limit * v.norm())

@@ -103,13 +103,19 @@ impl Scene {
     /// bodies' motions can close. A tracker is kept for 64 steps after its pair was near.
     ///
     /// # Errors
-    /// [`SceneError::Query`] with the first pair that has no contacts, for example because a bound is
-    /// negative or not finite; all others have theirs. [`SceneError::BroadPhase`]: the last step stays.
+    /// [`SceneError::Options`] for invalid options and an infinite reach, and [`SceneError::BroadPhase`]: the
+    /// last step stays. [`SceneError::Query`] with the first pair that has no contacts, for example because a
+    /// bound is negative or not finite; all others have theirs.
     pub fn track(
         &mut self,
         options: &TrackerOptions,
         bounds: impl Fn(BodyId) -> StepBound,
     ) -> Result<(), SceneError> {
+        options.check().map_err(SceneError::Options)?;
+        if !options.reach.is_finite() {
+            let error = QueryError::TrackerOption { name: "reach", value: options.reach };
+            return Err(SceneError::Options(error));
+        }
         let bounds: Vec<StepBound> = self.bodies.iter().map(|entry| bounds(entry.id)).collect();
         let finite = |bound: &StepBound| if bound.is_valid() { bound.displacement } else { 0.0 };
         let farthest = bounds.iter().map(finite).fold(0.0, f64::max);
@@ -197,7 +203,7 @@ impl Scene {
             return Ok(());
         }
         self.trackers.gap = if gap > f64::MIN_POSITIVE { 2.0 * power_of_two(gap) } else { 0.0 };
-        self.set_reach()
+        self.set_reach().inspect_err(|_| self.trackers.gap = known)
     }
 
     /// Sums over all updates of all trackers.

@@ -329,8 +329,8 @@ fn steps(
     steps(f, sample, (k, middle), (j, r), report);
 }
 
-/// Returns whether the derivative is nowhere zero over a step of this length, judged by its values and slopes
-/// at the ends, when the gradient may differ by `off` from theirs.
+/// Returns whether the derivative has no root over a step of this length, by its values and slopes at the
+/// ends, if the gradient differs from that at the ends by at most `off`.
 ///
 /// The cubic through values and slopes differs from its chord by at most 4/27 of the sum of the differences
 /// between the slopes at the ends and the chord's; the test allows [`SLOPE_SLACK`] of it, or the change due
@@ -470,7 +470,7 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    /// Of objectives without a curve of their own.
+    /// Third derivatives that do not vary.
     const NONE: Third = Third { spread: 0.0, bend: 0.0 };
 
     /// A minimum on an end, or beyond it by less than the margin, is found once.

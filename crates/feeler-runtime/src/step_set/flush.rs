@@ -1,8 +1,8 @@
 //! Contacts across flush seams.
 //!
-//! Where two faces lie in one plane, the corner of one solid faces the flank of the other one, and the
-//! distance between them is a minimum across the direction of a slide. The normal of an adjacent face
-//! separates the solids as well, up to the wanted error, and does not obstruct the slide.
+//! If two faces lie in one plane, the corner of one solid faces the flank of the other one. The minimum
+//! between them has a normal along the slide, which it would obstruct. The normal of an adjacent face
+//! separates the solids as well, up to the wanted error.
 //!
 //! # Source
 //! MATH §23.
@@ -31,8 +31,8 @@ const MAX_FLUSH_ANGLE: f64 = 0.1;
 
 /// The contact with the normal of an adjacent face, for contacts that the step can close. `None` unless both
 /// footpoints are within the wanted error of convex edges or vertices, their distance exceeds that error, and
-/// two adjacent faces, one of either side, are flush to the same error. A corner in the plane of a face
-/// beside it is not flush: without a face along that plane, it moves through the plane.
+/// two adjacent faces, one of either side, are flush to the same error. A corner in the plane of another face
+/// is not flush if no face of its own lies along that plane, because it can move through the plane.
 pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> Option<Accepted> {
     if contact.distance <= step.gap_error || contact.distance > step.max_distance {
         return None;

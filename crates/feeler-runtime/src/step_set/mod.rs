@@ -1,10 +1,10 @@
 //! The contacts that a step of a simulator needs: quasi-minima, extended faces and samples, by bounds of the
 //! motion to come.
 //!
-//! Let the step turn B by at most θ relative to A and displace no point of B by more than d. The two material
-//! points of a minimum at the end of the step satisfy at its beginning, with w between them and n the normal
-//! at the end: |w − h n| ≤ d, n in A's polar, −n within θ of B's. They are not critical yet, so that polars
-//! are dilated and faces extended by what the bounds make possible.
+//! Let the step turn B by at most θ relative to A and displace no point of B by more than d. The two
+//! material points of a minimum at the end of the step satisfy at its beginning, with w between them and n
+//! the normal at the end: |w − h n| ≤ d, n in A's polar, −n within θ of B's. They are not critical
+//! yet, so that polars are dilated and faces extended by what the bounds make possible.
 //!
 //! # Source
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs), (1.24); MATH §23.

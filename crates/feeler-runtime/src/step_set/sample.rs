@@ -1,12 +1,12 @@
 //! Samples of nearly conformal pairs of features.
 //!
-//! One linear gap errs by up to (θ² + 2 κa θ u − κa κb u²) / (2 (κa + κb)) after a relative rotation θ and a
-//! slide u, with the curvatures κa and κb of both sides in a direction. Where that exceeds the wanted error
-//! and what is of second order for all contacts, θ d + ½ θ² ρ, points at fixed parameters of one feature are
-//! contacts, too: h apart they miss at most κ h² / 8 of the gap, κ being the relative curvature at the end of
-//! the step. Where bodies roll on each other, 1 / κ is no more than the lever arm ρ, and samples would only
-//! obstruct the motion: the path of a material point bends away from the surface by ½ θ² ρ, which linear gaps
-//! do not include.
+//! The error of one linear gap is at most (θ² + 2 κa θ u − κa κb u²) / (2 (κa + κb)) after a
+//! relative rotation θ and a slide u, with the curvatures κa and κb of both sides in a direction. If it
+//! exceeds the wanted error and the terms of second order of all contacts, θ d + ½ θ² ρ, points at fixed
+//! parameters of one feature are contacts, too. With a spacing h, their error is at most κ h² / 8; κ is
+//! the relative curvature at the end of the step. If bodies roll on each other, 1 / κ is at most the lever
+//! arm ρ, and samples would only obstruct the motion: the path of a material point bends away from the
+//! surface by ½ θ² ρ, which linear gaps do not include.
 //!
 //! Parameters are multiples of a power of two, so that a sample keeps its identity while it exists.
 //!
@@ -40,8 +40,7 @@ pub(crate) struct Sample {
     pub step: [f64; 2],
 }
 
-/// What identifies a sample of a pair of bodies: its features, the side of its fixed point and the bits of
-/// its parameters.
+/// Identity of a sample of a pair of bodies: features, side of its fixed point, and bits of its parameters.
 pub(crate) type SampleId = (Feature, Feature, Which, [u64; 2]);
 
 impl Sample {
@@ -210,7 +209,7 @@ impl Hint {
     }
 }
 
-/// Whether samples of the same pair of features lie within the spacing (mm) of a point (frame of A).
+/// Returns whether samples of one pair of features lie within the spacing (mm) of a point (frame of A).
 fn is_passed(out: &[Sample], contact: &Accepted, (which, p): (Which, &P3), spacing: f64) -> bool {
     let point = |s: &Sample| if which == Which::A { s.pair.p_a } else { s.pair.p_b };
     out.iter().any(|s| {
@@ -220,7 +219,7 @@ fn is_passed(out: &[Sample], contact: &Accepted, (which, p): (Which, &P3), spaci
     })
 }
 
-/// Whether a sample coincides with a contact of the same features.
+/// Returns whether a sample coincides with a contact of its features.
 fn is_at(ctx: &Context<'_>, c: &Accepted, s: &Sample) -> bool {
     (c.feature_a, c.feature_b) == (s.pair.feature_a, s.pair.feature_b)
         && (c.p_a - s.pair.p_a).norm() <= ctx.tol.same
@@ -466,9 +465,9 @@ fn on_faces(
 /// A point of one side and the nearest one of a face of the other.
 #[derive(Clone, Copy, Debug)]
 struct Facing {
-    /// On A and on B (frame of A).
+    /// Points on A and on B (frame of A).
     points: [P3; 2],
-    /// From A to B.
+    /// Unit normal from A to B.
     n: V3,
     distance: f64,
     place: FeatureRef,

@@ -50,7 +50,7 @@ impl StepBound {
         other.rotation <= self.rotation && other.displacement <= self.displacement
     }
 
-    /// The larger of both bounds.
+    /// Componentwise maximum of two bounds.
     #[must_use]
     pub fn max(&self, other: &Self) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl StepBound {
         }
     }
 
-    /// The bounds of two motions one after the other, or of two bodies relative to each other.
+    /// Bound of two motions one after the other, or of the relative motion of two bodies.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -68,13 +68,13 @@ impl StepBound {
         }
     }
 
-    /// Both bounds multiplied by a factor.
+    /// Multiplies the rotation and the displacement by a factor.
     #[must_use]
     pub fn times(&self, factor: f64) -> Self {
         Self { rotation: self.rotation * factor, displacement: self.displacement * factor }
     }
 
-    /// The smaller of both bounds.
+    /// Componentwise minimum of two bounds.
     #[must_use]
     pub fn min(&self, other: &Self) -> Self {
         Self {
@@ -83,8 +83,8 @@ impl StepBound {
         }
     }
 
-    /// Both bounds rounded up to powers of two. An update at the pose of the last one with the same bound
-    /// reuses its results.
+    /// Rounds the rotation and the displacement up to powers of two. An update at the pose of the last one
+    /// with the same bound reuses its results.
     #[must_use]
     pub fn rounded_up(&self) -> Self {
         let up = |x: f64| if x > f64::MIN_POSITIVE && x.is_finite() { 2.0 * power_of_two(x) } else { x };

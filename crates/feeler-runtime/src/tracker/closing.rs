@@ -289,7 +289,7 @@ mod tests {
         assert!((held.velocity.shift.z + 0.3).abs() < 1e-6, "{held:?}");
         assert!((held.velocity.spin.y + 0.03).abs() < 1e-7, "{held:?}");
         assert!((held.moved.shift.z + 0.3).abs() < 1e-6, "{held:?}");
-        // With a contact at the other end, it stops.
+        // A contact at the other end stops the bar.
         let far = bar.row(&V3::z(), &P3::new(-10.0, 0.0, 0.0), 0.1);
         let held = bar.held(&free, &[near, far], &mut Loads::default());
         assert!(far.gap_after(&held.moved) > -1e-6 && near.gap_after(&held.moved) > -1e-6, "{held:?}");

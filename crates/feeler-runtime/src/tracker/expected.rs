@@ -10,9 +10,9 @@ const MOTION_FACTOR: f64 = 2.0;
 
 impl ContactTracker {
     /// Bound of the step from these poses, for engines that cannot query within a step: twice the relative
-    /// motion since the last update, plus the displacement (mm) that forces add in a step, such as g·dt². The
-    /// bound is at most `max_displacement` (mm) and [`TrackerOptions::max_step`](super::TrackerOptions). The
-    /// first step and a step after a jump get the largest displacement.
+    /// motion since the last update, plus the displacement (mm) that forces add in a step, such as g·dt².
+    /// The bound is at most `max_displacement` (mm) and [`TrackerOptions::max_step`](super::TrackerOptions).
+    /// The first step and a step after a jump get the largest displacement.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite.

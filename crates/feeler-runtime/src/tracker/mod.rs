@@ -3,9 +3,9 @@
 //! # Guarantees
 //! [`ContactTracker::update`] returns a set of contacts that suffices for the step to come: a motion of B
 //! relative to A that keeps the stated bound and every linear gap of the set ends with no gap below about
-//! minus [`TrackerOptions::gap_error`], up to terms of second order: θ·d + ½·θ²·ρ with the rotation θ, the
-//! displacement d and the lever arm ρ. [`ContactTracker::covers`] returns whether a motion keeps the bound.
-//! The campaign `tracking` measures the exceptions.
+//! minus [`TrackerOptions::gap_error`], up to terms of second order: θ·d + ½·θ²·ρ with the rotation
+//! θ, the displacement d and the lever arm ρ. [`ContactTracker::covers`] returns whether a motion keeps the
+//! bound. The campaign `tracking` measures the exceptions.
 //!
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
 //! negative gap is confirmed by a common point of both solids, or continues a contact of the last update. A
@@ -85,7 +85,7 @@ pub enum StepContactKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepContact {
     /// Identity: increases from contact to contact and is never assigned twice. A contact keeps it while it
-    /// stays on its features, a sample while it is in the set.
+    /// stays on its features and in the set, a sample while it is in the set.
     pub number: u64,
     /// Footpoint in A's own coordinates.
     pub local_a: P3,
@@ -268,7 +268,8 @@ impl ContactTracker {
     }
 
     /// Contacts of the last update, those with gaps up to the reach or up to what the step can close, in
-    /// ascending order of numbers.
+    /// ascending order of numbers. Contacts other than strict ones that another contact implies up to half
+    /// the error of a gap, for every motion within the bound, are not in the set.
     #[must_use]
     pub fn contacts(&self) -> &[StepContact] {
         &self.contacts
@@ -342,8 +343,8 @@ impl ContactTracker {
     /// own coordinates to the world.
     ///
     /// # Errors
-    /// As [`ContactPair::query`], and for a bound that is not finite or negative. The tracker is cleared
-    /// then.
+    /// Errors of [`ContactPair::query`], and [`QueryError`] for a bound that is negative or not finite, and
+    /// for invalid options. An error clears the tracker.
     pub fn update(&mut self, pose_a: &Pose, pose_b: &Pose, bound: StepBound) -> Result<Update, QueryError> {
         self.try_update(pose_a, pose_b, bound).inspect_err(|_| self.clear())
     }
@@ -369,7 +370,7 @@ impl ContactTracker {
         let moved = motion.filter(|_| !jumped).map_or(0.0, |motion| motion.displacement);
         let depth_before = self.last.filter(|_| !jumped).map_or(0.0, |last| last.depth);
         let limit = self.depth_limit();
-        // In powers of two, because the culling state depends on it.
+        // Powers of two keep the culling state.
         let wanted = 2.0 * (depth_before + moved + bound.displacement);
         let depth = (2.0 * power_of_two(wanted.max(MIN_SEARCH_DEPTH))).min(limit);
         self.search(pose_a, pose_b, &bound, depth)?;
@@ -429,7 +430,7 @@ impl ContactTracker {
         let dilation = dilation_a + dilation_b;
         let size = self.pair.body_a().size().max(self.pair.body_b().size());
         let tolerance = Tolerances::before_rounding(size, None);
-        // In powers of two, because the culling state depends on it.
+        // Powers of two keep the culling state.
         let beyond = (self.options.reach + bound.displacement + dilation).max(tolerance);
         let options = QueryOptions {
             penetration: depth,

@@ -1,7 +1,7 @@
 //! Contacts that others of the set imply.
 //!
-//! A contact c is implied by a contact k if for every motion within the bound (θ, d) of the step the gap of c
-//! is no more than an error δ below that of k. With the displacement u of c's point on B and the vector w
+//! A contact c is implied by a contact k if for every motion within the bound (θ, d) of the step the gap of
+//! c is no more than an error δ below that of k. With the displacement u of c's point on B and the vector w
 //! from there to k's, the difference of both linear gaps is
 //!
 //! ```text
@@ -17,12 +17,22 @@ use feeler_geom::{P3, Pose};
 /// Largest error of implied contacts, as a part of the error of a gap.
 const MAX_ERROR_PART: f64 = 0.5;
 
-/// Reused memory.
+/// A contact in the order in which contacts are kept.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    is_strict: bool,
+    /// The contact was in the last update.
+    is_old: bool,
+    /// Index of the contact.
+    index: usize,
+}
+
+/// Scratch buffers reused between updates.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    /// Order in which contacts are kept, with the points on B in A's frame.
-    order: Vec<(usize, P3)>,
-    /// Positions of the contacts kept in this order.
+    /// Contacts in the order in which they are kept.
+    order: Vec<Entry>,
+    /// Indices of the contacts kept, with the points on B in A's frame.
     kept: Vec<(usize, P3)>,
     is_kept: Vec<bool>,
 }
@@ -36,26 +46,28 @@ impl ContactTracker {
         let Scratch { order, kept, is_kept } = &mut self.redundant;
         let (contacts, known, before) = (&self.contacts, &self.known, &self.before);
         order.clear();
-        order.extend(contacts.iter().enumerate().map(|(i, c)| (i, pose_ab * c.local_b)));
-        let rank = |i: usize| {
-            let was_known = before.binary_search_by_key(&known[i].key, |identity: &Identity| identity.key);
-            (contacts[i].kind != StepContactKind::Strict, was_known.is_err())
-        };
-        order.sort_unstable_by(|&(i, _), &(j, _)| {
-            let by_gap = contacts[i].gap.total_cmp(&contacts[j].gap);
-            rank(i).cmp(&rank(j)).then(by_gap).then_with(|| known[i].key.cmp(&known[j].key))
+        order.extend(contacts.iter().zip(known).enumerate().map(|(index, (contact, identity))| Entry {
+            is_strict: contact.kind == StepContactKind::Strict,
+            is_old: before.binary_search_by_key(&identity.key, |before: &Identity| before.key).is_ok(),
+            index,
+        }));
+        order.sort_unstable_by(|x, y| {
+            let first = (y.is_strict, y.is_old).cmp(&(x.is_strict, x.is_old));
+            let by_gap = contacts[x.index].gap.total_cmp(&contacts[y.index].gap);
+            first.then(by_gap).then_with(|| known[x.index].key.cmp(&known[y.index].key))
         });
         kept.clear();
         is_kept.clear();
         is_kept.resize(contacts.len(), false);
-        for &(i, p) in &*order {
-            let contact = &contacts[i];
-            let is_implied = |&(k, of_kept): &(usize, P3)| {
-                is_implied((contact, &p), (&contacts[k], &of_kept), bound, error)
+        for &Entry { is_strict, index, .. } in &*order {
+            let contact = &contacts[index];
+            let point = pose_ab * contact.local_b;
+            let implies = |&(k, of_kept): &(usize, P3)| {
+                is_implied((contact, &point), (&contacts[k], &of_kept), bound, error)
             };
-            if contact.kind == StepContactKind::Strict || !kept.iter().any(is_implied) {
-                kept.push((i, p));
-                is_kept[i] = true;
+            if is_strict || !kept.iter().any(implies) {
+                kept.push((index, point));
+                is_kept[index] = true;
             }
         }
         let mut flags = is_kept.iter();

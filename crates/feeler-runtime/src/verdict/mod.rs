@@ -103,7 +103,8 @@ struct Evidence {
     faces: FacePair,
     /// Unit direction along the edge that crosses.
     along: Option<V3>,
-    /// Deviation (mm) of the trims that the crossing lies on.
+    /// Largest distance (mm) by which the borders of both faces at an edge miss each other, if the crossing
+    /// lies on a border; 0 otherwise.
     deviation: f64,
 }
 
