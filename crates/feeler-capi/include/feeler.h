@@ -818,7 +818,8 @@ typedef struct FeelerTrackerUpdate {
    */
   uint32_t struct_size;
   /*
-   Not 0: the motion since the last update was a jump, or there was none; everything was searched anew.
+   Not 0: the motion since the last update was a jump, or there was no update; all contacts were searched
+   anew.
    */
   uint8_t jumped;
   /*
@@ -826,7 +827,7 @@ typedef struct FeelerTrackerUpdate {
    */
   uint8_t decided;
   /*
-   0.
+   Reserved, 0.
    */
   uint8_t reserved[2];
   /*
@@ -921,7 +922,7 @@ typedef struct FeelerTrackerCounts {
    */
   uint32_t struct_size;
   /*
-   0.
+   Reserved, 0.
    */
   uint32_t reserved;
   /*
@@ -1671,7 +1672,7 @@ enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
                                       enum FeelerStatus *out);
 
 /*
- Sets the defaults and the size.
+ Writes the default options and their size.
 
  # Safety
  `options` is NULL or may be written.
@@ -1679,8 +1680,8 @@ enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
 void feeler_tracker_options_init(struct FeelerTrackerOptions *options);
 
 /*
- A tracker of the contacts of two bodies, for solvers that compute contacts once a step. Both bodies may
- be the same. NULL options mean the defaults.
+ Creates a tracker of the contacts of two bodies, for solvers that compute contacts once a step. `a` and
+ `b` may be the same body. NULL options mean the defaults.
 
  # Safety
  `a` and `b` are bodies; `options` is NULL or has the size given by its `struct_size`; `out` may be
@@ -1796,7 +1797,7 @@ enum FeelerResult feeler_tracker_status(const struct FeelerTracker *tracker,
 enum FeelerResult feeler_tracker_verdict(struct FeelerTracker *tracker, struct FeelerVerdict *out);
 
 /*
- Sums over all updates.
+ Returns the sums over all updates.
 
  # Safety
  No other thread changes `tracker`; `out` has the size given by its `struct_size`.

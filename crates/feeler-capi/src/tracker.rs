@@ -137,11 +137,12 @@ pub enum FeelerTrackedStatus {
 pub struct FeelerTrackerUpdate {
     /// `sizeof(FeelerTrackerUpdate)`, set by the caller.
     pub struct_size: u32,
-    /// Not 0: the motion since the last update was a jump, or there was none; everything was searched anew.
+    /// Not 0: the motion since the last update was a jump, or there was no update; all contacts were searched
+    /// anew.
     pub jumped: u8,
     /// Not 0: a verdict was computed.
     pub decided: u8,
-    /// 0.
+    /// Reserved, 0.
     pub reserved: [u8; 2],
     /// Contacts that the option `max_contacts` dropped.
     pub dropped: u64,
@@ -153,7 +154,7 @@ pub struct FeelerTrackerUpdate {
 pub struct FeelerTrackerCounts {
     /// `sizeof(FeelerTrackerCounts)`, set by the caller.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved, 0.
     pub reserved: u32,
     /// Updates.
     pub updates: u64,
@@ -208,7 +209,7 @@ impl FeelerTrackerOptions {
     }
 }
 
-/// Sets the defaults and the size.
+/// Writes the default options and their size.
 ///
 /// # Safety
 /// `options` is NULL or may be written.
@@ -220,8 +221,8 @@ pub unsafe extern "C" fn feeler_tracker_options_init(options: *mut FeelerTracker
     }
 }
 
-/// A tracker of the contacts of two bodies, for solvers that compute contacts once a step. Both bodies may
-/// be the same. NULL options mean the defaults.
+/// Creates a tracker of the contacts of two bodies, for solvers that compute contacts once a step. `a` and
+/// `b` may be the same body. NULL options mean the defaults.
 ///
 /// # Safety
 /// `a` and `b` are bodies; `options` is NULL or has the size given by its `struct_size`; `out` may be
@@ -415,10 +416,7 @@ pub unsafe extern "C" fn feeler_tracker_verdict(
     enter(|| unsafe {
         let tracker = exclusive(tracker, "tracker")?;
         tracker.check()?;
-        let dilation: f64 = tracker.tracker.options().dilations.iter().sum();
-        let is_minimum = |c: &&StepContact| c.kind == StepContactKind::Strict;
-        let gaps = tracker.tracker.contacts().iter().filter(is_minimum).map(|c| c.gap + dilation);
-        let distance = gaps.fold(f64::INFINITY, f64::min);
+        let distance = tracker.tracker.min_distance().unwrap_or(f64::INFINITY);
         let tolerance = tracker.tracker.tolerances().tol;
         tracker.broken = true;
         let verdict = verdict_record(tracker.tracker.verdict(), distance, tolerance, 0);
@@ -427,7 +425,7 @@ pub unsafe extern "C" fn feeler_tracker_verdict(
     })
 }
 
-/// Sums over all updates.
+/// Returns the sums over all updates.
 ///
 /// # Safety
 /// No other thread changes `tracker`; `out` has the size given by its `struct_size`.

@@ -341,8 +341,8 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     let is_broken = state.is_poisoned();
     state.clear_poison();
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    let goes_on = state.time <= time && time <= state.time + LEAP * step;
-    if !goes_on || is_broken || !Arc::ptr_eq(&state.registered, registered) {
+    let is_continued = state.time <= time && time <= state.time + LEAP * step;
+    if !is_continued || is_broken || !Arc::ptr_eq(&state.registered, registered) {
         // A new motion must not depend on the last one.
         *state = State::new(registered, geoms, time);
     }

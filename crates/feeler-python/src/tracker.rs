@@ -5,7 +5,7 @@ use crate::model::Body;
 use crate::pair::Verdict;
 use crate::pose;
 use crate::record::{StepContact, array};
-use feeler::{Pose, StepBound, StepContactKind, TrackedStatus, TrackerOptions};
+use feeler::{Pose, StepBound, TrackedStatus, TrackerOptions};
 use feeler_c::FeelerStepContact;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -137,9 +137,7 @@ impl ContactTracker {
 
     fn verdict(&mut self, py: Python<'_>) -> Option<Verdict> {
         let tracker = &mut self.tracker;
-        let dilation: f64 = tracker.options().dilations.iter().sum();
-        let minima = tracker.contacts().iter().filter(|c| c.kind == StepContactKind::Strict);
-        let distance = minima.map(|c| c.gap + dilation).reduce(f64::min);
+        let distance = tracker.min_distance();
         let tolerance = tracker.tolerances().tol;
         py.detach(|| tracker.verdict().cloned()).map(|verdict| Verdict::new(&verdict, distance, tolerance))
     }

@@ -105,7 +105,7 @@ pub(crate) fn add_samples(
         }
     }
     // Several minima of one pair of features have samples in common.
-    out.sort_by_key(Sample::identity);
+    out.sort_unstable_by_key(Sample::identity);
     out.dedup_by_key(|s| s.identity());
     out.retain(|s| !kept.iter().any(|c| is_at(ctx, c, s)));
 }

@@ -528,6 +528,14 @@ impl ContactTracker {
         }
     }
 
+    /// Smallest distance (mm) of the strict contacts, without the dilations; `None` without a strict contact.
+    #[must_use]
+    pub fn min_distance(&self) -> Option<f64> {
+        let [dilation_a, dilation_b] = self.options.dilations;
+        let minima = self.contacts.iter().filter(|c| c.kind == StepContactKind::Strict);
+        minima.map(|c| c.gap + (dilation_a + dilation_b)).reduce(f64::min)
+    }
+
     /// Tolerances of the last update.
     #[must_use]
     pub fn tolerances(&self) -> Tolerances {
