@@ -11,6 +11,7 @@ pub mod near_contact;
 pub mod record;
 pub mod span;
 pub mod timed;
+pub mod tracked_pairs;
 
 use feeler_brep::SolidSource;
 use feeler_brep::fixtures::SourceBuilder;

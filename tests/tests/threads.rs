@@ -356,24 +356,57 @@ fn verdicts_of_threads_are_those_of_helicoids() {
     assert!(seen.iter().all(|found| *found >= n / 12), "{seen:?}");
 }
 
-/// Turned by small steps: samples stay where they are, nothing flickers.
+/// Distances along a screwed pair that differ by less than the deviation of its splines are one set. Its
+/// lowest member is reported.
+#[test]
+fn lowest_members_of_sets_are_those_of_certified_queries() {
+    let [nut, bolt] = parts();
+    let mut rng = SmallRng::seed_from_u64(14);
+    let mut sets = 0;
+    for k in 0..6 {
+        let part = 10.0_f64.powi(k % 3);
+        let pose = screwed(&mut rng, 1e-6 * part, 1e-2, 1e-7 * part);
+        let plain = QueryOptions { detect_interference: false, ..QueryOptions::within(0.06) };
+        let certified = QueryOptions { certified: true, ..plain };
+        let [least, reference] = [plain, certified].map(|options| {
+            let mut pair = ContactPair::new(Arc::clone(&nut.body), Arc::clone(&bolt.body));
+            let found = pair.query(&Pose::identity(), &pose, &options).unwrap();
+            sets += usize::from(found.iter().any(|l| l.class == LmdClass::Conformal));
+            found.iter().map(|l| l.distance).fold(f64::INFINITY, f64::min)
+        });
+        // Ripples of the splines are at most 1e-7 mm high.
+        assert!((least - reference).abs() <= 1e-7, "{k}: {least} {reference}");
+    }
+    assert!(sets >= 4, "{sets}");
+}
+
+/// While the bolt is turned by small steps, samples stay where they are and keep their identities. The lowest
+/// member of a set is a role that passes from ripple to ripple.
 #[test]
 fn samples_stay_while_the_bolt_is_turned() {
     let [nut, bolt] = parts();
     for (shift, tilt) in [(V3::zeros(), V3::zeros()), (V3::new(0.03, 0.01, 0.01), V3::new(2e-4, -1e-4, 0.0))]
     {
         let mut pair = ContactPair::new(Arc::clone(&nut.body), Arc::clone(&bolt.body));
-        let (mut lost, mut jumps, mut last) = (0, 0.0_f64, Vec::<(u64, P3)>::new());
+        let (mut lost, mut jumps, mut last) = (0, 0.0_f64, Vec::<(u64, P3, bool)>::new());
         for k in 0..150 {
             let turned = 0.02 * f64::from(k);
             let bolt =
                 Pose::translation(0.0, 0.0, -3.0 + PITCH * turned / TAU) * Pose::rotation(V3::z() * turned);
             let pose = Pose::new(shift, tilt) * bolt;
             pair.query(&Pose::identity(), &pose, &QueryOptions::within(0.07)).unwrap();
-            let now: Vec<(u64, P3)> = pair.lmds().iter().map(|l| (l.id, l.local_a)).collect();
-            for (id, p) in &last {
-                match now.iter().find(|(other, _)| other == id) {
-                    Some((_, q)) => jumps = jumps.max((q - p).norm()),
+            // Contacts are sorted by distance.
+            let features = |l: &Lmd| [l.feature_a, l.feature_b].map(|f| (f.kind, f.index));
+            let is_lowest = |(k, l): (usize, &Lmd)| {
+                l.class == LmdClass::Conformal
+                    && pair.lmds()[..k].iter().all(|other| features(other) != features(l))
+            };
+            let with_role = pair.lmds().iter().enumerate().map(|(k, l)| (l.id, l.local_a, is_lowest((k, l))));
+            let now: Vec<(u64, P3, bool)> = with_role.collect();
+            for &(id, p, _) in last.iter().filter(|(_, _, is_lowest)| !is_lowest) {
+                match now.iter().find(|(other, ..)| *other == id) {
+                    Some((_, q, false)) => jumps = jumps.max((q - p).norm()),
+                    Some(_) => (),
                     None => lost += 1,
                 }
             }

@@ -1,22 +1,24 @@
-//! Pairs of features that one screw motion leaves where they are: a bolt in its nut.
+//! Minima of two features that are invariant under one screw motion, such as a bolt and its nut.
 //!
-//! Along the orbits of such a pair the distance is constant, or changes slowly where the axes are apart or
-//! tilted; what the splines wave about the true helicoids makes a minimum of every ripple. So the pair is
-//! looked at in sections: at fixed angles about the axis of one of the two features, the station, the
-//! nearest pair in the section is found (a point of an edge, or the lowest place across a face, with its
-//! foot on the other feature's own spline). The distances of a row of stations tell the minima along the
-//! orbit: what is not deeper than the ripples can be is none. A minimum that is as wide as a part of a turn
-//! is a conformal set, told by samples at the stations; others are strict, and their place comes from a
-//! smooth function through the stations around, so that it does not jump from ripple to ripple.
+//! Along the orbits of such a pair the distance is constant, or varies slowly if the axes are apart or
+//! tilted. The splines deviate from true helicoids, and each ripple of them has a minimum of its own. Minima
+//! are therefore found from stations: at fixed angles about the axis of one of the two features, the nearest
+//! pair in the section at that angle (a point of an edge, or the lowest place across a face, with its
+//! footpoint on the spline of the other feature). A local minimum of the stations' distances counts if it is
+//! deeper than ripples can be. One that is wider than a quarter of a turn is a conformal set; it is reported
+//! as samples at stations and its lowest member. Others are strict, at the minimum of a smooth function
+//! through the stations beside it, so that they do not jump from ripple to ripple.
 //!
 //! # Source
 //! MATH §9 (sets of equal minima, screw motions).
 //!
 //! # Guarantees
-//! Footpoints are on both splines, and gaps are those between them to rounding. No minimum is missed that
-//! is deeper than the saddles beside it by more than the spread, twice the deviations of both features and
-//! twice the tolerance, and wider than a twelfth of a turn. Deterministic; samples do not depend on what
-//! was culled.
+//! Footpoints are on both splines, and gaps are the distances between them to rounding. Each minimum is found
+//! that is wider than a twelfth of a turn and deeper than the saddles beside it by more than the spread:
+//! twice the deviations of both features and twice the tolerance. The lowest member of a set is exact between
+//! the neighbours of its lowest station; a ripple elsewhere is lower by at most the deviations of both
+//! features. For a tracker, the members of a set are the samples alone, which are within the spread.
+//! Deterministic; samples do not depend on culling.
 
 use super::Solved;
 use crate::LmdClass;
@@ -35,29 +37,36 @@ use feeler_hierarchy::{EdgeId, FaceId, Feature};
 use nalgebra::{Matrix5, Vector5};
 use std::f64::consts::TAU;
 
-/// Stations a turn.
+/// Stations per turn.
 const STATIONS: f64 = 12.0;
-/// Every so many stations is a sample of a conformal set.
+/// Number of stations from one sample of a conformal set to the next.
 const SAMPLED: i64 = 4;
-/// Samples along a whole feature at most: of longer ones fewer a turn.
+/// Largest number of samples along a whole feature; longer features have fewer per turn.
 const MOST_SAMPLES: i64 = 16;
-/// Stations in a row within the spread that make a set: a quarter of a turn.
+/// Number of consecutive stations within the spread that form a set: a quarter of a turn.
 const WIDE: usize = 4;
-/// Angle (rad) by which a foot may be off the direction across: it is at the end of the other feature else.
+/// Largest angle (rad) between the foot's offset and its normal; beyond it, the foot is at the end of the
+/// other feature.
 const SLANTED: f64 = 1e-6;
-/// The same of two faces, whose ripples lean against one another.
+/// Largest angle (rad) between the normals of two faces, whose ripples are inclined to each other.
 const LEANING: f64 = 1e-3;
-/// How fast (mm a mm) the distance of two faces may change across the motion where they count as parallel.
+/// Largest slope of the distance of two faces across the motion at which they count as parallel.
 const LEVEL_ACROSS: f64 = 1e-5;
-/// How much larger (in pitches) distances along a row may be than the smallest one where solvers get samples.
+/// Largest excess, in pitches, of the distance of a tracker's samples over the smallest one of their row.
 const NEARLY: f64 = 0.02;
-/// The angle (rad) by which flanks are askew there at most.
+/// Largest angle (rad) between the flanks there.
 const ASKEW: f64 = 0.02;
-/// Bisections of the end of a row, steps across a face, and steps of a search along the orbit.
+/// Part of the tolerance by which the lowest member of a set is lower than its samples where it is reported
+/// beside them.
+const LOWER: f64 = 0.01;
+/// Intervals between the neighbours of the lowest station of a set, in which its lowest member is searched.
+const RIPPLES: u32 = 16;
+/// Numbers of bisections of the end of a row, of steps across a face and of steps of a search along the
+/// orbit.
 const HALVINGS: usize = 16;
 const STEPS: usize = 60;
 const GOLDEN: usize = 40;
-/// Angle (rad) to the end of a row within which a search has ended there.
+/// Angle (rad) to the end of a row within which a search counts as ended there.
 const AT_END: f64 = 1e-6;
 
 /// Reused memory: the stations of one row.
@@ -66,22 +75,22 @@ pub(crate) struct Scratch {
     row: Vec<Station>,
 }
 
-/// A pair in one section.
+/// The nearest pair in one section.
 #[derive(Clone, Copy, Debug)]
 struct Station {
-    /// About the axis of the side whose sections they are.
+    /// Angle (rad) about the axis of the side with the sections.
     angle: f64,
-    /// Which one, of those at fixed angles.
+    /// Number of the fixed angle; `None` between fixed angles.
     number: Option<i64>,
     own: P2,
     foot: P2,
     distance: f64,
 }
 
-/// One of the two sides, as the other one is looked at from it.
+/// The orbit of one side, whose sections define the stations, along the other one.
 struct Orbit<'a> {
     ctx: &'a Context<'a>,
-    /// The side with the sections.
+    /// Side with the sections.
     own: Which,
     features: [Feature; 2],
     own_helix: &'a Helix,
@@ -90,7 +99,7 @@ struct Orbit<'a> {
     to_other: PoseMatrix,
     other_face: FaceId,
     kind: Own,
-    /// Turns on from the nearest one on which the foot is.
+    /// Number of turns between the turn of the foot and the nearest one.
     turns: f64,
     loads: bool,
 }
@@ -101,7 +110,7 @@ enum Own {
     Face(FaceId),
 }
 
-/// Whether two features are screwed into one another, and not two edges.
+/// Returns whether two features are screwed into each other and are not two edges.
 pub(super) fn is_pair(ctx: &Context<'_>, a: Feature, b: Feature) -> bool {
     let is_edge = |f| matches!(f, Feature::Edge(_));
     let (Some(of_a), Some(of_b)) = (ctx.a.helix(a), ctx.b.helix(b)) else { return false };
@@ -112,7 +121,7 @@ pub(super) fn is_pair(ctx: &Context<'_>, a: Feature, b: Feature) -> bool {
     let dir = ctx.pose_ab * fb.z;
     let origin = ctx.pose_ab * fb.origin;
     let (lead_a, lead_b) = (of_a.shape.lead, of_b.shape.lead);
-    // Where both axes pass the middle of the shorter one.
+    // Distance of the axes at the middle of the shorter feature.
     let at = if ctx.a.data(a).extent < ctx.b.data(b).extent { fa.origin } else { origin };
     let off = |o: &P3, d: &V3| (at - o) - d * d.dot(&(at - o));
     let beside = (off(&fa.origin, &fa.z) - off(&origin, &dir)).norm();
@@ -121,9 +130,9 @@ pub(super) fn is_pair(ctx: &Context<'_>, a: Feature, b: Feature) -> bool {
         && beside <= SCREWED_BESIDE * of_a.radius.min(of_b.radius)
 }
 
-/// Minima of two features for which [`is_pair`] holds.
+/// Computes the minima of two features for which [`is_pair`] holds.
 ///
-/// With `loads` stations are samples, too, where the orbits are nearly a set.
+/// With `loads`, the contacts are those of a tracker: stations of nearly conformal orbits are samples, too.
 pub(super) fn solve(
     ctx: &Context<'_>,
     (a, b): (Feature, Feature),
@@ -132,7 +141,7 @@ pub(super) fn solve(
     stats: &mut Stats,
 ) {
     let (Some(of_a), Some(of_b)) = (ctx.a.helix(a), ctx.b.helix(b)) else { return };
-    // An edge is looked at from its points; of two faces that of A.
+    // The edge has the sections; of two faces, that of A.
     let (own, kind, other_face) = match (a, b) {
         (Feature::Edge(e), Feature::Face(f)) => (Which::A, Own::Edge(e), f),
         (Feature::Face(f), Feature::Edge(e)) => (Which::B, Own::Edge(e), f),
@@ -169,7 +178,7 @@ impl Orbit<'_> {
         let (first, last) = ((lo / step).ceil() as i64, (hi / step).floor() as i64);
         let row = &mut scratch.row;
         row.clear();
-        // The ends of the feature are stations, too, without numbers.
+        // The ends of the feature are stations without numbers.
         let mut before = None;
         let numbered = (first..=last).map(|k| {
             #[expect(clippy::cast_precision_loss, reason = "a few thousand turns at most")]
@@ -196,7 +205,7 @@ impl Orbit<'_> {
         self.minima_of_row(row, out, stats);
     }
 
-    /// The last station towards an angle at which there is none.
+    /// The last station before an angle at which there is none, by bisection.
     fn border(&self, mut inside: f64, mut outside: f64, stats: &mut Stats) -> Option<Station> {
         let mut found = None;
         for _ in 0..HALVINGS {
@@ -209,14 +218,14 @@ impl Orbit<'_> {
         found
     }
 
-    /// Minima along a row of stations without gaps.
+    /// Minima along a row of consecutive stations.
     fn minima_of_row(&self, row: &[Station], out: &mut Solved, stats: &mut Stats) {
         if row.is_empty() {
             return;
         }
         let spread = self.spread();
         let nearly = self.nearly_a_set(row, out);
-        // Up to the next rise by more than the spread, then down again by as much.
+        // A minimum ends with a rise by more than the spread, a maximum with a fall by as much.
         let (mut lowest, mut highest, mut falls) = (0, 0, true);
         for k in 1..=row.len() {
             let d = row.get(k).map(|s| s.distance);
@@ -237,14 +246,13 @@ impl Orbit<'_> {
         }
     }
 
-    /// Distances (mm) that differ by no more are those of one set.
+    /// Largest difference (mm) of the distances in one set.
     fn spread(&self) -> f64 {
         2.0 * (self.own_helix.shape.deviation + self.other_helix.shape.deviation + self.ctx.tol.tol)
     }
 
-    /// Solvers lose what holds a thread when it is tilted by more than the spread, and find it again when it
-    /// has turned the other way: they get the samples of a row that is nearly a set. The distance (mm) up to
-    /// which they have been told.
+    /// Adds the samples of a row that is nearly a set, for a tracker: a tilt beyond the spread would remove
+    /// the samples that hold a thread. Returns the distance (mm) up to which samples were added.
     fn nearly_a_set(&self, row: &[Station], out: &mut Solved) -> f64 {
         let least = row.iter().fold(f64::INFINITY, |d, s| d.min(s.distance));
         if !self.loads || least > self.ctx.d_max {
@@ -256,7 +264,7 @@ impl Orbit<'_> {
         most
     }
 
-    /// Whether a station is one of those that are samples of sets.
+    /// Returns whether a station is a sample of sets.
     fn is_sample(&self, s: &Station) -> bool {
         let [lo, hi] = self.own_helix.ends();
         #[expect(clippy::cast_possible_truncation, reason = "a few thousand turns at most")]
@@ -266,7 +274,7 @@ impl Orbit<'_> {
         s.number.is_some_and(|k| k.rem_euclid(every) == 0)
     }
 
-    /// A minimum of a row, as a set where it is one; samples up to a distance of `told` are there.
+    /// Adds a minimum of a row, or its set. Samples up to the distance `told` have been added before.
     fn minimum(&self, row: &[Station], lowest: usize, told: f64, out: &mut Solved, stats: &mut Stats) {
         let most = row[lowest].distance + self.spread();
         if row[lowest].distance > self.ctx.d_max || most < self.ctx.least {
@@ -279,33 +287,61 @@ impl Orbit<'_> {
         if set.iter().filter(|s| s.number.is_some()).count() >= WIDE {
             let n = out.orbits.len();
             let conformal = |s: &Station| self.accepted(s, LmdClass::Conformal);
-            let has_samples = set.iter().any(|s| s.distance <= told && self.is_sample(s));
+            let has_known = set.iter().any(|s| s.distance <= told && self.is_sample(s));
             let more = set.iter().filter(|s| s.distance > told && self.is_sample(s));
             out.orbits.extend(more.filter_map(conformal));
-            if out.orbits.len() == n && !has_samples {
+            if out.orbits.len() == n && !has_known {
                 out.orbits.extend(set.iter().filter(|s| s.number.is_some()).filter_map(conformal));
+            }
+            // A tracker's contacts stay at stations: they are within the spread of the lowest member.
+            if !self.loads {
+                let least = out.orbits[n..].iter().map(|x| x.distance).fold(f64::INFINITY, f64::min);
+                let lowest = self.lowest_of_ripples(row, lowest, stats);
+                let lower = lowest.filter(|s| s.distance < least - LOWER * self.ctx.tol.tol);
+                out.orbits.extend(lower.and_then(|s| conformal(&s)));
             }
             return;
         }
+        out.orbits.extend(
+            self.lowest_beside(row, lowest, stats)
+                // At the end of a row, the minimum is one of the next feature.
+                .filter(|s| {
+                    let is_at_end = lowest == 0 || lowest + 1 == row.len();
+                    !is_at_end || (s.angle - row[lowest].angle).abs() > AT_END
+                })
+                .and_then(|s| self.accepted(&s, LmdClass::Strict)),
+        );
+    }
+
+    /// The lowest place between the neighbours of the lowest station of a row; `None` if it has none.
+    fn lowest_beside(&self, row: &[Station], lowest: usize, stats: &mut Stats) -> Option<Station> {
         let [before, after] = [lowest.saturating_sub(1), (lowest + 1).min(row.len() - 1)];
         if before == after {
-            return;
+            return None;
         }
         let between = [row[before].angle, row[after].angle];
         let is_inside = |x: f64| between[0] < x && x < between[1];
-        let place = smooth_minimum(row, lowest)
+        smooth_minimum(row, lowest)
             .filter(|x| is_inside(*x))
             .and_then(|x| self.station(x, None, stats))
             .filter(|s| s.distance <= row[lowest].distance + self.spread())
             .or_else(|| self.searched(between, stats))
-            // At the end of a row the next feature has the minimum.
-            .filter(|s| {
-                (s.angle - row[lowest].angle).abs() > AT_END || before + 1 == lowest && lowest < after
-            });
-        out.orbits.extend(place.and_then(|s| self.accepted(&s, LmdClass::Strict)));
     }
 
-    /// The lowest place between two angles by golden sections.
+    /// The lowest place between the neighbours of the lowest station of a set: the ripples of both splines
+    /// decide which one it is.
+    fn lowest_of_ripples(&self, row: &[Station], lowest: usize, stats: &mut Stats) -> Option<Station> {
+        let [from, to] = [lowest.saturating_sub(1), (lowest + 1).min(row.len() - 1)].map(|k| row[k].angle);
+        let step = (to - from) / f64::from(RIPPLES);
+        let angles = (0..=RIPPLES).map(|k| from + f64::from(k) * step);
+        let stations = angles.filter_map(|angle| self.station(angle, None, stats));
+        let low = stations.min_by(|x, y| x.distance.total_cmp(&y.distance))?;
+        let between = [(low.angle - step).max(from), (low.angle + step).min(to)];
+        let found = self.searched(between, stats).into_iter();
+        found.chain([low, row[lowest]]).min_by(|x, y| x.distance.total_cmp(&y.distance))
+    }
+
+    /// The lowest place between two angles, by golden-section search.
     fn searched(&self, [mut lo, mut hi]: [f64; 2], stats: &mut Stats) -> Option<Station> {
         let part = 0.381_966_011_250_105;
         let mut at = |x: f64| self.station(x, None, stats);
@@ -325,7 +361,7 @@ impl Orbit<'_> {
         Some(if of_x.distance <= of_y.distance { of_x } else { of_y })
     }
 
-    /// The pair in the section at an angle.
+    /// The nearest pair in the section at an angle.
     fn station(&self, angle: f64, number: Option<i64>, stats: &mut Stats) -> Option<Station> {
         stats.exact_solves += 1;
         match self.kind {
@@ -339,7 +375,7 @@ impl Orbit<'_> {
         }
     }
 
-    /// The parameter of an edge at an angle.
+    /// Parameter of an edge at an angle, by Newton's method.
     fn edge_parameter(&self, edge: EdgeId, angle: f64) -> f64 {
         let curve = &self.body(self.own).edge(edge).curve;
         let shape = &self.own_helix.shape;
@@ -359,8 +395,8 @@ impl Orbit<'_> {
         t
     }
 
-    /// The foot on the other face of a point of the own side (own coordinates): parameters, signed distance
-    /// and the face's outward normal (coordinates of the other side).
+    /// Footpoint on the other face of a point of the own side (own coordinates): its parameters, the signed
+    /// distance (mm) and the face's outward normal (coordinates of the other side).
     fn foot(&self, p: &P3) -> Option<(P2, f64, V3)> {
         let p = self.to_other.point(p);
         let face = self.body(self.own.other()).face(self.other_face);
@@ -373,13 +409,12 @@ impl Orbit<'_> {
         is_across.then_some((uv, distance, n))
     }
 
-    /// The lowest place of a face across the motion; `None` where it is at the border: the edge there has
-    /// it.
+    /// The lowest place of a face across the motion; `None` at the border, where it is one of the edge.
     fn across(&self, face: FaceId, angle: f64, number: Option<i64>) -> Option<Station> {
         let surface = &self.body(self.own).face(face).surface;
         let along = self.own_helix.parameter(angle);
         let to_other = self.ctx.pose_to_other(self.own).rotation;
-        // The foot and how fast the distance grows across.
+        // The station at a place across the face, and the slope of the distance there.
         let at = |s: f64| {
             let own = self.own_helix.uv(along, s);
             let (p, du, dv) = surface.first_derivs(own);
@@ -389,7 +424,7 @@ impl Orbit<'_> {
         };
         let [lo, hi] = self.own_helix.across;
         let (mut from, mut below) = (lo, at(lo)?.1);
-        // Of flanks that are parallel, but for ripples, the edges of both have all that there is to tell.
+        // Flanks that are parallel but for ripples have their minima at their edges.
         if below.abs() <= LEVEL_ACROSS && at(hi)?.1.abs() <= LEVEL_ACROSS {
             return None;
         }
@@ -420,7 +455,7 @@ impl Orbit<'_> {
         None
     }
 
-    /// A station as a minimum, where trims and polars allow it.
+    /// A station as a minimum; `None` outside the trims or the polars.
     fn accepted(&self, s: &Station, class: LmdClass) -> Option<Accepted> {
         let ctx = self.ctx;
         let (own, other) = (self.own, self.own.other());
@@ -437,14 +472,14 @@ impl Orbit<'_> {
         if !(ctx.least <= distance && distance <= ctx.d_max) {
             return None;
         }
-        // Out of the own side, from A to B.
+        // The normal leads from A to B.
         let (p_a, p_b, n) = match own {
             Which::A => (p, foot, -outward),
             Which::B => (foot, p, outward),
         };
         let basis = complete_basis(&n);
         let beside = ctx.beside(distance);
-        // Along the orbit the own side may lean by as much as its ripples do.
+        // Along the orbit, ripples may incline the own side.
         let across = self.own_direction(s, &-outward, class)?;
         let of = |which: Which, feature: Feature| {
             let (p, n, hint) = if which == own { (&p, across, s.own) } else { (&foot, outward, s.foot) };
@@ -478,8 +513,9 @@ impl Orbit<'_> {
         })
     }
 
-    /// The direction out of the own side (frame of A) nearest to the given one: across an edge, or a face's
-    /// normal, where that is no farther off than ripples make it. What is nearly a set may lean across, too.
+    /// The outward direction of the own side (frame of A) nearest to the given one: orthogonal to an edge, or
+    /// the normal of a face if ripples explain the angle between both. Samples of nearly conformal orbits may
+    /// be inclined across, too.
     fn own_direction(&self, s: &Station, n: &V3, class: LmdClass) -> Option<V3> {
         let body = self.body(self.own);
         let in_a = |v: V3| if self.own == Which::A { v } else { self.ctx.pose_ab * v };
@@ -506,9 +542,9 @@ impl Orbit<'_> {
     }
 }
 
-/// Where the lowest place near one of a row is, by a smooth function through five stations. Of two screws
-/// whose axes are apart and tilted by little, the distance along the orbit is the sum of a constant, of
-/// cosine and sine, and of both times the angle.
+/// Angle of the minimum near the lowest station of a row, by a smooth function through five stations. The
+/// distance along the orbit of two screws whose axes are apart and tilted by little is the sum of a constant,
+/// of cosine and sine, and of both times the angle.
 fn smooth_minimum(row: &[Station], lowest: usize) -> Option<f64> {
     if row.len() < 5 {
         return None;

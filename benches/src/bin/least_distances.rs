@@ -1,0 +1,129 @@
+//! Is the least distance of a query that of a certified one? Poses near contact of pairs within their play.
+//!
+//! ```text
+//! cargo run --profile dist -p feeler-benches --bin least_distances -- [SCENARIOS] [--mechanisms FOLDER]
+//!     [--poses N] [--seed S] [--only NAME] [--from K] [--show N]
+//! ```
+//!
+//! Pairs and starts are those of the program `tracking`; `--poses` (10^4 by default) are divided equally
+//! among them. `--only NAME --from K --poses 1` repeats one pose; `--show N` prints at most N differences of
+//! each pair (10 by default).
+//!
+//! Columns: poses; those at which the certified query reports undecided minima, as it does for sets of equal
+//! distance: the least distance is that of all minima; those at which both least distances differ by more
+//! than 1e-9 of the larger body; the largest difference (nm), positive where the certified
+//! distance is the smaller one; times (ms) of both queries, median and maximum.
+//!
+//! Exit status 1 if a least distance differs.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+
+use feeler_benches::tracked_pairs::tracked_pairs;
+use feeler_benches::{Fallible, cpu_seconds, number_after, spread};
+use feeler_geom::Pose;
+use feeler_runtime::{ContactPair, LmdClass, QueryOptions};
+use feeler_tests::tracking::Scene;
+use std::process::ExitCode;
+
+/// Reach (mm) of the queries.
+const REACH: f64 = 0.05;
+/// Largest difference of two least distances, as a part of the larger body.
+const SAME: f64 = 1e-9;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match run(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Results of the poses of a pair.
+#[derive(Default)]
+struct Tally {
+    poses: u64,
+    undecided: u64,
+    /// Lines of the poses whose distances differ.
+    different: Vec<String>,
+    /// Largest difference (mm) by its size.
+    largest: f64,
+    /// Times (ms) of plain and certified queries.
+    times: [Vec<f64>; 2],
+}
+
+fn run(args: &[String]) -> Fallible<bool> {
+    let poses: u64 = number_after(args, "--poses").unwrap_or(10_000);
+    let seed: u64 = number_after(args, "--seed").unwrap_or(1);
+    let from: u64 = number_after(args, "--from").unwrap_or(0);
+    let show: usize = number_after(args, "--show").unwrap_or(10);
+    let scenes = tracked_pairs(args)?;
+    let count = poses.div_ceil(scenes.len() as u64);
+    println!(
+        "pair                              poses  undecided  different   largest nm  ms plain        certified"
+    );
+    let mut all = Tally::default();
+    for scene in &scenes {
+        let mut tally = Tally::default();
+        for number in from..from + count {
+            compare(scene, seed, number, &mut tally)?;
+        }
+        print_row(&scene.name, &tally);
+        tally.different.iter().take(show).for_each(|line| println!("    {line}"));
+        all.poses += tally.poses;
+        all.undecided += tally.undecided;
+        all.different.append(&mut tally.different);
+        all.largest = if tally.largest.abs() > all.largest.abs() { tally.largest } else { all.largest };
+        for (all, times) in all.times.iter_mut().zip(&mut tally.times) {
+            all.append(times);
+        }
+    }
+    print_row("all", &all);
+    Ok(all.different.is_empty())
+}
+
+/// Compares the least distances at a start.
+fn compare(scene: &Scene, seed: u64, number: u64, tally: &mut Tally) -> Fallible<()> {
+    let Some(start) = scene.start(seed, number) else { return Ok(()) };
+    let plain = QueryOptions { detect_interference: false, ..QueryOptions::within(REACH) };
+    let mut least = [f64::INFINITY; 2];
+    let mut is_undecided = false;
+    for (k, options) in [plain, QueryOptions { certified: true, ..plain }].iter().enumerate() {
+        let mut pair = ContactPair::new(scene.a.clone(), scene.b.clone());
+        let began = cpu_seconds();
+        let found = pair.query(&Pose::identity(), &start.pose, options);
+        let found = found.map_err(|e| format!("{} {number}: {e}", scene.name))?;
+        tally.times[k].push(1e3 * (cpu_seconds() - began));
+        let minima = found.iter().filter(|l| l.class != LmdClass::Quasi);
+        least[k] = minima.map(|l| l.distance).fold(f64::INFINITY, f64::min);
+        is_undecided |= found.iter().any(|l| l.undecided);
+    }
+    tally.poses += 1;
+    tally.undecided += u64::from(is_undecided);
+    let difference = if least[0] == least[1] { 0.0 } else { least[0] - least[1] };
+    if difference.abs() > tally.largest.abs() {
+        tally.largest = difference;
+    }
+    if difference.abs() > SAME * scene.a.size().max(scene.b.size()) {
+        let [plain, certified] = least;
+        tally.different.push(format!(
+            "--only \"{}\" --from {number} --poses 1 ({:?}): plain {plain:+.9}, certified {certified:+.9}",
+            scene.name, start.kind
+        ));
+    }
+    Ok(())
+}
+
+fn print_row(name: &str, t: &Tally) {
+    let [[plain, _, plain_most], [certified, _, certified_most]] =
+        t.times.each_ref().map(|times| spread(&mut times.clone()));
+    println!(
+        "{name:32} {:6}  {:9}  {:9}  {:+11.2}  {plain:.2} {plain_most:.1}  {certified:.2} {certified_most:.1}",
+        t.poses,
+        t.undecided,
+        t.different.len(),
+        1e6 * t.largest,
+    );
+}
