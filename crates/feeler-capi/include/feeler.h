@@ -1777,6 +1777,21 @@ enum FeelerResult feeler_tracker_contacts(const struct FeelerTracker *tracker,
                                           size_t *count);
 
 /*
+ Second derivatives of the gaps of the contacts of the last update, in the order of
+ feeler_tracker_contacts: writes up to `capacity` symmetric matrices H (6 × 6) to `out` and their number to
+ `count`. A twist ξ of B at A's origin, in A's frame (translation in mm, then rotation in rad), changes the
+ gap by gap_rate·ξ + ½ ξᵀHξ up to third order, where B's pose changes by the exponential of the twist. NaN
+ for a contact that is not isolated, such as a member of a conformal set.
+
+ # Safety
+ No other thread changes `tracker`; `out` has room for `capacity` matrices; `count` may be written.
+ */
+enum FeelerResult feeler_tracker_gap_hessians(const struct FeelerTracker *tracker,
+                                              double (*out)[36],
+                                              size_t capacity,
+                                              size_t *count);
+
+/*
  Status of the last update. `depth`, which may be NULL, receives the depth (mm) of the deepest contact of
  bodies with the status Pressed or Deep, else 0. For concave solids that is not the depth of penetration.
 

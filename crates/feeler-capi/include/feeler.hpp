@@ -247,6 +247,18 @@ public:
     }
     /// Contacts of the last update by ascending number; valid until the next update.
     const std::vector<StepContact> &contacts() const noexcept { return contacts_; }
+    /// Second derivatives of the gaps of the contacts, symmetric matrices H (6 × 6): a twist ξ of B at A's origin,
+    /// in A's frame, changes a gap by gap_rate·ξ + ½ ξᵀHξ up to third order. NaN for a contact that is not
+    /// isolated, such as a member of a conformal set.
+    std::vector<std::array<double, 36>> gap_hessians() const {
+        static_assert(sizeof(std::array<double, 36>) == sizeof(double[36]), "arrays without padding");
+        std::vector<std::array<double, 36>> hessians(contacts_.size());
+        std::size_t n = 0;
+        auto *out = reinterpret_cast<double(*)[36]>(hessians.data());
+        check(feeler_tracker_gap_hessians(tracker_.get(), out, hessians.size(), &n));
+        hessians.resize(n);
+        return hessians;
+    }
     /// Bound of the step from these poses for engines that cannot query within a step: twice the motion since
     /// the last update plus the displacement `forced` (mm) by forces, at most `max_displacement` (mm).
     StepBound expected_bound(const Pose &a, const Pose &b, double forced, double max_displacement) const {

@@ -383,6 +383,25 @@ pub unsafe extern "C" fn feeler_tracker_contacts(
     enter(|| unsafe { fill(shared(tracker, "tracker")?.records(), (out, capacity), count) })
 }
 
+/// Second derivatives of the gaps of the contacts of the last update, in the order of
+/// feeler_tracker_contacts: writes up to `capacity` symmetric matrices H (6 × 6) to `out` and their number to
+/// `count`. A twist ξ of B at A's origin, in A's frame (translation in mm, then rotation in rad), changes the
+/// gap by gap_rate·ξ + ½ ξᵀHξ up to third order, where B's pose changes by the exponential of the twist. NaN
+/// for a contact that is not isolated, such as a member of a conformal set.
+///
+/// # Safety
+/// No other thread changes `tracker`; `out` has room for `capacity` matrices; `count` may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn feeler_tracker_gap_hessians(
+    tracker: *const FeelerTracker,
+    out: *mut [f64; 36],
+    capacity: usize,
+    count: *mut usize,
+) -> FeelerResult {
+    // SAFETY: by the caller's promise.
+    enter(|| unsafe { fill(shared(tracker, "tracker")?.gap_hessians(), (out, capacity), count) })
+}
+
 /// Status of the last update. `depth`, which may be NULL, receives the depth (mm) of the deepest contact of
 /// bodies with the status Pressed or Deep, else 0. For concave solids that is not the depth of penetration.
 ///
@@ -507,12 +526,24 @@ impl FeelerTracker {
         }
     }
 
+    fn gap_hessians(&self) -> impl ExactSizeIterator<Item = [f64; 36]> {
+        let contacts = if self.broken { &[] } else { self.tracker.contacts() };
+        contacts.iter().map(|c| gap_hessian(&self.tracker, c))
+    }
+
     fn records(&self) -> impl ExactSizeIterator<Item = FeelerStepContact> {
         let contacts = if self.broken { &[] } else { self.tracker.contacts() };
         let displacement = self.tracker.bound().map_or(0.0, |bound| bound.displacement);
         let pose_ab = self.poses[0].inv_mul(&self.poses[1]);
         contacts.iter().map(move |c| FeelerStepContact::of(c, &self.poses, &pose_ab, displacement))
     }
+}
+
+/// Second derivative of the gap of a contact as 36 numbers, NaN if there is none.
+#[must_use]
+pub fn gap_hessian(tracker: &ContactTracker, contact: &StepContact) -> [f64; 36] {
+    let hessian = tracker.gap_hessian(contact);
+    hessian.map_or([f64::NAN; 36], |hessian| std::array::from_fn(|i| hessian[i]))
 }
 
 impl FeelerStepContact {

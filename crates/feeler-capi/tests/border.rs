@@ -186,6 +186,14 @@ impl Tracker {
         counts
     }
 
+    fn gap_hessians(&self, expected: usize) -> Vec<[f64; 36]> {
+        let mut hessians = vec![[0.0; 36]; expected];
+        let mut count = 0;
+        ok(unsafe { feeler_tracker_gap_hessians(self.0, hessians.as_mut_ptr(), expected, &raw mut count) });
+        assert_eq!(count, expected);
+        hessians
+    }
+
     fn covers(&self, [a, b]: &[FeelerPose; 2]) -> bool {
         let mut covers = false;
         ok(unsafe { feeler_tracker_covers(self.0, a, b, &raw mut covers) });
@@ -235,7 +243,7 @@ fn tracked_contacts() {
     assert!(first.is_sorted() && !first.is_empty(), "{first:?}");
     let [a, b] = poses.map(|pose| pose.read().unwrap());
     let ab = a.inv_mul(&b);
-    for c in &contacts {
+    for (c, hessian) in contacts.iter().zip(tracker.gap_hessians(contacts.len())) {
         let near = |p: [f64; 3], q: feeler::P3| (feeler::P3::from(p) - q).norm() < 1e-9;
         let (local_a, local_b) = (feeler::P3::from(c.local_a), feeler::P3::from(c.local_b));
         assert!(near(c.point_a, a * local_a) && near(c.point_b, b * local_b), "{c:?}");
@@ -250,6 +258,9 @@ fn tracked_contacts() {
         let twist = [shift.x, shift.y, shift.z, spin.x, spin.y, spin.z];
         let rate: f64 = c.gap_rate.iter().zip(twist).map(|(r, t)| r * t).sum();
         assert!((rate - difference).abs() < 1e-7, "{rate} {difference}");
+        let symmetric =
+            (0..6).all(|i| (0..i).all(|k| (hessian[6 * i + k] - hessian[6 * k + i]).abs() < 1e-9));
+        assert!(symmetric || hessian.iter().all(|value| value.is_nan()), "{hessian:?}");
         if c.kind == FeelerStepContactKind::Strict {
             let between = feeler::P3::from(c.point_b) - feeler::P3::from(c.point_a);
             assert!((between - normal * c.gap).norm() < 1e-9, "{c:?}");

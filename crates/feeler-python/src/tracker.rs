@@ -6,7 +6,8 @@ use crate::pair::Verdict;
 use crate::pose;
 use crate::record::{StepContact, array};
 use feeler::{Pose, StepBound, TrackedStatus, TrackerOptions};
-use feeler_c::FeelerStepContact;
+use feeler_c::{FeelerStepContact, gap_hessian};
+use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -108,6 +109,12 @@ impl ContactTracker {
         let displacement = self.tracker.bound().map_or(0.0, |bound| bound.displacement);
         let record = |c| StepContact(FeelerStepContact::of(c, &self.poses, &pose_ab, displacement));
         array(py, self.tracker.contacts().iter().map(record).collect())
+    }
+
+    fn gap_hessians<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let contacts = self.tracker.contacts();
+        let values = contacts.iter().flat_map(|c| gap_hessian(&self.tracker, c)).collect::<Vec<f64>>();
+        Ok(PyArray1::from_vec(py, values).reshape([contacts.len(), 6, 6])?.into_any())
     }
 
     #[getter]

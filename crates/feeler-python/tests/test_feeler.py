@@ -78,6 +78,15 @@ def test_tracker(ball, box):
     rate = strict["gap_rate"]
     assert rate[:, :3] == pytest.approx(strict["local_normal"], abs=1e-12)
     assert rate[:, 3] == pytest.approx(strict["point_b"][:, 1], abs=1e-9)
+    # Corners of a flat contact are not isolated; a ball on a plate is.
+    assert np.isnan(tracker.gap_hessians()).all() and tracker.gap_hessians().shape == (len(contacts), 6, 6)
+    rolling = feeler.ContactTracker(box, ball)
+    center = np.array([3, 2, 30.01])
+    rolling.update(None, center, 1e-3, 0.02)
+    (hessian,) = rolling.gap_hessians()
+    v, w = np.array([0.3, -0.5, 0.7]), np.array([-0.2, 0.9, 0.4])
+    twist = np.concatenate([v, w])
+    assert twist @ hessian @ twist == pytest.approx(np.cross(w, np.cross(w, center) + v)[2])
     # The next step keeps the numbers; it presses the boxes by a micrometre.
     assert tracker.covers(None, [1, 2, 19.999]) and not tracker.covers(None, [1, 2, 19.98])
     assert tracker.motion_to(None, [1, 2, 19.999]) == pytest.approx((0, 0.011))

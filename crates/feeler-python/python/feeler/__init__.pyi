@@ -326,6 +326,10 @@ class ContactTracker:
     @property
     def contacts(self) -> NDArray[np.void]:
         """Contacts of the last update by ascending number, an array of step_contact_dtype."""
+    def gap_hessians(self) -> NDArray[np.float64]:
+        """Second derivatives H of the gaps of the contacts, shape (contacts, 6, 6): a twist x of B at A's origin, in A's
+        frame, changes a gap by gap_rate @ x + x @ H @ x / 2 up to third order, where B's pose changes by the exponential
+        of the twist. NaN for a contact that is not isolated, such as a member of a conformal set."""
     @property
     def bound(self) -> tuple[float, float] | None:
         """Rotation and displacement of the last update."""

@@ -21,6 +21,7 @@ mod bound;
 mod check;
 mod closing;
 mod expected;
+mod hessian;
 mod redundant;
 
 pub use bound::StepBound;
@@ -29,6 +30,7 @@ pub use closing::GapPrediction;
 use crate::coordinates::relative_pose;
 use crate::pair::curvature;
 use crate::query::Accepted;
+use crate::side::Which;
 use crate::step_set::{Sample, SampleId, Widening};
 use crate::tolerance::power_of_two;
 use crate::{
@@ -104,6 +106,8 @@ pub struct StepContact {
     pub features: [(FeatureKind, u32); 2],
     /// Parameters of the footpoints: `(u, v)` of a face, `(t, 0)` of an edge, zeros of a vertex.
     pub uv: [[f64; 2]; 2],
+    /// Whether the footpoints on A and on B are fixed on their features: the own point of a sample.
+    pub is_fixed: [bool; 2],
     /// Kind.
     pub kind: StepContactKind,
 }
@@ -584,6 +588,7 @@ fn of_minimum(lmd: &Lmd, kept: &Accepted, normal: V3) -> StepContact {
         curvature_b: lmd.curvature_b,
         features: [lmd.feature_a, lmd.feature_b].map(|f| (f.kind, f.index)),
         uv: [lmd.feature_a.uv, lmd.feature_b.uv],
+        is_fixed: [false; 2],
         kind,
     }
 }
@@ -600,6 +605,7 @@ fn of_sample([a, b]: [&Body; 2], sample: &Sample, pose_ba: &Pose, dilation: f64)
         curvature_b: curvature(b, pair.feature_b, &pair.place_b, &(pose_ba * -pair.n)),
         features: [pair.place_a, pair.place_b].map(|f| (f.kind, f.index)),
         uv: [pair.place_a.uv, pair.place_b.uv],
+        is_fixed: [Which::A, Which::B].map(|which| sample.key.0 == which),
         kind: StepContactKind::Sample,
     }
 }

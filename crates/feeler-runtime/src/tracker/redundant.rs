@@ -109,6 +109,7 @@ mod tests {
             curvature_b: [0.0; 2],
             features: [(FeatureKind::Face, 0); 2],
             uv: [[0.0; 2]; 2],
+            is_fixed: [true, false],
             kind: StepContactKind::Sample,
         }
     }
