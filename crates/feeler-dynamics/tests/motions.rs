@@ -82,6 +82,44 @@ fn a_block_on_a_slope_sticks_or_slides_as_it_must() {
     }
 }
 
+/// A brick that slides without friction over the seam of two flush blocks keeps its speed and does not tilt.
+#[test]
+fn a_brick_slides_over_the_seam_of_flush_blocks() {
+    let (block, brick) = (solid("box"), solid("contact/brick"));
+    let [half_block, half_brick] = [&block, &brick].map(|body| (body.bounds().max - body.bounds().min) * 0.5);
+    let [middle_block, middle_brick] =
+        [&block, &brick].map(|body| nalgebra::center(&body.bounds().min, &body.bounds().max).coords);
+    let begin = -(half_brick.x + 1.0);
+    for turned in [0.0, 0.3] {
+        let mut world = World::new(Settings { friction: 0.0, ..Settings::default() });
+        for side in [-1.0, 1.0] {
+            let at = V3::new(side * half_block.x, 0.0, -half_block.z) - middle_block;
+            world.add(RigidBody::fixed(Arc::clone(&block), Pose::translation(at.x, at.y, at.z)));
+        }
+        let turn = UnitQuaternion::from_scaled_axis(V3::z() * turned);
+        let at = V3::new(begin, 0.4, half_brick.z) - turn * middle_brick;
+        let pose = Pose::from_parts(at.into(), turn);
+        let id = world.add(RigidBody::of_density(Arc::clone(&brick), pose, STEEL).unwrap());
+        let velocity = V3::new(100.0, 7.0, 0.0);
+        world.body_mut(id).velocity = velocity;
+        let mut steps = 0;
+        while world.body(id).center().x < half_brick.x + 1.0 {
+            let report = world.step(1e-3).unwrap();
+            assert!(!report.interferes && !report.unsolved, "{turned}, {steps}: {report:?}");
+            let body = world.body(id);
+            let tilt = (body.pose.rotation * V3::z()).cross(&V3::z()).norm();
+            assert!(
+                (body.velocity - velocity).norm() <= 1e-3 * velocity.norm(),
+                "{turned}: {}",
+                body.velocity
+            );
+            assert!(tilt <= 1e-5, "{turned}, {steps}: {tilt}");
+            steps += 1;
+        }
+        assert!(steps > 100, "{steps}");
+    }
+}
+
 #[test]
 fn bodies_in_free_fall_keep_their_momentum_when_they_meet() {
     let mut world = World::new(Settings { gravity: V3::zeros(), ..Settings::default() });

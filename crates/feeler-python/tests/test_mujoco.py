@@ -246,6 +246,35 @@ def test_parts_that_strike_do_not_overlap():
         assert deepest < 0.01
 
 
+@pytest.mark.parametrize("turned", [0, 0.3])
+def test_a_brick_slides_over_the_seam_of_flush_blocks(turned):
+    """Without friction it keeps its speed and does not tilt."""
+    block, brick = body("box"), body("contact/brick")
+    (_, _, bottom), (length, _, _) = brick.bounds[0], brick.bounds[1] - brick.bounds[0]
+    begin = -1e-3 * (0.6 * length + 1)
+    m = mujoco.MjModel.from_xml_string(f"""<mujoco>
+      <option timestep="0.001" gravity="0 0 -9.81" integrator="Euler"/>
+      <asset>{exact.mesh_asset("block", block)}{exact.mesh_asset("brick", brick)}</asset>
+      <worldbody>
+      <geom name="left" type="sdf" mesh="block" pos="-0.02 0 -0.01" {STIFF}/>
+      <geom name="right" type="sdf" mesh="block" pos="0.02 0 -0.01" {STIFF}/>
+      <body pos="{begin} 0.0004 {-1e-3 * bottom}" euler="0 0 {math.degrees(turned)}"><freejoint/>
+      {exact.inertial(brick, 7850)}<geom name="brick" type="sdf" mesh="brick" {STIFF}/></body>
+      </worldbody></mujoco>""")
+    with installed(m, {"left": block, "right": block, "brick": brick}):
+        d = mujoco.MjData(m)
+        d.qvel[:2] = 0.1, 0.007
+        steps = 0
+        while d.qpos[0] < -begin:
+            mujoco.mj_step(m, d)
+            steps += 1
+            up = np.zeros(3)
+            mujoco.mju_rotVecQuat(up, np.array([0.0, 0.0, 1.0]), d.qpos[3:7])
+            assert d.qvel[:2] == pytest.approx([0.1, 0.007], abs=1e-4), steps
+            assert np.hypot(*up[:2]) <= 1e-5, steps
+        assert steps > 100
+
+
 def test_meshes_get_the_deepest_contacts():
     a, b = body("box"), body("box")
     m = model(a, b, [0, 0, 19.999], kind="mesh")

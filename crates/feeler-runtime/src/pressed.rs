@@ -1,13 +1,15 @@
-//! Minima at negative distances: where one solid is pressed into the other.
+//! Minima at negative distances, where one solid is pressed into the other.
 //!
-//! Two solids that interfere have many critical pairs of their boundaries at negative distances, and most say
-//! nothing: the pin in a deep hole and the wall behind it. A pair is taken for a contact when the solids have
-//! common points right beside it, or when it was one in the last query and has come here by the motion since.
+//! Two solids that interfere have many critical pairs of their boundaries at negative distances, and most are
+//! no contacts, as those of a pin in a deep hole with the opposite wall. A pair is a contact if the solids have
+//! a common point beside it, or if it was a contact in the last query and the motion since explains the change
+//! of its distance. A set between two faces is continued only where it has a common point: faces that have
+//! slid past each other in one plane have none.
 //!
 //! # Guarantees
-//! What is confirmed lies in common material; of a sheet, which has none, a point beside its own footpoint is
-//! in the other solid. An edge against a vertex, or two vertices, are never pressed: a
-//! motion that brings them together passes through a contact of a face or of two edges first.
+//! Common points lie in both solids; a sheet has no interior, and a point beside its own footpoint is in the
+//! other solid. An edge against a vertex, or two vertices, are never pressed: a motion that brings them
+//! together passes through a contact of a face or of two edges first.
 //!
 //! # Source
 //! MATH §16.
@@ -30,18 +32,35 @@ use feeler_hierarchy::Feature;
 pub(crate) struct Scratch {
     near: NearScratch,
     rays: RayScratch,
-    /// Pressed sets between faces: the pair, and the sum and number of the middles of their samples.
-    sets: Vec<(Feature, Feature, V3, f64)>,
+    sets: Vec<Set>,
+}
+
+/// A pressed set between two faces.
+#[derive(Clone, Copy, Debug)]
+struct Set {
+    features: (Feature, Feature),
+    /// Sum of the middles of its samples.
+    sum: V3,
+    /// Number of its samples.
+    count: f64,
+    /// A common point was found beside one of its samples.
+    is_confirmed: bool,
+}
+
+impl Set {
+    fn contains(&self, x: &Accepted) -> bool {
+        self.features == (x.feature_a, x.feature_b)
+    }
 }
 
 /// Steps from a pressed edge or vertex into its own solid, and along a pressed set, in parts of the depth.
 const STEPS: [f64; 3] = [0.5, 0.1, 0.02];
-/// Faces count as those of a vertex within so many tolerances.
+/// Distance, in tolerances, within which faces are those of a vertex.
 const BESIDE: f64 = 4.0;
 
-/// Leaves out what is pressed deeper than a contact can be and is neither confirmed by a common point nor
-/// continued. `is_apart` tells that the solids are known not to interfere; `displacement` (mm) bounds how far
-/// points of B have moved since the last query.
+/// Removes pairs that are pressed deeper than a contact can be and are neither confirmed by a common point nor
+/// continued. `is_apart`: the solids are known not to interfere; `displacement` (mm) bounds the displacement
+/// of points of B since the last query.
 pub(crate) fn retain(
     ctx: &Context<'_>,
     is_apart: bool,
@@ -57,20 +76,32 @@ pub(crate) fn retain(
     let is_pressed = |x: &Accepted| x.distance < tol.least_distance();
     scratch.sets.clear();
     for x in accepted.iter().filter(|x| of_set(x) && is_pressed(x)) {
-        let middle = middle(x).coords;
-        match scratch.sets.iter_mut().find(|s| (s.0, s.1) == (x.feature_a, x.feature_b)) {
-            Some(s) => (s.2, s.3) = (s.2 + middle, s.3 + 1.0),
-            None => scratch.sets.push((x.feature_a, x.feature_b, middle, 1.0)),
+        let sum = middle(x).coords;
+        match scratch.sets.iter_mut().find(|set| set.contains(x)) {
+            Some(set) => (set.sum, set.count) = (set.sum + sum, set.count + 1.0),
+            None => {
+                let features = (x.feature_a, x.feature_b);
+                scratch.sets.push(Set { features, sum, count: 1.0, is_confirmed: false });
+            }
+        }
+    }
+    let continues = |x: &Accepted| asked && contact_ids.continues(x, &ctx.pose_ba, displacement + tol.tol);
+    for x in accepted.iter().filter(|x| of_set(x) && is_pressed(x) && may_be(x)) {
+        let Some(k) = scratch.sets.iter().position(|set| set.contains(x)) else { continue };
+        if !scratch.sets[k].is_confirmed && continues(x) {
+            scratch.sets[k].is_confirmed = confirmed(ctx, x, scratch) || confirmed_inwards(ctx, x, scratch);
         }
     }
     accepted.retain(|x| {
+        let may_continue =
+            || !of_set(x) || scratch.sets.iter().any(|set| set.contains(x) && set.is_confirmed);
         !is_pressed(x)
-            || asked && contact_ids.continues(x, &ctx.pose_ba, displacement + tol.tol)
+            || may_continue() && continues(x)
             || may_be(x) && (confirmed(ctx, x, scratch) || of_set(x) && confirmed_inwards(ctx, x, scratch))
     });
 }
 
-/// Whether it is a sample of a set between faces.
+/// Returns whether it is a sample of a set between faces.
 fn of_set(x: &Accepted) -> bool {
     x.class == LmdClass::Conformal
         && matches!((x.feature_a, x.feature_b), (Feature::Face(_), Feature::Face(_)))
@@ -80,18 +111,18 @@ fn middle(x: &Accepted) -> P3 {
     nalgebra::center(&x.p_a, &x.p_b)
 }
 
-/// Whether common material begins at a sample towards the middle of its set: on the border of a set one of
-/// both solids ends.
+/// Returns whether a point beside a sample, towards the middle of its set, is in both solids. On the border of
+/// a set one of the solids ends.
 fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let own = middle(x);
-    let set = scratch.sets.iter().find(|s| (s.0, s.1) == (x.feature_a, x.feature_b));
-    let inwards = set.and_then(|s| (s.2 / s.3 - own.coords).try_normalize(ctx.tol.tol));
+    let set = scratch.sets.iter().find(|set| set.contains(x));
+    let inwards = set.and_then(|set| (set.sum / set.count - own.coords).try_normalize(ctx.tol.tol));
     inwards.is_some_and(|v| {
         STEPS.iter().any(|step| is_common(ctx, x, &(own - v * (step * x.distance)), scratch))
     })
 }
 
-/// Whether a point beside a pressed pair is in both solids.
+/// Returns whether a point beside a pressed pair is in both solids.
 fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let depth = -x.distance;
     let middle = middle(x);
@@ -108,12 +139,12 @@ fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
         }
     }
     tried.iter().any(|p| is_common(ctx, x, p, scratch)) || {
-        // The rim of a sheet is inside by itself.
+        // The footpoint on the rim of a sheet may be in the solid.
         sheet(ctx, x).is_some_and(|(_, p, _)| is_common(ctx, x, &p, scratch))
     }
 }
 
-/// Which of both bodies is a sheet, its footpoint (frame of A) and feature.
+/// The body that is a sheet, its footpoint (frame of A) and its feature.
 fn sheet(ctx: &Context<'_>, x: &Accepted) -> Option<(Which, P3, Feature)> {
     if ctx.a.is_sheet() {
         return Some((Which::A, x.p_a, x.feature_a));
@@ -121,8 +152,8 @@ fn sheet(ctx: &Context<'_>, x: &Accepted) -> Option<(Which, P3, Feature)> {
     ctx.b.is_sheet().then_some((Which::B, x.p_b, x.feature_b))
 }
 
-/// Whether a point (frame of A) beside a pressed pair is in both solids; of a face of a sheet, whether the
-/// sheet's point there is in the solid.
+/// Returns whether a point (frame of A) beside a pressed pair is in both solids; for a face of a sheet, whether
+/// the sheet's point there is in the solid.
 fn is_common(ctx: &Context<'_>, x: &Accepted, p: &P3, scratch: &mut Scratch) -> bool {
     let mut inside = |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);
     let Some((which, foot, feature)) = sheet(ctx, x) else {
@@ -152,7 +183,7 @@ fn behind(
     match feature {
         Feature::Edge(e) => outward.extend(edge_normals(body, e, place.uv[0]).map(|n| n.middle().0)),
         Feature::Vertex(v) => {
-            // The polar is told by directions into the solid.
+            // The constraints of the polar lead into the solid.
             let into = body.vertex(v).constraints.iter().filter_map(|c| c.try_normalize(0.0));
             outward.extend((-into.sum::<V3>()).try_normalize(1e-9));
             let faces = faces_around(body, &local, BESIDE * ctx.tol.tol, &mut scratch.near);
@@ -178,8 +209,8 @@ fn bisector(ctx: &Context<'_>, own: Which, x: &Accepted) -> Option<V3> {
     Some(if own == Which::A { out } else { ctx.pose_ab * out })
 }
 
-/// The middle of what two pressed edges have in common: the centroid of the four points in which each edge
-/// runs through the faces of the other one, all taken for straight (frame of A).
+/// A common point of two pressed edges (frame of A): the centroid of the four points in which each edge
+/// crosses the faces of the other one, all linearized.
 fn between(ctx: &Context<'_>, x: &Accepted) -> Option<P3> {
     let (Feature::Edge(a), Feature::Edge(b)) = (x.feature_a, x.feature_b) else { return None };
     let of_a = edge_normals(ctx.a, a, x.place_a.uv[0])?;

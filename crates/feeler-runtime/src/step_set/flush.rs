@@ -30,19 +30,29 @@ struct Rim {
 const MAX_FLUSH_ANGLE: f64 = 0.1;
 
 /// The contact with the normal of an adjacent face, for contacts that the step can close. `None` unless both
-/// footpoints are within the wanted error of convex edges or vertices, their distance exceeds that error, and
-/// two adjacent faces, one of either side, are flush to the same error. A corner in the plane of another face
-/// is not flush if no face of its own lies along that plane, because it can move through the plane.
+/// footpoints are within the wanted error of convex edges or vertices and two adjacent faces, one of either
+/// side, are flush to the same error. A corner in the plane of another face is not flush if no face of its own
+/// lies along that plane, because it can move through the plane.
+///
+/// If the footpoints are within the wanted error of each other, every flush normal separates the solids equally
+/// well. The last motion selects the one along which it was least: the solids slide past each other. Without a
+/// motion along the contact's own normal, that one remains.
 pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> Option<Accepted> {
-    if contact.distance <= step.gap_error || contact.distance > step.max_distance {
+    if contact.distance > step.max_distance {
         return None;
     }
+    let is_close = contact.distance.abs() <= step.gap_error;
     let between = contact.p_b - contact.p_a;
+    let moved = last_displacement(ctx, step, &contact.p_b);
+    if is_close && moved.is_none_or(|moved| moved.dot(&contact.n).abs() <= ctx.tol.tol) {
+        return None;
+    }
     let a = rim(ctx, Which::A, contact.feature_a, &contact.p_a, step.gap_error)?;
     let b = rim(ctx, Which::B, contact.feature_b, &contact.p_b, step.gap_error)?;
     let angle = step.rotation + ctx.tol.angle;
     // Angle by which faces open by the wanted error between the footpoints.
-    let cos = math::cos((angle + step.gap_error / contact.distance).min(MAX_FLUSH_ANGLE));
+    let opening = step.gap_error / contact.distance.abs().max(step.gap_error);
+    let cos = math::cos((angle + opening).min(MAX_FLUSH_ANGLE));
     let is_parallel = |n: &V3, others: &Few| others.iter().any(|other| other.dot(n) >= cos);
     let is_flush = |n: &&V3| {
         between.dot(n).abs() <= step.gap_error
@@ -52,10 +62,22 @@ pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) 
             && is_parallel(n, &b.normals)
     };
     let flush = a.normals.iter().chain(&b.normals).filter(is_flush);
-    let n = *flush.min_by(|n, m| between.dot(n).abs().total_cmp(&between.dot(m).abs()))?;
-    // A footpoint of B below the plane, within the error, must not be lifted.
-    let distance = between.dot(&n).max(0.0);
+    let n = match moved.filter(|_| is_close) {
+        Some(moved) => *flush.min_by(|n, m| moved.dot(n).abs().total_cmp(&moved.dot(m).abs()))?,
+        None => *flush.min_by(|n, m| between.dot(n).abs().total_cmp(&between.dot(m).abs()))?,
+    };
+    let is_own = n.dot(&contact.n) >= math::cos(MAX_FLUSH_ANGLE);
+    if is_own && contact.class != LmdClass::Quasi {
+        return None;
+    }
+    // Across another normal, a footpoint of B below the plane, within the error, must not be lifted.
+    let distance = if is_own { between.dot(&n) } else { between.dot(&n).max(0.0) };
     Some(Accepted { n, distance, class: LmdClass::Quasi, is_slid: true, ..*contact })
+}
+
+/// Displacement (mm) of a point of B (frame of A) since the pose before the last motion.
+fn last_displacement(ctx: &Context<'_>, step: &Widening, p: &P3) -> Option<V3> {
+    step.pose_before.map(|before| p - before * (ctx.pose_ba * p))
 }
 
 /// The edge or vertex of one side within a distance (mm) of a footpoint; `None` without one, and for a

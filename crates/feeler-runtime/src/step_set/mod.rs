@@ -23,7 +23,7 @@ use crate::footpoint::trim::{locate_on_edge, place_on};
 use crate::query::{Accepted, Candidate, Context};
 use crate::side::Which;
 use crate::{FeatureRef, LmdClass};
-use feeler_geom::{P2, P3, V3, math};
+use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
 
 /// Bounds of the motion of B relative to A in the step to come.
@@ -37,6 +37,8 @@ pub(crate) struct Widening {
     pub max_distance: f64,
     /// Wanted error of a gap (mm).
     pub gap_error: f64,
+    /// Pose of B in A's frame before the last motion, if the motion is continued.
+    pub pose_before: Option<Pose>,
 }
 
 /// Largest dilation (rad) of a polar, and the dilation by which pairs of areas are culled.

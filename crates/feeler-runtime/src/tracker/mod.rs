@@ -199,6 +199,8 @@ pub struct ContactTracker {
 #[derive(Clone, Copy, Debug)]
 struct Last {
     pose_ab: Pose,
+    /// Relative pose before the last motion; `None` after a jump.
+    pose_before: Option<Pose>,
     bound: StepBound,
     /// Depth (mm) of the deepest contact.
     depth: f64,
@@ -377,7 +379,11 @@ impl ContactTracker {
         // Powers of two keep the culling state.
         let wanted = 2.0 * (depth_before + moved + bound.displacement);
         let depth = (2.0 * power_of_two(wanted.max(MIN_SEARCH_DEPTH))).min(limit);
-        self.search(pose_a, pose_b, &bound, depth)?;
+        let size = self.pair.body_a().size().max(self.pair.body_b().size());
+        let has_moved = moved > Tolerances::before_rounding(size, None);
+        let pose_before = self.last.filter(|_| !jumped);
+        let pose_before = pose_before.and_then(|l| if has_moved { Some(l.pose_ab) } else { l.pose_before });
+        self.search(pose_a, pose_b, &bound, depth, pose_before)?;
         let tol = self.pair.tolerances();
         let mut update = Update { jumped, ..Update::default() };
         // The wall of a sheet, and an unknown one, is 0.
@@ -391,7 +397,7 @@ impl ContactTracker {
             self.counts.decisions += 1;
             let verdict = self.pair.decide();
             if verdict.is_some_and(|verdict| verdict.status == Status::Interfering) {
-                self.search(pose_a, pose_b, &bound, limit)?;
+                self.search(pose_a, pose_b, &bound, limit, pose_before)?;
                 hidden = self.max_depth_found(&tol) <= 0.0;
             }
         }
@@ -402,7 +408,7 @@ impl ContactTracker {
         self.counts.dropped += update.dropped as u64;
         self.status = self.status_of_gaps(hidden, &tol);
         let depth = self.contacts.iter().map(|c| -c.gap).fold(0.0, f64::max);
-        self.last = Some(Last { pose_ab, bound, depth, hidden });
+        self.last = Some(Last { pose_ab, pose_before, bound, depth, hidden });
         Ok(update)
     }
 
@@ -422,13 +428,15 @@ impl ContactTracker {
         self.options.gap_error.max(MIN_RELATIVE_ERROR * bound.displacement)
     }
 
-    /// Searches the set of a step, into `contacts` with keys in `known`, without numbers.
+    /// Searches the set of a step, into `contacts` with keys in `known`, without numbers. `pose_before` is the
+    /// relative pose before the last motion.
     fn search(
         &mut self,
         pose_a: &Pose,
         pose_b: &Pose,
         bound: &StepBound,
         depth: f64,
+        pose_before: Option<Pose>,
     ) -> Result<(), QueryError> {
         let [dilation_a, dilation_b] = self.options.dilations;
         let dilation = dilation_a + dilation_b;
@@ -450,6 +458,7 @@ impl ContactTracker {
             displacement: bound.displacement,
             max_distance: bound.displacement + dilation,
             gap_error: self.gap_error(bound),
+            pose_before,
         };
         let found = self.pair.query_step(pose_a, pose_b, &options, step)?;
         self.contacts.clear();
