@@ -1,13 +1,15 @@
 //! First contacts of motions: closed forms, and a short campaign of that of `passages` of the benches.
 
+use feeler_brep::fixtures::prism;
 use feeler_geom::{P3, Pose, Twist, V3, math};
+use feeler_import::DEFAULT_FLATNESS;
 use feeler_runtime::{
     ContactPair, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, QueryError, Status,
     time_of_contact,
 };
 use feeler_tests::cases::cases;
 use feeler_tests::passages::{Motion, judge};
-use feeler_tests::{Part, model};
+use feeler_tests::{Part, model, part_of};
 
 fn spheres() -> [Part; 2] {
     ["sphere", "sphere"].map(model)
@@ -96,6 +98,35 @@ fn a_start_in_contact() {
     assert!(out.left.is_some_and(|t| (t - 1.0 / 3.0).abs() < 1e-6), "{out:?}");
     let never = pass(&parts, (V3::new(0.5 * r, 0.0, 0.0), V3::new(0.5 * r, 0.0, 0.0)), 0.0);
     assert_eq!((never.outcome, never.left), (PassageOutcome::InContact, None));
+}
+
+/// The minimum that is nearest at the start reaches zero after another one. A ball moves towards the floor and
+/// the wall of a corner, to the wall from farther away and faster.
+#[test]
+fn a_faster_minimum_arrives_first() {
+    let corner = [[0.0, 0.0], [40.0, 0.0], [40.0, 10.0], [10.0, 10.0], [10.0, 40.0], [0.0, 40.0]];
+    let corner = part_of(&prism(&corner, 10.0), DEFAULT_FLATNESS);
+    let ball = model("sphere");
+    let radius = radius(&ball);
+    let center = (ball.pose * ball.body.bounds().center()).coords;
+    for (floor, wall, fall, push) in [
+        (0.2750, 0.2760, 2.44, 2.70),
+        (0.2750, 0.2754, 2.44, 2.4436),
+        (0.2, 0.3, 1.0, 1.6),
+        (0.2, 0.3, 1.0, 1.4),
+    ] {
+        let at = V3::new(10.0 + radius + wall, 10.0 + radius + floor, 5.0) - center;
+        let start = Pose::translation(at.x, at.y, at.z) * ball.pose;
+        let twists = vec![Twist::translation(V3::new(-push, -fall, 0.0))];
+        let path = Path::of_pieces(vec![PathPiece { pose: start, twists, duration: 1.0 }]).expect("a path");
+        let mut pair = ContactPair::new(corner.body.clone(), ball.body.clone());
+        let options = PassageOptions::default();
+        let passage =
+            time_of_contact(&mut pair, &Path::still(corner.pose), &path, &options).expect("a passage");
+        let expected: f64 = (wall / push).min(floor / fall);
+        let PassageOutcome::Contact(first) = passage.outcome else { panic!("{passage:?}") };
+        assert!((first.time - expected).abs() < 1e-9, "{first:?} {expected}");
+    }
 }
 
 /// Solids that one joint moves together stand still to each other.

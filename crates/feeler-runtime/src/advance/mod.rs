@@ -466,7 +466,8 @@ impl<'a> Follow<'a> {
                 },
                 Some(b) => {
                     let nearer = |x: (f64, f64), y: (f64, f64)| if x.1 <= y.1 { x } else { y };
-                    let of_below = newton(&b).filter(|_| b.distance <= self.limit);
+                    let is_nearest = b.status != Some(Status::Interfering) && b.distance <= self.limit;
+                    let of_below = newton(&b).filter(|_| is_nearest);
                     let guess = newton(&above).into_iter().chain(of_below).reduce(nearer);
                     let inside = guess.filter(|g| g.0 > above.time && g.0 < b.time);
                     inside.map_or(0.5 * (above.time + b.time), |g| g.0)
@@ -477,9 +478,9 @@ impl<'a> Follow<'a> {
             }
             let place = self.ask(time)?;
             let off = place.distance - self.limit;
-            // Deeper than the tolerance there are no minima.
+            // Minima deeper than the tolerance are not reported: another one may be at the limit.
             let meets = place.status == Some(Status::Interfering);
-            if off.abs() <= tolerances.eps {
+            if off.abs() <= tolerances.eps && !meets {
                 return Ok(Some(place));
             }
             if meets || off < 0.0 {
