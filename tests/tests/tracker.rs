@@ -171,6 +171,35 @@ fn flush_corners_do_not_obstruct() {
     assert!(tracker.contacts().iter().any(|c| c.normal.z > 0.999), "{:?}", tracker.contacts());
 }
 
+/// A box slides onto another one over its edge, above its top, level with it and pressed into it. No contact
+/// obstructs the slide, at any place; across it, contacts at the edge hold the box that moves down beside it.
+#[test]
+fn slides_over_flush_edges_are_not_obstructed() {
+    let width = 40.0;
+    for above in [1e-4, 1e-7, 0.0, -1e-7, -1e-4] {
+        let (mut tracker, height) = boxes();
+        for x in [0.05, 0.03, 1e-3, 4e-4, 1e-6, 0.0, -1e-6, -2e-6, -5e-4, -0.01, -0.06, -0.2] {
+            let pose = Pose::translation(width + x, 0.3, height + above);
+            tracker.update(&Pose::identity(), &pose, bound(1e-4, 0.06)).unwrap();
+            // Of the first pose no motion is known.
+            for c in tracker.contacts().iter().filter(|_| x < 0.05) {
+                assert!(c.normal.x.abs() < 1e-6, "{above} {x}: {c:?}");
+                assert!(c.gap >= above.min(0.0) - 1e-9, "{above} {x}: {c:?}");
+            }
+            assert!(tracker.contacts().iter().any(|c| c.normal.z > 0.999), "{above} {x}");
+        }
+    }
+    // Downwards beside the edge: along x alone.
+    let (mut tracker, height) = boxes();
+    for z in [0.05, 1e-3, 1e-6, 0.0, -1e-6, -1e-3, -0.05] {
+        let pose = Pose::translation(width + 1e-4, 0.3, height + z);
+        tracker.update(&Pose::identity(), &pose, bound(1e-4, 0.06)).unwrap();
+        for c in tracker.contacts().iter().filter(|_| z < 0.05) {
+            assert!(c.normal.z.abs() < 1e-6, "{z}: {c:?}");
+        }
+    }
+}
+
 /// Contacts of kind strict are those of a fresh query.
 #[test]
 fn strict_contacts_are_those_of_a_query() {

@@ -35,18 +35,15 @@ const MAX_FLUSH_ANGLE: f64 = 0.1;
 /// lies along that plane, because it can move through the plane.
 ///
 /// If the footpoints are within the wanted error of each other, every flush normal separates the solids equally
-/// well. The last motion selects the one along which it was least: the solids slide past each other. Without a
-/// motion along the contact's own normal, that one remains.
+/// well. The last motion selects the one along which it was least, if it was less than along the contact's own
+/// normal: the solids slide past each other.
 pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> Option<Accepted> {
     if contact.distance > step.max_distance {
         return None;
     }
     let is_close = contact.distance.abs() <= step.gap_error;
     let between = contact.p_b - contact.p_a;
-    let moved = last_displacement(ctx, step, &contact.p_b);
-    if is_close && moved.is_none_or(|moved| moved.dot(&contact.n).abs() <= ctx.tol.tol) {
-        return None;
-    }
+    let moved = if is_close { Some(last_displacement(ctx, step, &contact.p_b)?) } else { None };
     let a = rim(ctx, Which::A, contact.feature_a, &contact.p_a, step.gap_error)?;
     let b = rim(ctx, Which::B, contact.feature_b, &contact.p_b, step.gap_error)?;
     let angle = step.rotation + ctx.tol.angle;
@@ -62,16 +59,20 @@ pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) 
             && is_parallel(n, &b.normals)
     };
     let flush = a.normals.iter().chain(&b.normals).filter(is_flush);
-    let n = match moved.filter(|_| is_close) {
-        Some(moved) => *flush.min_by(|n, m| moved.dot(n).abs().total_cmp(&moved.dot(m).abs()))?,
+    let n = match moved {
+        Some(moved) => {
+            let along = |n: &V3| moved.dot(n).abs();
+            let n = flush.min_by(|n, m| along(n).total_cmp(&along(m)))?;
+            *Some(n).filter(|n| along(n) < along(&contact.n))?
+        }
         None => *flush.min_by(|n, m| between.dot(n).abs().total_cmp(&between.dot(m).abs()))?,
     };
-    let is_own = n.dot(&contact.n) >= math::cos(MAX_FLUSH_ANGLE);
-    if is_own && contact.class != LmdClass::Quasi {
-        return None;
+    if n.dot(&contact.n) >= math::cos(MAX_FLUSH_ANGLE) {
+        // About the contact's own normal: the same contact.
+        return Some(Accepted { n, distance: between.dot(&n), is_slid: true, ..*contact });
     }
     // Across another normal, a footpoint of B below the plane, within the error, must not be lifted.
-    let distance = if is_own { between.dot(&n) } else { between.dot(&n).max(0.0) };
+    let distance = between.dot(&n).max(0.0);
     Some(Accepted { n, distance, class: LmdClass::Quasi, is_slid: true, ..*contact })
 }
 
