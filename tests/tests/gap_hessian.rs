@@ -53,7 +53,7 @@ fn scenes() -> Vec<Scene> {
 /// Gap of a contact after an update at another pose, by its number and features.
 fn gap_at(tracker: &ContactTracker, pose: &Pose, of: &StepContact) -> Option<f64> {
     let mut tracker = tracker.clone();
-    tracker.update(&Pose::identity(), pose, BOUND).unwrap();
+    tracker.update(&Pose::identity(), pose, BOUND).expect("valid");
     let same = |c: &&StepContact| c.number == of.number && c.features == of.features && c.kind == of.kind;
     tracker.contacts().iter().find(same).map(|c| c.gap)
 }
@@ -68,7 +68,7 @@ fn hessians_are_those_of_differences() {
             let Some(start) = scene.start(3, number) else { continue };
             let options = TrackerOptions { reach: 0.1, ..TrackerOptions::default() };
             let mut tracker = ContactTracker::new(Arc::clone(&scene.a), Arc::clone(&scene.b), options);
-            tracker.update(&Pose::identity(), &start.pose, BOUND).unwrap();
+            tracker.update(&Pose::identity(), &start.pose, BOUND).expect("valid");
             for contact in tracker.contacts() {
                 let Some(hessian) = tracker.gap_hessian(contact) else { continue };
                 let rate = Vector6::from(contact.gap_rate(&start.pose));
@@ -130,7 +130,7 @@ fn a_ball_over_a_plane_has_the_hessian_of_its_centre() {
         let shift = center - middle;
         let pose = Pose::translation(shift.x, shift.y, shift.z);
         let mut tracker = ContactTracker::new(plate.clone(), ball.clone(), TrackerOptions::default());
-        tracker.update(&Pose::identity(), &pose, BOUND).unwrap();
+        tracker.update(&Pose::identity(), &pose, BOUND).expect("valid");
         let contact = tracker.contacts().iter().find(|c| c.kind == StepContactKind::Strict).expect("one");
         let hessian = tracker.gap_hessian(contact).expect("isolated");
         // z of ω × (ω × c + v), symmetric.
@@ -138,7 +138,7 @@ fn a_ball_over_a_plane_has_the_hessian_of_its_centre() {
         for k in 0..20 {
             let angle = f64::from(k);
             let twist = Vector6::from_fn(|i, _| {
-                math::sin(angle * (1.0 + 0.7 * f64::from(u32::try_from(i).unwrap())))
+                math::sin(angle * (1.0 + 0.7 * f64::from(u32::try_from(i).expect("small"))))
             });
             let (v, w) = (V3::new(twist[0], twist[1], twist[2]), V3::new(twist[3], twist[4], twist[5]));
             let expected = w.cross(&(w.cross(&c) + v)).z;

@@ -363,8 +363,7 @@ fn lowest_members_of_sets_are_those_of_certified_queries() {
     let [nut, bolt] = parts();
     let mut rng = SmallRng::seed_from_u64(14);
     let mut sets = 0;
-    for k in 0..6 {
-        let part = 10.0_f64.powi(k % 3);
+    for (k, part) in [1.0, 10.0, 100.0, 1.0, 10.0, 100.0].into_iter().enumerate() {
         let pose = screwed(&mut rng, 1e-6 * part, 1e-2, 1e-7 * part);
         let plain = QueryOptions { detect_interference: false, ..QueryOptions::within(0.06) };
         let certified = QueryOptions { certified: true, ..plain };

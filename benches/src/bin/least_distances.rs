@@ -102,7 +102,9 @@ fn compare(scene: &Scene, seed: u64, number: u64, tally: &mut Tally) -> Fallible
     }
     tally.poses += 1;
     tally.undecided += u64::from(is_undecided);
-    let difference = if least[0] == least[1] { 0.0 } else { least[0] - least[1] };
+    // Infinite without a minimum within reach.
+    let is_near = least.iter().any(|distance| distance.is_finite());
+    let difference = if is_near { least[0] - least[1] } else { 0.0 };
     if difference.abs() > tally.largest.abs() {
         tally.largest = difference;
     }

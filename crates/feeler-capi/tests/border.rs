@@ -190,7 +190,7 @@ impl Tracker {
         let mut hessians = vec![[0.0; 36]; expected];
         let mut count = 0;
         ok(unsafe { feeler_tracker_gap_hessians(self.0, hessians.as_mut_ptr(), expected, &raw mut count) });
-        assert_eq!(count, expected);
+        assert_eq!(count, expected, "one for each contact");
         hessians
     }
 

@@ -128,8 +128,8 @@ fn a_brick_slides_over_the_seam_of_flush_blocks() {
             steps += 1;
             let b = &world.bodies[body];
             let up = *b.rotation() * Vector::new(0.0, 0.0, 1.0);
-            let tilt = up.x.hypot(up.y);
-            let lost = (b.linvel().x - velocity.x).hypot(b.linvel().y - velocity.y);
+            let tilt = Vector::new(up.x, up.y, 0.0).length();
+            let lost = Vector::new(b.linvel().x - velocity.x, b.linvel().y - velocity.y, 0.0).length();
             assert!(lost <= 1e-3 * velocity.length(), "{turned}, {steps}: {:?}", b.linvel());
             assert!(tilt <= 1e-5, "{turned}, {steps}: {tilt}");
         }

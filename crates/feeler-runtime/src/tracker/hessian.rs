@@ -22,7 +22,7 @@ use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::{EdgeId, FaceId};
 use nalgebra::{Matrix2, Matrix3, Matrix6, SMatrix};
 
-/// Smallest singular value of F_yy, as a part of the largest one, at which the contact is isolated.
+/// Smallest singular value of `F_yy`, as a part of the largest one, at which the contact is isolated.
 const MIN_SINGULAR: f64 = 1e-8;
 /// Largest angle (rad) of the connection of the footpoints, and of tangents, to a critical direction.
 const CRITICAL_ANGLE: f64 = 1e-5;
