@@ -17,8 +17,8 @@ use std::sync::Arc;
 const NEIGHBOURS: f64 = 0.5;
 
 /// Pairs that the arguments of a program name: those of `data`, two obtuse concave corners, those of the
-/// scenarios `s1.json` and `s2.json` in the folder that is the first argument, and neighbours in the scenes of
-/// `FOLDER/mechanisms.json` for `--mechanisms FOLDER`; `--only NAME` selects one of them.
+/// scenarios `s1.json` and `s2.json` in the folder that is the first argument, and neighbours in the scenes
+/// of `FOLDER/mechanisms.json` for `--mechanisms FOLDER`; `--only NAME` selects one of them.
 ///
 /// # Errors
 /// A file that cannot be read, or no pair of that name.

@@ -100,8 +100,8 @@ fn a_start_in_contact() {
     assert_eq!((never.outcome, never.left), (PassageOutcome::InContact, None));
 }
 
-/// The minimum that is nearest at the start reaches zero after another one. A ball moves towards the floor and
-/// the wall of a corner, to the wall from farther away and faster.
+/// The minimum that is nearest at the start reaches zero after another one. A ball moves towards the floor
+/// and the wall of a corner, to the wall from farther away and faster.
 #[test]
 fn a_faster_minimum_arrives_first() {
     let corner = [[0.0, 0.0], [40.0, 0.0], [40.0, 10.0], [10.0, 10.0], [10.0, 40.0], [0.0, 40.0]];

@@ -41,6 +41,9 @@ fn main() -> ExitCode {
     }
 }
 
+const HEADER: &str = "pair                              poses  undecided  different   largest nm  \
+    ms plain        certified";
+
 /// Results of the poses of a pair.
 #[derive(Default)]
 struct Tally {
@@ -61,9 +64,7 @@ fn run(args: &[String]) -> Fallible<bool> {
     let show: usize = number_after(args, "--show").unwrap_or(10);
     let scenes = tracked_pairs(args)?;
     let count = poses.div_ceil(scenes.len() as u64);
-    println!(
-        "pair                              poses  undecided  different   largest nm  ms plain        certified"
-    );
+    println!("{HEADER}");
     let mut all = Tally::default();
     for scene in &scenes {
         let mut tally = Tally::default();
@@ -122,7 +123,8 @@ fn print_row(name: &str, t: &Tally) {
     let [[plain, _, plain_most], [certified, _, certified_most]] =
         t.times.each_ref().map(|times| spread(&mut times.clone()));
     println!(
-        "{name:32} {:6}  {:9}  {:9}  {:+11.2}  {plain:.2} {plain_most:.1}  {certified:.2} {certified_most:.1}",
+        "{name:32} {:6}  {:9}  {:9}  {:+11.2}  {plain:.2} {plain_most:.1}  \
+            {certified:.2} {certified_most:.1}",
         t.poses,
         t.undecided,
         t.different.len(),

@@ -1,10 +1,10 @@
 //! Minima at negative distances, where one solid is pressed into the other.
 //!
 //! Two solids that interfere have many critical pairs of their boundaries at negative distances, and most are
-//! no contacts, as those of a pin in a deep hole with the opposite wall. A pair is a contact if the solids have
-//! a common point beside it, or if it was a contact in the last query and the motion since explains the change
-//! of its distance. A set between two faces is continued only where it has a common point: faces that have
-//! slid past each other in one plane have none.
+//! no contacts, as those of a pin in a deep hole with the opposite wall. A pair is a contact if the solids
+//! have a common point beside it, or if it was a contact in the last query and the motion since explains the
+//! change of its distance. A set between two faces is continued only where it has a common point: faces that
+//! have slid past each other in one plane have none.
 //!
 //! # Guarantees
 //! Common points lie in both solids; a sheet has no interior, and a point beside its own footpoint is in the
@@ -58,9 +58,9 @@ const STEPS: [f64; 3] = [0.5, 0.1, 0.02];
 /// Distance, in tolerances, within which faces are those of a vertex.
 const BESIDE: f64 = 4.0;
 
-/// Removes pairs that are pressed deeper than a contact can be and are neither confirmed by a common point nor
-/// continued. `is_apart`: the solids are known not to interfere; `displacement` (mm) bounds the displacement
-/// of points of B since the last query.
+/// Removes pairs that are pressed deeper than a contact can be and are neither confirmed by a common point
+/// nor continued. `is_apart`: the solids are known not to interfere; `displacement` (mm) bounds the
+/// displacement of points of B since the last query.
 pub(crate) fn retain(
     ctx: &Context<'_>,
     is_apart: bool,
@@ -111,8 +111,8 @@ fn middle(x: &Accepted) -> P3 {
     nalgebra::center(&x.p_a, &x.p_b)
 }
 
-/// Returns whether a point beside a sample, towards the middle of its set, is in both solids. On the border of
-/// a set one of the solids ends.
+/// Returns whether a point beside a sample, towards the middle of its set, is in both solids. On the border
+/// of a set one of the solids ends.
 fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let own = middle(x);
     let set = scratch.sets.iter().find(|set| set.contains(x));
@@ -152,8 +152,8 @@ fn sheet(ctx: &Context<'_>, x: &Accepted) -> Option<(Which, P3, Feature)> {
     ctx.b.is_sheet().then_some((Which::B, x.p_b, x.feature_b))
 }
 
-/// Returns whether a point (frame of A) beside a pressed pair is in both solids; for a face of a sheet, whether
-/// the sheet's point there is in the solid.
+/// Returns whether a point (frame of A) beside a pressed pair is in both solids; for a face of a sheet,
+/// whether the sheet's point there is in the solid.
 fn is_common(ctx: &Context<'_>, x: &Accepted, p: &P3, scratch: &mut Scratch) -> bool {
     let mut inside = |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);
     let Some((which, foot, feature)) = sheet(ctx, x) else {

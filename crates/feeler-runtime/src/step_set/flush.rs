@@ -29,14 +29,14 @@ struct Rim {
 /// Largest angle (rad) between flush faces.
 const MAX_FLUSH_ANGLE: f64 = 0.1;
 
-/// The contact with the normal of an adjacent face, for contacts that the step can close. `None` unless both
-/// footpoints are within the wanted error of convex edges or vertices and two adjacent faces, one of either
-/// side, are flush to the same error. A corner in the plane of another face is not flush if no face of its own
-/// lies along that plane, because it can move through the plane.
+/// The contact with the normal of an adjacent face, for pressed contacts and those that the step can close.
+/// `None` unless both footpoints are within the wanted error of convex edges or vertices and two adjacent
+/// faces, one of either side, are flush to the same error. A corner in the plane of another face is not flush
+/// if no face of its own lies along that plane, because it can move through the plane.
 ///
-/// If the footpoints are within the wanted error of each other, every flush normal separates the solids equally
-/// well. The last motion selects the one along which it was least, if it was less than along the contact's own
-/// normal: the solids slide past each other.
+/// If the footpoints are within the wanted error of each other, every flush normal separates the solids
+/// equally well. The last motion selects the one along which it was least, if it was less than along the
+/// contact's own normal: the solids slide past each other.
 pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> Option<Accepted> {
     if contact.distance > step.max_distance {
         return None;

@@ -1,8 +1,8 @@
 //! Second derivative of the gap of a contact by a twist.
 //!
-//! The gap is the stationary value of F = n · (q − p) over the parameters of the footpoints p and q that slide on
-//! their features and over the unit normal n, where B's point q moves with the twist ξ. With y for the
-//! stationary variables, the second derivative is
+//! The gap is the stationary value of F = n · (q − p) over the parameters of the footpoints p and q that
+//! slide on their features and over the unit normal n, where B's point q moves with the twist ξ. With y for
+//! the stationary variables, the second derivative is
 //!
 //! ```text
 //! F_ξξ − F_ξy F_yy⁻¹ F_yξ,
@@ -31,8 +31,8 @@ const CRITICAL_ANGLE: f64 = 1e-5;
 type PointRate = SMatrix<f64, 3, 6>;
 
 impl ContactTracker {
-    /// Second derivative of the gap of a contact of the last update by a twist (v, ω) of B at A's origin, in A's
-    /// frame, where B's pose changes by the exponential of the twist. With the first derivative g of
+    /// Second derivative of the gap of a contact of the last update by a twist (v, ω) of B at A's origin, in
+    /// A's frame, where B's pose changes by the exponential of the twist. With the first derivative g of
     /// [`StepContact::gap_rate`], a twist ξ changes the gap by g·ξ + ½ ξᵀHξ up to third order.
     ///
     /// Footpoints slide on their features, except the own point of a sample. The gap of a contact whose
@@ -58,13 +58,14 @@ struct Slide {
 }
 
 impl Slide {
-    /// Footpoint of a contact on one side with the normal in A's frame. `None` for a feature that the body does
-    /// not have, and where the surface or curve is degenerate.
+    /// Footpoint of a contact on one side with the normal in A's frame. `None` for a feature that the body
+    /// does not have, and where the surface or curve is degenerate.
     fn new(body: &Body, to_a: &Pose, contact: &StepContact, side: usize) -> Option<Self> {
         let (kind, index) = contact.features[side];
         let uv = P2::new(contact.uv[side][0], contact.uv[side][1]);
         let local = if side == 0 { contact.local_a } else { contact.local_b };
-        let none = Self { point: to_a * local, count: 0, tangents: [V3::zeros(); 2], bend: Matrix2::zeros() };
+        let fixed =
+            Self { point: to_a * local, count: 0, tangents: [V3::zeros(); 2], bend: Matrix2::zeros() };
         let h = body.hierarchy();
         let index_in = |count: usize| ((index as usize) < count).then_some(index);
         match kind {
@@ -73,10 +74,11 @@ impl Slide {
                 let outward = outward_normal(face, uv);
                 let basis = complete_basis(&outward);
                 let shape = shape_operator(&face.surface, uv, face.outward, &basis)?;
-                // The surface bends away from its outward normal, that of B's side being opposite to the normal.
+                // The surface bends away from its outward normal, that of B's side being opposite to the
+                // normal.
                 let sign = if (to_a * outward).dot(&contact.normal) > 0.0 { -1.0 } else { 1.0 };
                 let tangents = [basis.0, basis.1].map(|t| to_a * t);
-                Some(Self { count: 2, tangents, bend: shape * sign, ..none })
+                Some(Self { count: 2, tangents, bend: shape * sign, ..fixed })
             }
             FeatureKind::Edge => {
                 let d = body.edge(EdgeId(index_in(h.edges.len())?)).curve.derivs(uv.x);
@@ -84,9 +86,9 @@ impl Slide {
                 let tangent = d.d1.try_normalize(0.0)?;
                 let bend = (to_a * d.d2).dot(&contact.normal) / (speed * speed);
                 let tangents = [to_a * tangent, V3::zeros()];
-                Some(Self { count: 1, tangents, bend: Matrix2::new(bend, 0.0, 0.0, 0.0), ..none })
+                Some(Self { count: 1, tangents, bend: Matrix2::new(bend, 0.0, 0.0, 0.0), ..fixed })
             }
-            FeatureKind::Vertex => index_in(h.vertices.len()).map(|_| none),
+            FeatureKind::Vertex => index_in(h.vertices.len()).map(|_| fixed),
         }
     }
 }

@@ -428,8 +428,8 @@ impl ContactTracker {
         self.options.gap_error.max(MIN_RELATIVE_ERROR * bound.displacement)
     }
 
-    /// Searches the set of a step, into `contacts` with keys in `known`, without numbers. `pose_before` is the
-    /// relative pose before the last motion.
+    /// Searches the set of a step, into `contacts` with keys in `known`, without numbers. `pose_before` is
+    /// the relative pose before the last motion.
     fn search(
         &mut self,
         pose_a: &Pose,
