@@ -47,8 +47,9 @@ pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) 
     let a = rim(ctx, Which::A, contact.feature_a, &contact.p_a, step.gap_error)?;
     let b = rim(ctx, Which::B, contact.feature_b, &contact.p_b, step.gap_error)?;
     let angle = step.rotation + ctx.tol.angle;
-    // Angle by which faces open by the wanted error between the footpoints.
-    let opening = step.gap_error / contact.distance.abs().max(step.gap_error);
+    // Angle by which faces open by the wanted error between the footpoints, or within the step.
+    let length = if is_close { step.displacement } else { contact.distance.abs() };
+    let opening = step.gap_error / length.max(step.gap_error);
     let cos = math::cos((angle + opening).min(MAX_FLUSH_ANGLE));
     let is_parallel = |n: &V3, others: &Few| others.iter().any(|other| other.dot(n) >= cos);
     let is_flush = |n: &&V3| {
@@ -68,8 +69,9 @@ pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) 
         None => *flush.min_by(|n, m| between.dot(n).abs().total_cmp(&between.dot(m).abs()))?,
     };
     if n.dot(&contact.n) >= math::cos(MAX_FLUSH_ANGLE) {
-        // About the contact's own normal: the same contact.
-        return Some(Accepted { n, distance: between.dot(&n), is_slid: true, ..*contact });
+        // About the contact's own normal, which is exact for a minimum.
+        let is_quasi = contact.class == LmdClass::Quasi;
+        return is_quasi.then(|| Accepted { n, distance: between.dot(&n), is_slid: true, ..*contact });
     }
     // Across another normal, a footpoint of B below the plane, within the error, must not be lifted.
     let distance = between.dot(&n).max(0.0);
