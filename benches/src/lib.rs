@@ -21,10 +21,25 @@ use feeler_hierarchy::{Model, Options};
 use feeler_runtime::Body;
 use feeler_tests::insertion::Insertion;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 /// A result whose error is a message: the programs here only print them.
 pub type Fallible<T> = Result<T, String>;
+
+/// Exit status of a campaign: 0 if its demands hold, 1 if one fails, 2 after an error, which is printed.
+#[must_use]
+#[expect(clippy::print_stderr, reason = "the last message of a program that reports")]
+pub fn exit_code(result: Fallible<bool>) -> ExitCode {
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
 
 /// Median, 95th percentile and maximum; zeros for no values.
 #[must_use]

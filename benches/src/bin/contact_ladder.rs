@@ -15,12 +15,12 @@
 //!
 //! The table gives, for each combination, contacts, queries, holes and the largest error of a distance. The
 //! figure shows found distances over set gaps, holes as red crosses. Exit status 1 when there is a hole.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+#![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::near_contact::check::Trial;
 use feeler_benches::near_contact::contact::{Contact, size_of};
 use feeler_benches::near_contact::solids::{Folder, feature_name};
-use feeler_benches::{Fallible, number_after};
+use feeler_benches::{Fallible, exit_code, number_after};
 use feeler_geom::{math, pose};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -221,12 +221,5 @@ fn run(args: &[String]) -> Fallible<bool> {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match run(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&args))
 }

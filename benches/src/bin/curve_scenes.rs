@@ -5,10 +5,10 @@
 //! followed. Exit status 1 where a contact jumps or comes or goes for no reason: the reasons are `d_max`, an
 //! end or a corner that takes it over, a place where the distance stops being curved, and a set of equal
 //! distance that begins or ends.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+#![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use clap::Parser;
-use feeler_benches::{Fallible, cpu_seconds, spread};
+use feeler_benches::{Fallible, cpu_seconds, exit_code, spread};
 use feeler_curves::{Curve, CurveContact, CurveOptions, CurveScene as Scene, Place};
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::{Body, PointQuery, QueryOptions, Scene as Solids};
@@ -41,14 +41,7 @@ struct Asked {
 }
 
 fn main() -> ExitCode {
-    match run(&Asked::parse()) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&Asked::parse()))
 }
 
 fn solid_of(scene: CurveScene, asked: &Asked) -> Fallible<Option<Arc<Body>>> {

@@ -11,10 +11,10 @@
 //! by their footpoints on the receptacle.
 //!
 //! Exit status 1 where a minimum on a face of closed form of both has another gap by more than 1e-4 mm.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+#![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::record::Recording;
-use feeler_benches::{Fallible, cpu_seconds, number_after, spread};
+use feeler_benches::{Fallible, cpu_seconds, exit_code, number_after, spread};
 use feeler_runtime::{ContactPair, FeatureKind, Lmd, QueryOptions};
 use feeler_tests::insertion::Insertion;
 use std::path::Path;
@@ -35,14 +35,7 @@ struct Kind {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match run(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("{e}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&args))
 }
 
 fn run(args: &[String]) -> Fallible<bool> {

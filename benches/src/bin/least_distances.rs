@@ -15,10 +15,10 @@
 //! distance is the smaller one; times (ms) of both queries, median and maximum.
 //!
 //! Exit status 1 if a least distance differs.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+#![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::tracked_pairs::tracked_pairs;
-use feeler_benches::{Fallible, cpu_seconds, number_after, spread};
+use feeler_benches::{Fallible, cpu_seconds, exit_code, number_after, spread};
 use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, LmdClass, QueryOptions};
 use feeler_tests::tracking::Scene;
@@ -31,14 +31,7 @@ const SAME: f64 = 1e-9;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match run(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(e) => {
-            eprintln!("{e}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&args))
 }
 
 const HEADER: &str = "pair                              poses  undecided  different   largest nm  \

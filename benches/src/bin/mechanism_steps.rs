@@ -34,7 +34,6 @@
 //! The exit status is 1 if a scene cannot be simulated or a contact is lost.
 #![expect(
     clippy::print_stdout,
-    clippy::print_stderr,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -44,7 +43,7 @@
 use feeler_benches::contact_mechanisms::{Mechanism, SceneFile, State, TimedPair, Weight, Wrench, load_part};
 use feeler_benches::depth::query_depth;
 use feeler_benches::timed::{Spent, Timed};
-use feeler_benches::{Fallible, cpu_seconds, number_after, spread};
+use feeler_benches::{Fallible, cpu_seconds, exit_code, number_after, spread};
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
 use feeler_geom::{Pose, V3};
 use feeler_rapier::{ExactDispatcher, ExactShape, Fit, METRES, exact_pose, rapier_pose};
@@ -347,14 +346,7 @@ struct Plan {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match campaign(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("{e}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(campaign(&args))
 }
 
 fn campaign(args: &[String]) -> Fallible<bool> {

@@ -20,7 +20,6 @@
 //! Exit status 1 where a row misses what it prints as its aim, or with `--twice` the second time differs.
 #![expect(
     clippy::print_stdout,
-    clippy::print_stderr,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -28,6 +27,7 @@
 )]
 
 use feeler_benches::drive::STEEL;
+use feeler_benches::exit_code;
 use feeler_benches::number_after;
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
 use feeler_geom::{P3, Pose, V3, math};
@@ -65,14 +65,7 @@ fn main() -> ExitCode {
         }
         Some(_) => Err("--parts needs the STEP files of nut and bolt".to_owned()),
     };
-    match told {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("{e}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(told)
 }
 
 fn all_screwed(

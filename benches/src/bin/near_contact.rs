@@ -37,7 +37,7 @@
 use feeler_benches::near_contact::check::{Category, Trial, depth_of};
 use feeler_benches::near_contact::contact::Contact;
 use feeler_benches::near_contact::solids::Folder;
-use feeler_benches::{Fallible, number_after};
+use feeler_benches::{Fallible, exit_code, number_after};
 use feeler_geom::{math, pose};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -203,12 +203,5 @@ fn run(args: &[String]) -> Fallible<bool> {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match run(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&args))
 }

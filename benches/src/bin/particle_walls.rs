@@ -11,11 +11,11 @@
 //! spheres, 5 % of them near the wall, and asks for all contacts in every step, on one thread. `growth`
 //! does so with spheres in one hole of plates with up to 10,000, all of them near, and prints the exponents
 //! of the time by the number of faces.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
+#![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
 use clap::Parser;
-use feeler_benches::{Fallible, cpu_seconds, first_body, plate, plate_hole, prepare, step_files};
+use feeler_benches::{Fallible, cpu_seconds, exit_code, first_body, plate, plate_hole, prepare, step_files};
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Options;
@@ -69,14 +69,7 @@ fn main() -> ExitCode {
         What::Speed { spheres, steps, files } => speed(spheres, steps, &files).map(|()| true),
         What::Growth { holes } => growth(holes).map(|()| true),
     };
-    match done {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(e) => {
-            eprintln!("{e}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(done)
 }
 
 fn files_of(asked: &[PathBuf]) -> Vec<PathBuf> {

@@ -22,9 +22,9 @@
 //! - steps; set, active: contacts of the sets that the motions obey, median and maximum;
 //! - again: steps (%) whose motion the first set did not cover; left: steps that are not accepted, since
 //!   after five updates no set covers the motion or a linear gap is violated;
-//! - ends deeper than 1 µm; ends of small steps and of larger ones that are deeper than 2ε + θd + ½θ²ρ,
-//!   with the bounds of the motion made and half the diagonal ρ of B's box, the largest
-//!   distance of its corners from the centre of rotation; the deepest end (µm);
+//! - ends deeper than 1 µm; ends of small and of larger steps deeper than 2ε + θd + ½θ²ρ, with the
+//!   bound of the motion made and half the diagonal ρ of B's box, the largest distance of its corners
+//!   from the centre of rotation; the deepest end (µm);
 //! - ms: wall time of an update, median and 95th percentile.
 //!
 //! Columns of the second table:
@@ -41,15 +41,10 @@
 //! The exit status is 1 if an aim is missed: exceptions at most 10 in 10^5 small steps and 100 in 10^5 larger
 //! ones, at most 30 % of each pair updated again, at most 1 % of free motions shortened, none by an
 //! extension, and neither differences nor faults.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    clippy::cast_precision_loss,
-    reason = "a program that reports"
-)]
+#![expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a program that reports")]
 
 use feeler_benches::tracked_pairs::tracked_pairs;
-use feeler_benches::{Fallible, number_after, spread};
+use feeler_benches::{Fallible, exit_code, number_after, spread};
 use feeler_tests::tracking::{STEPS_PER_START, Tally};
 use std::process::ExitCode;
 
@@ -64,14 +59,7 @@ const STARTS_PER_MOTION: usize = 4;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    match run(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
-        Err(e) => {
-            eprintln!("{e}");
-            ExitCode::from(2)
-        }
-    }
+    exit_code(run(&args))
 }
 
 fn run(args: &[String]) -> Fallible<bool> {

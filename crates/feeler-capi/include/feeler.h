@@ -1779,9 +1779,9 @@ enum FeelerResult feeler_tracker_contacts(const struct FeelerTracker *tracker,
 /*
  Second derivatives of the gaps of the contacts of the last update, in the order of
  `feeler_tracker_contacts`: writes up to `capacity` symmetric matrices H (6 × 6) to `out` and their number
- to `count`. A twist ξ of B at A's origin, in A's frame (translation in mm, then rotation in rad), changes
- the gap by `gap_rate`·ξ + ½ ξᵀHξ up to third order, where B's pose changes by the exponential of the
- twist. NaN for a contact that is not isolated, such as a member of a conformal set.
+ to `count`. A twist ξ of B at A's origin, in A's frame (translation in mm, then rotation in rad),
+ changes the gap (mm) by `gap_rate`·ξ + ½ ξᵀHξ up to third order, where B's pose changes by the
+ exponential of the twist. NaN for a contact that is not isolated, such as a member of a conformal set.
 
  # Safety
  No other thread changes `tracker`; `out` has room for `capacity` matrices; `count` may be written.

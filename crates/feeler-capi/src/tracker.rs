@@ -385,9 +385,9 @@ pub unsafe extern "C" fn feeler_tracker_contacts(
 
 /// Second derivatives of the gaps of the contacts of the last update, in the order of
 /// `feeler_tracker_contacts`: writes up to `capacity` symmetric matrices H (6 × 6) to `out` and their number
-/// to `count`. A twist ξ of B at A's origin, in A's frame (translation in mm, then rotation in rad), changes
-/// the gap by `gap_rate`·ξ + ½ ξᵀHξ up to third order, where B's pose changes by the exponential of the
-/// twist. NaN for a contact that is not isolated, such as a member of a conformal set.
+/// to `count`. A twist ξ of B at A's origin, in A's frame (translation in mm, then rotation in rad),
+/// changes the gap (mm) by `gap_rate`·ξ + ½ ξᵀHξ up to third order, where B's pose changes by the
+/// exponential of the twist. NaN for a contact that is not isolated, such as a member of a conformal set.
 ///
 /// # Safety
 /// No other thread changes `tracker`; `out` has room for `capacity` matrices; `count` may be written.
@@ -539,7 +539,7 @@ impl FeelerTracker {
     }
 }
 
-/// Second derivative of the gap of a contact as 36 numbers, NaN if there is none.
+/// Entries of the second derivative of the gap of a contact, as for `feeler_tracker_gap_hessians`.
 #[must_use]
 pub fn gap_hessian(tracker: &ContactTracker, contact: &StepContact) -> [f64; 36] {
     let hessian = tracker.gap_hessian(contact);

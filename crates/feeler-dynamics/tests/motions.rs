@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
-use feeler_geom::{P3, Pose, V3};
+use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::Body;
 use nalgebra::UnitQuaternion;
 use std::path::Path;
@@ -89,8 +89,13 @@ fn a_brick_slides_over_the_seam_of_flush_blocks() {
     let [half_block, half_brick] = [&block, &brick].map(|body| (body.bounds().max - body.bounds().min) * 0.5);
     let [middle_block, middle_brick] =
         [&block, &brick].map(|body| nalgebra::center(&body.bounds().min, &body.bounds().max).coords);
-    let begin = -(half_brick.x + 1.0);
-    for turned in [0.0, 0.3] {
+    // Orientation (rad), velocity across and along the seam (mm/s).
+    for (turned, speed, drift) in
+        [(0.0, 100.0, 7.0), (0.3, 100.0, 7.0), (-0.7, 60.0, -20.0), (1.57, 37.0, 3.0), (2.2, 150.0, 11.0)]
+    {
+        let (sin, cos) = math::sin_cos(turned);
+        let half_length = half_brick.x * cos.abs() + half_brick.y * sin.abs();
+        let begin = -(half_length + 1.0);
         let mut world = World::new(Settings { friction: 0.0, ..Settings::default() });
         for side in [-1.0, 1.0] {
             let at = V3::new(side * half_block.x, 0.0, -half_block.z) - middle_block;
@@ -100,10 +105,10 @@ fn a_brick_slides_over_the_seam_of_flush_blocks() {
         let at = V3::new(begin, 0.4, half_brick.z) - turn * middle_brick;
         let pose = Pose::from_parts(at.into(), turn);
         let id = world.add(RigidBody::of_density(Arc::clone(&brick), pose, STEEL).unwrap());
-        let velocity = V3::new(100.0, 7.0, 0.0);
+        let velocity = V3::new(speed, drift, 0.0);
         world.body_mut(id).velocity = velocity;
         let mut steps = 0;
-        while world.body(id).center().x < half_brick.x + 1.0 {
+        while world.body(id).center().x < half_length + 1.0 {
             let report = world.step(1e-3).unwrap();
             assert!(!report.interferes && !report.unsolved, "{turned}, {steps}: {report:?}");
             let body = world.body(id);

@@ -101,7 +101,7 @@ impl ExactDispatcher {
     }
 }
 
-/// Both shapes if both are exact.
+/// The two shapes, if they are exact; otherwise `None`.
 fn exact<'s>(g1: &'s dyn Shape, g2: &'s dyn Shape) -> Option<(&'s ExactShape, &'s ExactShape)> {
     Some((g1.as_shape::<ExactShape>()?, g2.as_shape::<ExactShape>()?))
 }

@@ -106,17 +106,21 @@ fn a_brick_slides_over_the_seam_of_flush_blocks() {
         (vector((max + min) * 0.5), vector((max - min) * 0.5))
     };
     let ((block_middle, block_half), (brick_middle, brick_half)) = (bounds(&block), bounds(&brick));
-    for turned in [0.0, 0.3] {
+    // Orientation (rad), velocity across and along the seam (m/s).
+    for (turned, speed, drift) in
+        [(0.0, 0.1, 0.007), (0.3, 0.1, 0.007), (-0.7, 0.06, -0.02), (1.57, 0.037, 0.003), (2.2, 0.15, 0.011)]
+    {
         let (mut world, dispatcher) = world(Vector::new(0.0, 0.0, -9.81));
         for side in [-1.0, 1.0] {
             let at = Vector::new(side * block_half.x, 0.0, -block_half.z) - block_middle;
             world.insert(RigidBodyBuilder::fixed().translation(at), block.collider().friction(0.0));
         }
-        let begin = brick_half.x + 1e-3;
+        let (sin, cos) = feeler_geom::math::sin_cos(turned);
+        let begin = brick_half.x * cos.abs() + brick_half.y * sin.abs() + 1e-3;
         let turn = Vector::new(0.0, 0.0, turned);
         let moving = RigidBodyBuilder::dynamic().rotation(turn).can_sleep(false);
         let (body, _) = world.insert(moving, brick.collider().density(STEEL).friction(0.0));
-        let velocity = Vector::new(0.1, 0.007, 0.0);
+        let velocity = Vector::new(speed, drift, 0.0);
         let rotation = *world.bodies[body].rotation();
         let at = Vector::new(-begin, 4e-4, brick_half.z) - rotation * brick_middle;
         world.bodies[body].set_translation(at, true);

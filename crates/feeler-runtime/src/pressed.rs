@@ -86,18 +86,21 @@ pub(crate) fn retain(
         }
     }
     let continues = |x: &Accepted| asked && contact_ids.continues(x, &ctx.pose_ba, displacement + tol.tol);
-    for x in accepted.iter().filter(|x| of_set(x) && is_pressed(x) && may_be(x)) {
+    for x in accepted.iter().filter(|x| of_set(x) && is_pressed(x)) {
         let Some(k) = scratch.sets.iter().position(|set| set.contains(x)) else { continue };
         if !scratch.sets[k].is_confirmed && continues(x) {
             scratch.sets[k].is_confirmed = confirmed(ctx, x, scratch) || confirmed_inwards(ctx, x, scratch);
         }
     }
     accepted.retain(|x| {
-        let may_continue =
-            || !of_set(x) || scratch.sets.iter().any(|set| set.contains(x) && set.is_confirmed);
-        !is_pressed(x)
-            || may_continue() && continues(x)
-            || may_be(x) && (confirmed(ctx, x, scratch) || of_set(x) && confirmed_inwards(ctx, x, scratch))
+        if !is_pressed(x) {
+            return true;
+        }
+        if continues(x) {
+            // The loop above has examined the samples of sets.
+            return !of_set(x) || scratch.sets.iter().any(|set| set.contains(x) && set.is_confirmed);
+        }
+        may_be(x) && (confirmed(ctx, x, scratch) || of_set(x) && confirmed_inwards(ctx, x, scratch))
     });
 }
 

@@ -4,8 +4,8 @@
 //! The set of a [`ContactTracker`](feeler_runtime::ContactTracker) restricts it ([`project()`]): the motion
 //! made is the nearest one that obeys the linear gaps of all active contacts. Demands:
 //!
-//! - *sufficiency*: the end pose is no deeper than 2ε + θd + ½θ²ρ, with the bounds (θ, d) of the
-//!   motion made and ρ the largest distance of B's box corners from the centre of rotation;
+//! - *sufficiency*: the depth at the end is at most 2ε + θd + ½θ²ρ, with the bound (θ, d) of the
+//!   motion made and the largest distance ρ of the corners of B's box from the centre of rotation;
 //! - *mirror*: a motion whose straight path is free is not shortened by more than ε;
 //! - *agreement*: the strict contacts are those of a fresh query;
 //! - *continuity* ([`continuity`]): gaps follow the motion, identities do not return.

@@ -73,7 +73,7 @@ pub enum SceneError {
     },
 }
 
-/// Number of steps after which the caches of a pair that is no longer near are dropped.
+/// Number of steps for which the caches of a separated pair are kept.
 const KEPT: u64 = 64;
 
 /// Bodies that move together, and what is known of the pairs that are near.

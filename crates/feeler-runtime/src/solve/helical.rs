@@ -15,9 +15,9 @@
 //! # Guarantees
 //! Footpoints are on both splines, and gaps are the distances between them to rounding. Each minimum is found
 //! that is wider than a twelfth of a turn and deeper than the saddles beside it by more than the spread:
-//! twice the deviations of both features and twice the tolerance. The lowest member of a set is exact between
-//! the neighbours of its lowest station; a ripple elsewhere is lower by at most the deviations of both
-//! features. For a tracker, the members of a set are the samples alone, which are within the spread.
+//! twice the deviations of both features and twice the tolerance. The lowest member of a set is the lowest
+//! place between the neighbours of its lowest station; ripples elsewhere are lower by at most the deviations
+//! of both features. For a tracker, the members of a set are the samples alone, which are within the spread.
 //! Deterministic; samples do not depend on culling.
 
 use super::Solved;
@@ -205,7 +205,7 @@ impl Orbit<'_> {
         self.minima_of_row(row, out, stats);
     }
 
-    /// The last station before an angle at which there is none, by bisection.
+    /// Bisects between an angle with a station and one without; returns the last station.
     fn border(&self, mut inside: f64, mut outside: f64, stats: &mut Stats) -> Option<Station> {
         let mut found = None;
         for _ in 0..HALVINGS {
@@ -274,8 +274,9 @@ impl Orbit<'_> {
         s.number.is_some_and(|k| k.rem_euclid(every) == 0)
     }
 
-    /// Adds a minimum of a row, or its set. Samples up to the distance `told` have been added before.
-    fn minimum(&self, row: &[Station], lowest: usize, told: f64, out: &mut Solved, stats: &mut Stats) {
+    /// Adds a minimum of a row, or its set without the samples up to the distance `sampled` (mm), which were
+    /// added before.
+    fn minimum(&self, row: &[Station], lowest: usize, sampled: f64, out: &mut Solved, stats: &mut Stats) {
         let most = row[lowest].distance + self.spread();
         if row[lowest].distance > self.ctx.d_max || most < self.ctx.least {
             return;
@@ -287,8 +288,8 @@ impl Orbit<'_> {
         if set.iter().filter(|s| s.number.is_some()).count() >= WIDE {
             let n = out.orbits.len();
             let conformal = |s: &Station| self.accepted(s, LmdClass::Conformal);
-            let has_known = set.iter().any(|s| s.distance <= told && self.is_sample(s));
-            let more = set.iter().filter(|s| s.distance > told && self.is_sample(s));
+            let has_known = set.iter().any(|s| s.distance <= sampled && self.is_sample(s));
+            let more = set.iter().filter(|s| s.distance > sampled && self.is_sample(s));
             out.orbits.extend(more.filter_map(conformal));
             if out.orbits.len() == n && !has_known {
                 out.orbits.extend(set.iter().filter(|s| s.number.is_some()).filter_map(conformal));
@@ -424,7 +425,7 @@ impl Orbit<'_> {
         };
         let [lo, hi] = self.own_helix.across;
         let (mut from, mut below) = (lo, at(lo)?.1);
-        // Flanks that are parallel but for ripples have their minima at their edges.
+        // The minima of flanks that are parallel, apart from ripples, are at their edges.
         if below.abs() <= LEVEL_ACROSS && at(hi)?.1.abs() <= LEVEL_ACROSS {
             return None;
         }

@@ -31,14 +31,15 @@ const CRITICAL_ANGLE: f64 = 1e-5;
 type PointRate = SMatrix<f64, 3, 6>;
 
 impl ContactTracker {
-    /// Second derivative of the gap of a contact of the last update by a twist (v, ω) of B at A's origin, in
-    /// A's frame, where B's pose changes by the exponential of the twist. With the first derivative g of
-    /// [`StepContact::gap_rate`], a twist ξ changes the gap by g·ξ + ½ ξᵀHξ up to third order.
+    /// Computes the second derivative H of the gap (mm) of a contact of the last update by a twist of B at
+    /// A's origin, in A's frame: translation (mm), then rotation (rad). B's pose changes by the exponential
+    /// of the twist. With the first derivative g of [`StepContact::gap_rate`], a twist ξ changes the gap by
+    /// g·ξ + ½ ξᵀHξ up to third order.
     ///
-    /// Footpoints slide on their features, except the own point of a sample. The gap of a contact whose
-    /// connection is not critical is measured along its normal between material points. `None` for a contact
-    /// that is not isolated, such as a member of a conformal set, between two vertices at gap 0, before the
-    /// first update, and for a contact of other bodies.
+    /// Footpoints slide on their features, except the fixed one of a sample. If the connection of the
+    /// footpoints is not a critical direction, the gap is measured along the normal between material points.
+    /// `None` for a contact that is not isolated, such as a member of a conformal set; between two vertices
+    /// at gap 0; before the first update; and for a feature that the bodies do not have.
     #[must_use]
     pub fn gap_hessian(&self, contact: &StepContact) -> Option<Matrix6<f64>> {
         gap_hessian(self.bodies().map(AsRef::as_ref), &self.last?.pose_ab, contact)

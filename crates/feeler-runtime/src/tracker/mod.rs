@@ -7,6 +7,10 @@
 //! θ, the displacement d and the lever arm ρ. [`ContactTracker::covers`] returns whether a motion keeps the
 //! bound. The campaign `tracking` measures the exceptions.
 //!
+//! The set depends on the poses and the bound alone, with one exception: where corners of flush bodies are
+//! within the wanted error of each other, several normals separate the bodies, and the last motion selects
+//! one of them.
+//!
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
 //! negative gap is confirmed by a common point of both solids, or continues a contact of the last update. A
 //! verdict is computed if no gap is negative, in three cases: at the first update, after a jump or a motion
@@ -106,7 +110,7 @@ pub struct StepContact {
     pub features: [(FeatureKind, u32); 2],
     /// Parameters of the footpoints: `(u, v)` of a face, `(t, 0)` of an edge, zeros of a vertex.
     pub uv: [[f64; 2]; 2],
-    /// Whether the footpoints on A and on B are fixed on their features: the own point of a sample.
+    /// Whether the footpoints on A and on B are fixed on their features, as one of each sample is.
     pub is_fixed: [bool; 2],
     /// Kind.
     pub kind: StepContactKind,
