@@ -30,6 +30,17 @@ CASES = [
     {"a": "race", "b": "ball", "d_max": 0.3, "pose_b": [13, 0, 0, 0, 0, 0, 1]},
     {"a": "box", "b": "cylinder", "d_max": 1, "pose_b": [0, 0, 0, 0, 0, 0, 1]},
 ]
+# Steps of trackers: the bound holds a rotation (rad) and a displacement (mm), powers of two as in a scene.
+TRACKED = [
+    {"a": "blind-bore", "b": "pin", "options": {"reach": 0.5}, "bound": [2**-13, 2**-6],
+     "poses": [[0.03, 0, z, 0, 0, 0, 1] for z in (20.01, 20.004, 19.998, 20.002, 23)]},
+    {"a": "box", "b": "sphere", "options": {"dilation_a": 0.01, "max_step": [0.01, 0.1]}, "bound": [2**-10, 2**-5],
+     "poses": [[3 + 0.01 * k, 2, 20.02, 0, 0, 0.6, 0.8] for k in range(4)]},
+]  # fmt: skip
+STEP_NAMES = ["gap", "point_a", "point_b", "normal", "local_a", "local_b", "local_normal", "gap_rate", "uv_a", "uv_b"]
+KINDS = ["strict", "quasi", "sample", "extended"]
+FEATURES = ["face", "edge", "vertex"]
+REFUSALS = ["no option 'speed'", "max_step", "max_contacts", "reach", "got 1 numbers", "7", "bound of a body", "no body 3"]
 NAMES = ["distance", "point_a", "point_b", "normal", "curvature_a", "curvature_b", "id"]
 
 
@@ -79,6 +90,55 @@ def python(c):
     return {"status": pair.status, "lmds": lmds}
 
 
+def python_tracker(c):
+    """Contacts of each step, and the counts at the end."""
+    tracker = feeler.ContactTracker(
+        *(feeler.prepare(DATA / f"{c[name]}.step").body() for name in "ab"), **c["options"])  # fmt: skip
+    steps = []
+    for pose in c["poses"]:
+        covered = tracker.covers(None, pose)
+        report = tracker.update(None, pose, *c["bound"])
+        steps.append({"covered": covered, **report, "status": tracker.status, "depth": tracker.depth,
+                      "contacts": tracker.contacts})  # fmt: skip
+    return {"steps": steps, "counts": tracker.counts, "expected": tracker.expected_bound(None, c["poses"][0], 0, 1)}
+
+
+def tracker_differences(c, drawn):
+    """What differs between the steps of Python's tracker and those of the page, which also has a scene of both bodies."""
+    alone = python_tracker(c)
+    found = [f"{name} {drawn[name]}" for name in ("counts", "sum") if drawn[name] != alone["counts"]]
+    for value, ours in zip(drawn["expected"].values(), alone["expected"], strict=True):
+        found += [f"expected bound {value}"] if abs(value - ours) > 1e-12 else []
+    for k, (step, page_step) in enumerate(zip(alone["steps"], drawn["steps"], strict=True)):
+        for name in ("covered", "jumped", "decided", "dropped", "status"):
+            if step[name] != page_step[name]:
+                found.append(f"step {k}: {name} {page_step[name]}")
+        if abs(step["depth"] - page_step["depth"]) > 1e-12 or not page_step["covers"]:
+            found.append(f"step {k}: depth {page_step['depth']}")
+        # A pair that is not near is left out.
+        (pair,) = page_step["pairs"] or [{"contacts": [], "bodies": [0, 1], "status": "separated"}]
+        if pair["bodies"] != [0, 1] or pair["status"] != step["status"]:
+            found.append(f"step {k}: pair {pair}")
+        if not len(step["contacts"]) == len(page_step["contacts"]) == len(pair["contacts"]):
+            found.append(f"step {k}: {len(page_step['contacts'])} and {len(pair['contacts'])} contacts")
+            continue
+        for ours, its in zip(step["contacts"], page_step["contacts"], strict=True):
+            its = {**its, **{f"uv_{x}": its[f"feature_{x}"]["uv"] for x in "ab"}}
+            off = max(abs(x - y) for n in STEP_NAMES for x, y in zip(listed(ours[n].tolist()), listed(its[n]), strict=True))
+            named = (int(ours["number"]), KINDS[ours["kind"]], bool(ours["is_active"]), FEATURES[ours["feature_kind_a"]])
+            if off > 1e-9 or named != (its["number"], its["kind"], its["is_active"], its["feature_a"]["kind"]):
+                found.append(f"step {k}: contact {its['number']} by {off}")
+        if [x["gap"] for x in pair["contacts"]] != [x["gap"] for x in page_step["contacts"]]:
+            found.append(f"step {k}: the scene has other gaps")
+    if not any(len(step["contacts"]) for step in alone["steps"]):
+        found.append("no contacts to compare")
+    return found
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
 class Site(http.server.SimpleHTTPRequestHandler):
     """Serves a folder and keeps what the page says."""
 
@@ -100,7 +160,8 @@ def page(folder, chromium):
         copytree(folder, site)
         copytree(Path(__file__).parent / "page", site, dirs_exist_ok=True)
         (site / "cases.json").write_text(json.dumps(CASES))
-        for name in {c[k] for c in CASES for k in "ab"}:
+        (site / "tracked.json").write_text(json.dumps(TRACKED))
+        for name in {c[k] for c in CASES + TRACKED for k in "ab"}:
             feeler.prepare(DATA / f"{name}.step").write(site / f"{name}.feeler")
         handler = functools.partial(Site, directory=site)
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -125,13 +186,20 @@ def page(folder, chromium):
         sys.exit("the page took bytes that are no file")
     if "allows at most" not in told["far"]:
         sys.exit(f"the page took a pose whose rounding exceeds the tolerance: {told['far']}")
-    return told["answers"]
+    for wanted, text in zip(REFUSALS, told["refusals"], strict=True):
+        if wanted not in text:
+            sys.exit(f"the page's error for {wanted} is '{text}'")
+    return told["answers"], told["tracked"]
 
 
 def main():
     feeler_program, rust, c_example, folder, chromium = sys.argv[1:6]
-    drawn = page(folder, chromium) if folder else [None] * len(CASES)
+    drawn, tracked = page(folder, chromium) if folder else ([None] * len(CASES), [])
     failed = 0
+    for c, in_page in zip(TRACKED, tracked):
+        differences = tracker_differences(c, in_page)
+        failed += len(differences)
+        print(f"{c['a']} / {c['b']}, tracked: {'; '.join(differences) or 'the same in Python and the page'}")
     for c, in_page in zip(CASES, drawn, strict=True):
         told = program(feeler_program, c)
         status, numbers = flat(told)

@@ -96,28 +96,6 @@ typedef enum FeelerEventKind {
 } FeelerEventKind;
 
 /*
- Kind of a contact of a step.
- */
-typedef enum FeelerStepContactKind {
-  /*
-   A local minimum, or a corner of a conformal set.
-   */
-  FEELER_STEP_CONTACT_KIND_STRICT = 0,
-  /*
-   A minimum with polars dilated by what the step can turn them.
-   */
-  FEELER_STEP_CONTACT_KIND_QUASI = 1,
-  /*
-   A point at fixed parameters of one of two nearly conformal features.
-   */
-  FEELER_STEP_CONTACT_KIND_SAMPLE = 2,
-  /*
-   A quasi-minimum beyond a concave edge of a face.
-   */
-  FEELER_STEP_CONTACT_KIND_EXTENDED = 3,
-} FeelerStepContactKind;
-
-/*
  Status of two bodies by the signed gaps of their contacts.
  */
 typedef enum FeelerTrackedStatus {
@@ -146,6 +124,28 @@ typedef enum FeelerTrackedStatus {
    */
   FEELER_TRACKED_STATUS_UNKNOWN = 5,
 } FeelerTrackedStatus;
+
+/*
+ Kind of a contact of a step.
+ */
+typedef enum FeelerStepContactKind {
+  /*
+   A local minimum, or a corner of a conformal set.
+   */
+  FEELER_STEP_CONTACT_KIND_STRICT = 0,
+  /*
+   A minimum with polars dilated by what the step can turn them.
+   */
+  FEELER_STEP_CONTACT_KIND_QUASI = 1,
+  /*
+   A point at fixed parameters of one of two nearly conformal features.
+   */
+  FEELER_STEP_CONTACT_KIND_SAMPLE = 2,
+  /*
+   A quasi-minimum beyond a concave edge of a face.
+   */
+  FEELER_STEP_CONTACT_KIND_EXTENDED = 3,
+} FeelerStepContactKind;
 
 /*
  A solid, ready for queries.
@@ -810,16 +810,24 @@ typedef struct FeelerTrackerOptions {
 } FeelerTrackerOptions;
 
 /*
- Report of an update.
+ A near pair of solids of a scene, as `feeler_scene_track` has found it.
  */
-typedef struct FeelerTrackerUpdate {
+typedef struct FeelerTrackedPair {
   /*
-   `sizeof(FeelerTrackerUpdate)`, set by the caller.
+   Ids of the bodies, ascending; A is the solid of the first one.
    */
-  uint32_t struct_size;
+  uint32_t bodies[2];
   /*
-   Not 0: the motion since the last update was a jump, or there was no update; all contacts were searched
-   anew.
+   Indices of the solids in these bodies.
+   */
+  uint32_t parts[2];
+  /*
+   Status by the signed gaps of the contacts.
+   */
+  enum FeelerTrackedStatus status;
+  /*
+   Not 0: the motion since the last step was a jump, or the pair was not near in it; all contacts were
+   searched anew.
    */
   uint8_t jumped;
   /*
@@ -831,10 +839,27 @@ typedef struct FeelerTrackerUpdate {
    */
   uint8_t reserved[2];
   /*
-   Contacts that the option `max_contacts` dropped.
+   Depth (mm) of the deepest contact of a pair with the status Pressed or Deep, else 0.
+   */
+  double depth;
+  /*
+   Bound of the relative motion in this step: the sum of those of both bodies, rounded up to powers of
+   two.
+   */
+  struct FeelerStepBound bound;
+  /*
+   Index of its first contact in `feeler_scene_tracked_contacts`.
+   */
+  uint64_t first_contact;
+  /*
+   Number of its contacts.
+   */
+  uint64_t contact_count;
+  /*
+   Number of contacts that the option `max_contacts` dropped.
    */
   uint64_t dropped;
-} FeelerTrackerUpdate;
+} FeelerTrackedPair;
 
 /*
  A contact of the set of a step, in millimetres. World coordinates are those of the last update.
@@ -946,6 +971,33 @@ typedef struct FeelerTrackerCounts {
    */
   uint64_t dropped;
 } FeelerTrackerCounts;
+
+/*
+ Report of an update.
+ */
+typedef struct FeelerTrackerUpdate {
+  /*
+   `sizeof(FeelerTrackerUpdate)`, set by the caller.
+   */
+  uint32_t struct_size;
+  /*
+   Not 0: the motion since the last update was a jump, or there was no update; all contacts were searched
+   anew.
+   */
+  uint8_t jumped;
+  /*
+   Not 0: a verdict was computed.
+   */
+  uint8_t decided;
+  /*
+   Reserved, 0.
+   */
+  uint8_t reserved[2];
+  /*
+   Contacts that the option `max_contacts` dropped.
+   */
+  uint64_t dropped;
+} FeelerTrackerUpdate;
 
 #ifdef __cplusplus
 extern "C" {
@@ -1670,6 +1722,67 @@ enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
                                       uint32_t a,
                                       uint32_t b,
                                       enum FeelerStatus *out);
+
+/*
+ Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the step
+ to come, in parallel. `bounds` are the rotation (rad) and the displacement (mm) of any point that each of
+ the `n` bodies `ids` makes at most in this step, relative to the world; the other bodies do not move. NULL
+ options mean the defaults; their dilations are added to those of the scene and its bodies, and options that
+ change make all trackers search anew. Near are solids whose gap is at most `reach` and what both motions
+ can close. After an error of type Query, pairs that failed are left out of the results.
+
+ # Safety
+ No other thread uses `scene`; `options` is NULL or has the size given by its `struct_size`; `ids` and
+ `bounds` point at `n` of each.
+ */
+enum FeelerResult feeler_scene_track(struct FeelerScene *scene,
+                                     const struct FeelerTrackerOptions *options,
+                                     const uint32_t *ids,
+                                     const struct FeelerStepBound *bounds,
+                                     size_t n);
+
+/*
+ Near pairs of the last `feeler_scene_track`, by ascending bodies and solids; some may have no contact:
+ writes up to `capacity` of them to `out` and their number to `count`.
+
+ # Safety
+ No other thread changes `scene`; `out` has room for `capacity` pairs; `count` may be written.
+ */
+enum FeelerResult feeler_scene_tracked_pairs(const struct FeelerScene *scene,
+                                             struct FeelerTrackedPair *out,
+                                             size_t capacity,
+                                             size_t *count);
+
+/*
+ Contacts of these pairs, pair by pair and by ascending numbers within a pair. Numbers are unique within a
+ pair, and a pair that was not near for 64 steps begins anew. World coordinates are those of the last
+ `feeler_scene_track`.
+
+ # Safety
+ As `feeler_scene_tracked_pairs`.
+ */
+enum FeelerResult feeler_scene_tracked_contacts(const struct FeelerScene *scene,
+                                                struct FeelerStepContact *out,
+                                                size_t capacity,
+                                                size_t *count);
+
+/*
+ Returns whether the contacts of all near pairs suffice for the motion from the poses of the last
+ `feeler_scene_track` to those that the bodies have now.
+
+ # Safety
+ No other thread changes `scene`; `covers` may be written.
+ */
+enum FeelerResult feeler_scene_covers(const struct FeelerScene *scene, bool *covers);
+
+/*
+ Returns the sums over all updates of all trackers of a scene.
+
+ # Safety
+ No other thread changes `scene`; `out` has the size given by its `struct_size`.
+ */
+enum FeelerResult feeler_scene_tracker_counts(const struct FeelerScene *scene,
+                                              struct FeelerTrackerCounts *out);
 
 /*
  Writes the default options and their size.

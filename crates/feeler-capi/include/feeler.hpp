@@ -18,6 +18,7 @@ using Contact = FeelerContact;
 using Mass = FeelerMass;
 using StepBound = FeelerStepBound;
 using StepContact = FeelerStepContact;
+using TrackedPair = FeelerTrackedPair;
 using TrackedStatus = FeelerTrackedStatus;
 using TrackerCounts = FeelerTrackerCounts;
 using TrackerOptions = FeelerTrackerOptions;
@@ -368,6 +369,33 @@ public:
         check(feeler_scene_status(scene_.get(), a, b, &status));
         return status;
     }
+    /// Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for a step in
+    /// which each of the bodies `ids` keeps its bound, relative to the world; the other bodies do not move.
+    void track(const std::vector<std::uint32_t> &ids, const std::vector<StepBound> &bounds,
+               const TrackerOptions &options = tracker_options()) {
+        if (ids.size() != bounds.size()) throw Error(FEELER_RESULT_ARGUMENT, "as many bounds as bodies are needed");
+        check(feeler_scene_track(scene_.get(), &options, ids.data(), bounds.data(), ids.size()));
+    }
+    /// Near pairs of the last `track`; some may have no contact. Valid until the next call.
+    const std::vector<TrackedPair> &tracked_pairs() { return all(tracked_pairs_, feeler_scene_tracked_pairs); }
+    /// Contacts of these pairs, pair by pair. Valid until the next call.
+    const std::vector<StepContact> &tracked_contacts() {
+        return all(tracked_contacts_, feeler_scene_tracked_contacts);
+    }
+    /// Returns whether the contacts suffice for the motion from the poses of the last `track` to those that the
+    /// bodies have now.
+    bool covers() const {
+        bool covers = false;
+        check(feeler_scene_covers(scene_.get(), &covers));
+        return covers;
+    }
+    /// Sums over all updates of all trackers.
+    TrackerCounts tracker_counts() const {
+        TrackerCounts counts{};
+        counts.struct_size = sizeof counts;
+        check(feeler_scene_tracker_counts(scene_.get(), &counts));
+        return counts;
+    }
 
 private:
     template <class T, class Ask> const std::vector<T> &all(std::vector<T> &out, Ask ask) {
@@ -382,6 +410,8 @@ private:
     std::unique_ptr<FeelerScene, void (*)(FeelerScene *)> scene_;
     std::vector<SceneContact> contacts_;
     std::vector<Event> events_;
+    std::vector<TrackedPair> tracked_pairs_;
+    std::vector<StepContact> tracked_contacts_;
 };
 
 /// Deformable curves with a radius among solids. One thread at a time; it shares its work among threads.

@@ -19,6 +19,7 @@ mod pair;
 mod pointer;
 mod record;
 mod scene;
+mod scene_tracking;
 mod tracker;
 
 pub use body::*;
@@ -30,6 +31,7 @@ pub use model::*;
 pub use pair::*;
 pub use record::*;
 pub use scene::*;
+pub use scene_tracking::*;
 pub use tracker::*;
 
 use std::ffi::{c_char, c_int};

@@ -80,7 +80,7 @@ impl From<&ContactEvent> for FeelerEvent {
     }
 }
 
-fn failed(e: SceneError) -> Failure {
+pub(crate) fn failed(e: SceneError) -> Failure {
     let result = match e {
         SceneError::Query { .. } | SceneError::Options(_) | SceneError::DMax(_) | SceneError::Dilation(_) => {
             FeelerResult::Query
@@ -91,11 +91,22 @@ fn failed(e: SceneError) -> Failure {
     Failure::new(result, e)
 }
 
-/// Runs something on a scene that no panic has broken.
+impl FeelerScene {
+    /// The scene, unless an earlier panic has left it in an unreliable state.
+    pub(crate) fn unbroken(&self) -> Result<&Scene, Failure> {
+        if self.broken { Err(broken()) } else { Ok(&self.scene) }
+    }
+}
+
+fn broken() -> Failure {
+    Failure::new(FeelerResult::Panic, "the scene is broken by an earlier panic; free it")
+}
+
+/// Runs a function on a scene, unless an earlier panic has left it in an unreliable state.
 ///
 /// # Safety
 /// `scene` is NULL or a scene that no other thread uses.
-unsafe fn with(
+pub(crate) unsafe fn with(
     scene: *mut FeelerScene,
     body: impl FnOnce(&mut Scene) -> Result<(), Failure>,
 ) -> FeelerResult {
@@ -103,10 +114,7 @@ unsafe fn with(
         // SAFETY: by the caller's promise.
         let scene = unsafe { exclusive(scene, "scene") }?;
         if std::mem::replace(&mut scene.broken, true) {
-            return Err(Failure::new(
-                FeelerResult::Panic,
-                "the scene is broken by an earlier panic; free it",
-            ));
+            return Err(broken());
         }
         let done = body(&mut scene.scene);
         scene.broken = false;

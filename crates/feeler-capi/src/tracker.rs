@@ -6,7 +6,8 @@ use crate::pair::{FeelerVerdict, verdict_record};
 use crate::pointer::{exclusive, fill, get_sized, hand_out, put, put_sized, shared, take_back};
 use crate::record::{FeelerPose, feature_kind, pose};
 use feeler::{
-    ContactTracker, P3, Pose, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerOptions,
+    ContactTracker, P3, Pose, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerCounts,
+    TrackerOptions,
 };
 
 /// Contacts of two bodies, with numbers that last from step to step.
@@ -172,17 +173,44 @@ pub struct FeelerTrackerCounts {
 const OPTIONS_SIZE: u32 = size_of::<FeelerTrackerOptions>() as u32;
 
 impl FeelerStepBound {
-    fn read(self) -> StepBound {
+    pub(crate) fn read(self) -> StepBound {
         StepBound { rotation: self.rotation, displacement: self.displacement }
     }
 
-    fn of(bound: StepBound) -> Self {
+    pub(crate) fn of(bound: StepBound) -> Self {
         Self { rotation: bound.rotation, displacement: bound.displacement }
     }
 }
 
+impl FeelerTrackedStatus {
+    /// Status, and depth (mm) of the deepest contact of pressed bodies, else 0.
+    pub(crate) fn of(status: TrackedStatus) -> (Self, f64) {
+        match status {
+            TrackedStatus::Separated => (Self::Separated, 0.0),
+            TrackedStatus::Touching => (Self::Touching, 0.0),
+            TrackedStatus::Pressed(depth) => (Self::Pressed, depth),
+            TrackedStatus::Deep(depth) => (Self::Deep, depth),
+            TrackedStatus::Interfering => (Self::Interfering, 0.0),
+        }
+    }
+}
+
+impl FeelerTrackerCounts {
+    pub(crate) fn of(c: TrackerCounts) -> Self {
+        Self {
+            struct_size: 0,
+            reserved: 0,
+            updates: c.updates,
+            jumps: c.jumps,
+            decisions: c.decisions,
+            uncovered: c.uncovered,
+            dropped: c.dropped,
+        }
+    }
+}
+
 impl FeelerTrackerOptions {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let d = TrackerOptions::default();
         Self {
             struct_size: OPTIONS_SIZE,
@@ -197,7 +225,7 @@ impl FeelerTrackerOptions {
         }
     }
 
-    fn read(&self) -> TrackerOptions {
+    pub(crate) fn read(&self) -> TrackerOptions {
         TrackerOptions {
             reach: self.reach,
             max_depth: self.max_depth,
@@ -455,17 +483,8 @@ pub unsafe extern "C" fn feeler_tracker_counts(
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
-        let c = shared(tracker, "tracker")?.tracker.counts();
-        let counts = FeelerTrackerCounts {
-            struct_size: 0,
-            reserved: 0,
-            updates: c.updates,
-            jumps: c.jumps,
-            decisions: c.decisions,
-            uncovered: c.uncovered,
-            dropped: c.dropped,
-        };
-        put_sized(out, counts, "out")
+        let counts = shared(tracker, "tracker")?.tracker.counts();
+        put_sized(out, FeelerTrackerCounts::of(counts), "out")
     })
 }
 
@@ -517,13 +536,7 @@ impl FeelerTracker {
         if self.broken || self.tracker.bound().is_none() {
             return (FeelerTrackedStatus::Unknown, 0.0);
         }
-        match self.tracker.status() {
-            TrackedStatus::Separated => (FeelerTrackedStatus::Separated, 0.0),
-            TrackedStatus::Touching => (FeelerTrackedStatus::Touching, 0.0),
-            TrackedStatus::Pressed(depth) => (FeelerTrackedStatus::Pressed, depth),
-            TrackedStatus::Deep(depth) => (FeelerTrackedStatus::Deep, depth),
-            TrackedStatus::Interfering => (FeelerTrackedStatus::Interfering, 0.0),
-        }
+        FeelerTrackedStatus::of(self.tracker.status())
     }
 
     fn gap_hessians(&self) -> impl ExactSizeIterator<Item = [f64; 36]> {

@@ -322,6 +322,78 @@ fn tracked_contacts() {
     assert!(contacts.iter().all(|c| !first.contains(&c.number)), "numbers are never assigned twice");
 }
 
+/// A scene gives the contacts of a tracker of its near pairs, in the same step after step.
+#[test]
+fn scenes_track_near_pairs() {
+    let (bore, pin) = (body("blind-bore.step"), body("pin.step"));
+    let options = FeelerTrackerOptions { reach: 0.5, ..tracker_options() };
+    let tracker = Tracker::new(bore, pin, &options);
+    let (mut scene, mut ids, mut count) = (null_mut(), [0_u32; 3], 0);
+    let far = FeelerPose { translation: [500.0, 0.0, 0.0], rotation: [0.0, 0.0, 0.0, 1.0] };
+    let [a, b] = bore_and_pin(0.03, 20.01);
+    unsafe {
+        ok(feeler_scene_new(null(), &raw mut scene));
+        for (body, pose, id) in [(bore, &a, 0), (pin, &b, 1), (pin, &far, 2)] {
+            ok(feeler_scene_add(scene, body, pose, &raw mut ids[id]));
+        }
+        feeler_body_free(bore);
+        feeler_body_free(pin);
+    }
+    let step = bound(1.0 / 8192.0, 1.0 / 64.0);
+    for z in [20.01, 20.009, 19.998] {
+        let poses = bore_and_pin(0.03, z);
+        let expected = tracker.update(&poses, step);
+        let mut pair = unsafe { std::mem::zeroed::<FeelerTrackedPair>() };
+        let mut contacts = vec![step_contact(); expected.len()];
+        let mut covers = [false; 2];
+        unsafe {
+            ok(feeler_scene_set_poses(scene, ids.as_ptr(), poses.as_ptr(), 2));
+            // The bore is not listed: it does not move.
+            ok(feeler_scene_track(scene, &raw const options, &raw const ids[1], &raw const step, 1));
+            ok(feeler_scene_tracked_pairs(scene, &raw mut pair, 1, &raw mut count));
+            assert_eq!(count, 1, "the pin far away is not near");
+            ok(feeler_scene_tracked_contacts(scene, contacts.as_mut_ptr(), expected.len(), &raw mut count));
+            ok(feeler_scene_covers(scene, &raw mut covers[0]));
+            ok(feeler_scene_set_poses(scene, &raw const ids[1], &raw const far, 1));
+            ok(feeler_scene_covers(scene, &raw mut covers[1]));
+        }
+        assert_eq!((pair.bodies, pair.parts, pair.bound), ([ids[0], ids[1]], [0, 0], step), "{z}");
+        assert_eq!(covers, [true, false]);
+        assert_eq!((count, pair.first_contact, pair.contact_count), (expected.len(), 0, count as u64));
+        let (status, depth) = tracker.status();
+        assert!(pair.status == status && (pair.depth - depth).abs() < 1e-12, "{pair:?}");
+        for (c, e) in contacts.iter().zip(&expected) {
+            assert_eq!((c.feature_a, c.feature_b, c.is_active), (e.feature_a, e.feature_b, e.is_active));
+            let off = |p: [f64; 3], q: [f64; 3]| (feeler::P3::from(p) - feeler::P3::from(q)).norm();
+            let points = off(c.point_a, e.point_a).max(off(c.point_b, e.point_b));
+            assert!(points.max(off(c.normal, e.normal)) < 1e-9 && (c.gap - e.gap).abs() < 1e-12, "{c:?}");
+        }
+    }
+    let mut counts = FeelerTrackerCounts {
+        struct_size: size_of::<FeelerTrackerCounts>() as u32,
+        ..FeelerTrackerCounts::default()
+    };
+    unsafe {
+        ok(feeler_scene_tracker_counts(scene, &raw mut counts));
+        assert_eq!((counts.updates, counts.jumps), (3, 1), "{counts:?}");
+        let unknown = feeler_scene_track(scene, null(), &99, &raw const step, 1);
+        assert_eq!(unknown, FeelerResult::Scene);
+        assert_eq!(feeler_scene_track(scene, null(), null(), null(), 1), FeelerResult::Argument);
+        let endless = FeelerTrackerOptions { reach: f64::INFINITY, ..options };
+        assert_eq!(feeler_scene_track(scene, &raw const endless, null(), null(), 0), FeelerResult::Query);
+        let backwards = bound(0.0, -1.0);
+        ok(feeler_scene_set_poses(scene, &raw const ids[1], &raw const b, 1));
+        assert_eq!(
+            feeler_scene_track(scene, &raw const options, &raw const ids[1], &raw const backwards, 1),
+            FeelerResult::Query
+        );
+        ok(feeler_scene_tracked_pairs(scene, null_mut(), 0, &raw mut count));
+        assert_eq!(count, 0, "a pair that failed is left out");
+        assert_eq!(feeler_scene_tracked_pairs(null(), null_mut(), 0, &raw mut count), FeelerResult::Argument);
+        feeler_scene_free(scene);
+    }
+}
+
 /// The limit of contacts keeps those with the smallest gaps.
 #[test]
 fn trackers_drop_the_farthest_contacts() {

@@ -2,7 +2,7 @@
 
 use feeler_c::{
     FeelerContact, FeelerCurveContact, FeelerEvent, FeelerSceneContact, FeelerStepContact, FeelerTightBend,
-    FeelerWallContact,
+    FeelerTrackedPair, FeelerWallContact,
 };
 use numpy::{Element, PyArray1, PyArrayDescr};
 use pyo3::prelude::*;
@@ -49,6 +49,11 @@ pub(crate) struct WallContact(pub(crate) FeelerWallContact);
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepContact(pub(crate) FeelerStepContact);
+
+/// A near pair of solids of a scene.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TrackedPair(pub(crate) FeelerTrackedPair);
 
 /// A type with members at given places.
 fn dtype<'py>(
@@ -229,6 +234,26 @@ pub(crate) fn step_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDe
     })
 }
 
+pub(crate) fn tracked_pair_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+    static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
+    once(py, &CELL, || {
+        use FeelerTrackedPair as P;
+        let fields = [
+            ("bodies", "(2,)<u4", offset_of!(P, bodies)),
+            ("parts", "(2,)<u4", offset_of!(P, parts)),
+            ("status", "<u4", offset_of!(P, status)),
+            ("jumped", "?", offset_of!(P, jumped)),
+            ("decided", "?", offset_of!(P, decided)),
+            ("depth", "<f8", offset_of!(P, depth)),
+            ("bound", "(2,)<f8", offset_of!(P, bound)),
+            ("first_contact", "<u8", offset_of!(P, first_contact)),
+            ("contact_count", "<u8", offset_of!(P, contact_count)),
+            ("dropped", "<u8", offset_of!(P, dropped)),
+        ];
+        dtype(py, &fields, size_of::<P>())
+    })
+}
+
 macro_rules! element {
     ($record:ty, $dtype:ident) => {
         // SAFETY: plain numbers in the layout that the type tells, which is that of the record.
@@ -254,6 +279,7 @@ element!(TightBend, tight_bend_dtype);
 element!(CurveBend, curve_bend_dtype);
 element!(WallContact, wall_contact_dtype);
 element!(StepContact, step_contact_dtype);
+element!(TrackedPair, tracked_pair_dtype);
 
 /// Records as an array that owns them: nothing is copied. It is shown as a table in notebooks.
 pub(crate) fn array<'py, T: Element>(py: Python<'py>, records: Vec<T>) -> PyResult<Bound<'py, PyAny>> {

@@ -3,12 +3,15 @@
 use crate::error::{query, scene as failed};
 use crate::model::{Body, Model};
 use crate::pair::word;
-use crate::record::{Event, SceneContact, array};
+use crate::record::{Event, SceneContact, StepContact, TrackedPair, array};
+use crate::tracker::{bound_of, counts_dict, options_of};
 use crate::{options, pose};
 use feeler::{BodyId, BodyOptions, PairOptions};
+use feeler_c::tracked_records;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeMap;
 
 /// Many bodies that move together.
 #[pyclass(module = "feeler")]
@@ -107,6 +110,63 @@ impl Scene {
 
     fn status(&self, a: u32, b: u32) -> PyResult<Option<&'static str>> {
         Ok(self.0.status(BodyId(a), BodyId(b)).map_err(failed)?.map(word))
+    }
+
+    /// Rows of rotation (rad) and displacement (mm).
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    #[expect(clippy::needless_pass_by_value, reason = "views of Python's arrays")]
+    #[pyo3(signature = (ids, bounds, *, reach = 0.05, max_depth = f64::INFINITY, max_step = [0.1, 1.0],
+        gap_error = 1e-3, max_contacts = None, dilation_a = 0.0, dilation_b = 0.0))]
+    fn track(
+        &mut self,
+        py: Python<'_>,
+        ids: PyReadonlyArray1<'_, u32>,
+        bounds: PyReadonlyArray2<'_, f64>,
+        reach: f64,
+        max_depth: f64,
+        max_step: [f64; 2],
+        gap_error: f64,
+        max_contacts: Option<usize>,
+        dilation_a: f64,
+        dilation_b: f64,
+    ) -> PyResult<()> {
+        let dilations = [dilation_a, dilation_b];
+        let options = options_of(reach, max_depth, max_step, gap_error, max_contacts, dilations);
+        let (ids, rows) = (ids.as_array(), bounds.as_array());
+        if rows.dim() != (ids.len(), 2) {
+            let (n, shape) = (ids.len(), rows.dim());
+            let text = format!(
+                "bounds of {n} bodies have the shape ({n}, 2), rotation and displacement; got {shape:?}"
+            );
+            return Err(query(text));
+        }
+        let mut of_body = BTreeMap::new();
+        for (id, row) in ids.iter().zip(rows.rows()) {
+            self.0.pose(BodyId(*id)).map_err(failed)?;
+            of_body.insert(BodyId(*id), bound_of([row[0], row[1]]));
+        }
+        let bound = |id| of_body.get(&id).copied().unwrap_or_default();
+        let scene = &mut self.0;
+        py.detach(|| scene.track(&options, bound)).map_err(failed)
+    }
+
+    #[getter]
+    fn tracked_pairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        array(py, tracked_records(&self.0).0.into_iter().map(TrackedPair).collect())
+    }
+
+    #[getter]
+    fn tracked_contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        array(py, tracked_records(&self.0).1.into_iter().map(StepContact).collect())
+    }
+
+    fn covers(&self) -> PyResult<bool> {
+        self.0.covers().map_err(failed)
+    }
+
+    #[getter]
+    fn tracker_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        counts_dict(py, self.0.tracker_counts())
     }
 
     #[getter]

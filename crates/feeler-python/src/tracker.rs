@@ -5,7 +5,7 @@ use crate::model::Body;
 use crate::pair::Verdict;
 use crate::pose;
 use crate::record::{StepContact, array};
-use feeler::{Pose, StepBound, TrackedStatus, TrackerOptions};
+use feeler::{Pose, StepBound, TrackedStatus, TrackerCounts, TrackerOptions};
 use feeler_c::{FeelerStepContact, gap_hessian};
 use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ pub(crate) struct ContactTracker {
     poses: [Pose; 2],
 }
 
-fn bound_of((rotation, displacement): (f64, f64)) -> StepBound {
+pub(crate) fn bound_of([rotation, displacement]: [f64; 2]) -> StepBound {
     StepBound { rotation, displacement }
 }
 
@@ -28,31 +28,47 @@ fn numbers_of(bound: StepBound) -> (f64, f64) {
     (bound.rotation, bound.displacement)
 }
 
+pub(crate) fn options_of(
+    reach: f64,
+    max_depth: f64,
+    max_step: [f64; 2],
+    gap_error: f64,
+    max_contacts: Option<usize>,
+    dilations: [f64; 2],
+) -> TrackerOptions {
+    let max_contacts = max_contacts.unwrap_or(usize::MAX);
+    TrackerOptions { reach, max_depth, max_step: bound_of(max_step), gap_error, max_contacts, dilations }
+}
+
+pub(crate) fn counts_dict(py: Python<'_>, c: TrackerCounts) -> PyResult<Bound<'_, PyDict>> {
+    let counts = PyDict::new(py);
+    counts.set_item("updates", c.updates)?;
+    counts.set_item("jumps", c.jumps)?;
+    counts.set_item("decisions", c.decisions)?;
+    counts.set_item("uncovered", c.uncovered)?;
+    counts.set_item("dropped", c.dropped)?;
+    Ok(counts)
+}
+
 #[pymethods]
 impl ContactTracker {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (a, b, reach = 0.05, max_depth = f64::INFINITY, max_step = (0.1, 1.0),
+    #[pyo3(signature = (a, b, reach = 0.05, max_depth = f64::INFINITY, max_step = [0.1, 1.0],
         gap_error = 1e-3, max_contacts = None, dilation_a = 0.0, dilation_b = 0.0))]
     fn new(
         a: &Body,
         b: &Body,
         reach: f64,
         max_depth: f64,
-        max_step: (f64, f64),
+        max_step: [f64; 2],
         gap_error: f64,
         max_contacts: Option<usize>,
         dilation_a: f64,
         dilation_b: f64,
     ) -> PyResult<Self> {
-        let options = TrackerOptions {
-            reach,
-            max_depth,
-            max_step: bound_of(max_step),
-            gap_error,
-            max_contacts: max_contacts.unwrap_or(usize::MAX),
-            dilations: [dilation_a, dilation_b],
-        };
+        let dilations = [dilation_a, dilation_b];
+        let options = options_of(reach, max_depth, max_step, gap_error, max_contacts, dilations);
         options.check().map_err(query)?;
         let tracker = feeler::ContactTracker::new(a.body.clone(), b.body.clone(), options);
         Ok(Self { tracker, poses: [Pose::identity(); 2] })
@@ -67,7 +83,7 @@ impl ContactTracker {
         displacement: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
-        let bound = bound_of((rotation, displacement));
+        let bound = bound_of([rotation, displacement]);
         let tracker = &mut self.tracker;
         let updated = py.detach(|| tracker.update(&pose_a, &pose_b, bound)).map_err(query)?;
         self.poses = [pose_a, pose_b];
@@ -151,14 +167,7 @@ impl ContactTracker {
 
     #[getter]
     fn counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let c = self.tracker.counts();
-        let counts = PyDict::new(py);
-        counts.set_item("updates", c.updates)?;
-        counts.set_item("jumps", c.jumps)?;
-        counts.set_item("decisions", c.decisions)?;
-        counts.set_item("uncovered", c.uncovered)?;
-        counts.set_item("dropped", c.dropped)?;
-        Ok(counts)
+        counts_dict(py, self.tracker.counts())
     }
 
     fn clear(&mut self) {

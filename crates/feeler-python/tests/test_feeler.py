@@ -254,6 +254,43 @@ def test_scene(ball, box):
         scene.set_poses(ids[1:], np.full((1, 7), np.nan))
 
 
+def test_scene_tracks_near_pairs(ball, box):
+    scene = feeler.Scene()
+    solids = ((box, None), (ball, [3, 2, 20.01]), (ball, [0, 0, 500]))
+    ids = np.array([scene.add(*solid) for solid in solids], dtype=np.uint32)
+    bounds = np.array([[1e-3, 0.02]])
+    scene.track(ids[1:2], bounds, reach=0.5)
+    (pair,) = scene.tracked_pairs
+    assert scene.tracked_pairs.dtype == feeler.tracked_pair_dtype
+    assert pair["bodies"].tolist() == ids[:2].tolist() and pair["jumped"] and pair["decided"] and not pair["status"]
+    # Rounded up to powers of two.
+    assert pair["bound"].tolist() == [2**-9, 2**-5]
+    alone = feeler.ContactTracker(box, ball, reach=0.5, max_step=[0.1, 1.0])
+    alone.update(None, [3, 2, 20.01], 2**-9, 2**-5)
+    contacts = scene.tracked_contacts
+    assert contacts.dtype == feeler.step_contact_dtype and len(contacts) == pair["contact_count"] == 1
+    assert contacts.tobytes() == alone.contacts.tobytes()
+    # The next step presses the ball by a micrometre: the same number.
+    scene.set_pose(ids[1], [3, 2, 19.999])
+    assert scene.covers()
+    scene.track(ids[1:2], bounds, reach=0.5)
+    (pair,) = scene.tracked_pairs
+    assert pair["status"] == 2 and pair["depth"] == pytest.approx(0.001) and not pair["jumped"]
+    assert scene.tracked_contacts["number"].tolist() == contacts["number"].tolist()
+    scene.set_pose(ids[1], [3, 2, 25])
+    assert not scene.covers()
+    scene.track(ids[:0], np.empty((0, 2)), reach=0.5)
+    assert len(scene.tracked_pairs) == 0 and len(scene.tracked_contacts) == 0
+    counts = scene.tracker_counts
+    assert (counts["updates"], counts["jumps"], counts["uncovered"]) == (2, 1, 0)
+    with pytest.raises(feeler.QueryError, match=r"shape \(2, 2\).*got \(1, 2\)"):
+        scene.track(ids[:2], bounds)
+    with pytest.raises(feeler.SceneError, match="99"):
+        scene.track(np.array([99], dtype=np.uint32), bounds)
+    with pytest.raises(feeler.QueryError, match="reach"):
+        scene.track(ids[:1], bounds, reach=math.inf)
+
+
 def test_threads_that_query_at_once():
     socket, plug = (feeler.prepare(DATA / f"{name}.step").body() for name in ("socket", "plug"))
     places = [[0.01 * k, 0.02 * k, 20.0 + 0.1 * k] for k in range(40)]

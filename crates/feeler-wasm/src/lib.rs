@@ -1,4 +1,5 @@
-//! Queries in a web page: loads `.feeler` files, asks pairs, draws bodies. One thread.
+//! Queries and contact tracking in a web page: loads `.feeler` files, queries pairs, tracks the contacts of pairs
+//! and scenes over the steps of a simulator, and gives meshes to draw. One thread.
 //!
 //! ```js
 //! import init, { Model, Body, ContactPair } from "./feeler_wasm.js";
@@ -11,32 +12,40 @@
 //! pair.status;          // "separated"
 //! ```
 //!
-//! Poses are x, y, z (mm) and a quaternion x, y, z, w. Objects are freed by `free()`, or when they are not
-//! used any more.
-#![allow(unsafe_code, reason = "what wasm-bindgen makes")]
+//! Poses are x, y, z (mm) and a quaternion x, y, z, w. Objects are freed by `free()`, or by the garbage
+//! collector.
+#![allow(unsafe_code, reason = "code that wasm-bindgen generates")]
 #![allow(clippy::missing_errors_doc, reason = "errors are thrown, with texts")]
-#![allow(missing_debug_implementations, reason = "what wasm-bindgen makes")]
+#![allow(missing_debug_implementations, reason = "types that wasm-bindgen generates")]
+
+mod record;
+mod scene;
+mod tracker;
 
 use feeler::pose::{from_values, to_values};
-use feeler::{FeatureKind, FeatureRef, Lmd, LmdClass, Pose, QueryOptions, Status};
-use js_sys::{Array, Float64Array, Object, Reflect, Uint32Array};
+use feeler::{Pose, QueryOptions, Status};
+use js_sys::{Array, Float64Array, Uint32Array};
+use record::{contact, numbers, object};
 use std::fmt::Display;
 use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 
-fn thrown(e: impl Display) -> JsError {
+pub use scene::Scene;
+pub use tracker::ContactTracker;
+
+pub(crate) fn thrown(e: impl Display) -> JsError {
     JsError::new(&format!("{e:#}"))
 }
 
-/// What a file holds.
+/// The contents of a `.feeler` file.
 #[wasm_bindgen]
 pub struct Model(feeler::Model);
 
 /// A solid ready for queries.
 #[wasm_bindgen]
-pub struct Body(Arc<feeler::Body>);
+pub struct Body(pub(crate) Arc<feeler::Body>);
 
-/// Two bodies and what their queries reuse.
+/// Two bodies, and the results that their queries reuse.
 #[wasm_bindgen]
 pub struct ContactPair(feeler::ContactPair);
 
@@ -54,7 +63,7 @@ impl Model {
         self.0.solids.len()
     }
 
-    /// Where they stand: objects with `name`, `solid` and `pose`.
+    /// Placements of the solids: objects with `name`, `solid` and `pose`.
     #[wasm_bindgen(getter)]
     pub fn instances(&self) -> Array {
         let one = |i: &feeler::Instance| {
@@ -71,7 +80,7 @@ impl Model {
 
 #[wasm_bindgen]
 impl Body {
-    /// Takes a solid of a model into use, by its number.
+    /// The body of a solid of a model, given by its number.
     #[wasm_bindgen(constructor)]
     pub fn new(model: &Model, solid: usize) -> Result<Body, JsError> {
         feeler::Body::from_model(&model.0, solid).map(|b| Self(Arc::new(b))).map_err(thrown)
@@ -116,7 +125,7 @@ impl ContactPair {
     }
 
     /// All local minimal distances up to `d_max` (mm), by ascending distance: objects with the names of the
-    /// program's JSON. A pose that is undefined is where the solid is modelled.
+    /// program's JSON. An undefined pose is the identity.
     pub fn query(
         &mut self,
         pose_a: Option<Vec<f64>>,
@@ -128,7 +137,7 @@ impl ContactPair {
         Ok(lmds.iter().map(contact).collect())
     }
 
-    /// How the solids stood in the last query; undefined before the first one.
+    /// Status of the solids in the last query; undefined before the first one.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> Option<String> {
         let word = match self.0.status()? {
@@ -140,78 +149,23 @@ impl ContactPair {
         Some(word.to_owned())
     }
 
-    /// Of interfering solids a point inside both; else undefined.
+    /// A point inside both solids if they interfere, else undefined.
     #[wasm_bindgen(getter)]
     pub fn witness(&self) -> Option<Float64Array> {
         let witness = self.0.verdict()?.witness?;
         Some(Float64Array::from(&<[f64; 3]>::from(witness.point)[..]))
     }
 
-    /// Begins a new motion: what the next query finds is new.
+    /// Begins a new motion: all contacts of the next query get new identities.
     pub fn forget(&mut self) {
         self.0.forget();
     }
 }
 
-fn pose(values: Option<Vec<f64>>) -> Result<Pose, JsError> {
+pub(crate) fn pose(values: Option<Vec<f64>>) -> Result<Pose, JsError> {
     let Some(values) = values else { return Ok(Pose::identity()) };
     let count = values.len();
     let values = <[f64; 7]>::try_from(values)
         .map_err(|_| thrown(format!("a pose is x, y, z, qx, qy, qz, qw; got {count} numbers")))?;
     from_values(&values).map_err(thrown)
-}
-
-fn numbers(values: &[f64]) -> JsValue {
-    values.iter().map(|x| JsValue::from_f64(*x)).collect::<Array>().into()
-}
-
-fn object(members: &[(&str, JsValue)]) -> JsValue {
-    let object = Object::new();
-    for (name, value) in members {
-        // A plain object takes every member.
-        let _ = Reflect::set(&object, &(*name).into(), value);
-    }
-    object.into()
-}
-
-fn feature(f: &FeatureRef) -> JsValue {
-    let kind = match f.kind {
-        FeatureKind::Face => "face",
-        FeatureKind::Edge => "edge",
-        FeatureKind::Vertex => "vertex",
-    };
-    #[expect(clippy::cast_precision_loss, reason = "entity numbers are below 2^53")]
-    object(&[
-        ("kind", kind.into()),
-        ("index", f.index.into()),
-        ("source", (f.source as f64).into()),
-        ("uv", numbers(&f.uv)),
-    ])
-}
-
-fn contact(l: &Lmd) -> JsValue {
-    let class = match l.class {
-        LmdClass::Strict => "strict",
-        LmdClass::Quasi => "quasi",
-        LmdClass::Conformal => "conformal",
-    };
-    let point = |p: [f64; 3]| numbers(&p);
-    #[expect(clippy::cast_precision_loss, reason = "identities have 53 bits")]
-    object(&[
-        ("distance", l.distance.into()),
-        ("gap", l.gap.into()),
-        ("point_a", point(l.point_a.into())),
-        ("point_b", point(l.point_b.into())),
-        ("local_a", point(l.local_a.into())),
-        ("local_b", point(l.local_b.into())),
-        ("normal", point(l.normal.into())),
-        ("curvature_a", numbers(&l.curvature_a)),
-        ("curvature_b", numbers(&l.curvature_b)),
-        ("class", class.into()),
-        ("id", (l.id as f64).into()),
-        ("age", l.age.into()),
-        ("undecided", l.undecided.into()),
-        ("feature_a", feature(&l.feature_a)),
-        ("feature_b", feature(&l.feature_b)),
-    ])
 }

@@ -47,6 +47,7 @@ from ._feeler import (
     scene_contact_dtype,
     step_contact_dtype,
     tight_bend_dtype,
+    tracked_pair_dtype,
     wall_contact_dtype,
 )
 
@@ -83,6 +84,7 @@ __all__ = [
     "scene_contact_dtype",
     "step_contact_dtype",
     "tight_bend_dtype",
+    "tracked_pair_dtype",
     "wall_contact_dtype",
 ]
 

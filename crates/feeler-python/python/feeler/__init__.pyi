@@ -42,6 +42,16 @@ feature_kind_a: 0 face, 1 edge, 2 vertex; feature_a its index; uv_a the paramete
 kind: 0 strict, 1 quasi, 2 sample, 3 extended.
 is_active: the step can close the gap, because the gap is at most the displacement of the bound.
 """
+tracked_pair_dtype: np.dtype[np.void]
+"""Members of a near pair of Scene.track:
+
+bodies (ascending, the first one is A), parts.
+status: 0 separated, 1 touching, 2 pressed, 3 deep, 4 interfering, as ContactTracker.status.
+depth: depth (mm) of the deepest contact of a pair that is pressed or deep, else 0.
+jumped, decided, dropped: as ContactTracker.update returns them.
+bound: rotation (rad) and displacement (mm) of B relative to A that the contacts suffice for.
+first_contact, contact_count: its contacts are tracked_contacts[first_contact : first_contact + contact_count].
+"""
 event_dtype: np.dtype[np.void]
 """bodies, parts, id, contact (place among the contacts, -1 of one that has ended), kind: 0 began,
 1 persisted, 2 ended."""
@@ -298,7 +308,7 @@ class ContactTracker:
         b: Body,
         reach: float = 0.05,
         max_depth: float = ...,
-        max_step: tuple[float, float] = (0.1, 1.0),
+        max_step: Sequence[float] = (0.1, 1.0),
         gap_error: float = 1e-3,
         max_contacts: int | None = None,
         dilation_a: float = 0.0,
@@ -404,6 +414,39 @@ class Scene:
         """What became of the contacts of the step before, and which are new; an array of event_dtype."""
     def status(self, a: int, b: int) -> Status | None:
         """How two bodies stood; None where they were not near."""
+    def track(
+        self,
+        ids: NDArray[np.uint32],
+        bounds: NDArray[np.float64],
+        *,
+        reach: float = 0.05,
+        max_depth: float = ...,
+        max_step: Sequence[float] = (0.1, 1.0),
+        gap_error: float = 1e-3,
+        max_contacts: int | None = None,
+        dilation_a: float = 0.0,
+        dilation_b: float = 0.0,
+    ) -> None:
+        """Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the step to
+        come, with a ContactTracker for each pair, in parallel.
+
+        bounds: rows of the rotation (rad) and the displacement (mm) of any point that each of the bodies `ids` makes
+        at most in this step, relative to the world; the other bodies do not move. A pair's bound is the sum of
+        both, rounded up to powers of two. The options are those of ContactTracker; dilations are added to those of the scene,
+        and options that change make all trackers search anew. Near are solids whose gap is at most `reach` and what
+        both motions can close. After a QueryError pairs that failed are left out of the results."""
+    @property
+    def tracked_pairs(self) -> NDArray[np.void]:
+        """Near pairs of the last track, an array of tracked_pair_dtype; some may have no contact."""
+    @property
+    def tracked_contacts(self) -> NDArray[np.void]:
+        """Contacts of these pairs, pair by pair, an array of step_contact_dtype. Numbers are unique within a pair."""
+    def covers(self) -> bool:
+        """Whether the contacts suffice for the motion from the poses of the last track to those that the bodies have
+        now."""
+    @property
+    def tracker_counts(self) -> dict[str, int]:
+        """Sums over all trackers: as ContactTracker.counts."""
     @property
     def bodies(self) -> list[int]: ...
     def __len__(self) -> int: ...

@@ -27,6 +27,8 @@ const MIN_GAP_USED: f64 = 0.125;
 #[derive(Debug)]
 struct Slot {
     tracker: ContactTracker,
+    /// Poses of both solids in the world.
+    poses: [Pose; 2],
     pose_ab: Result<Pose, QueryError>,
     bound: StepBound,
     /// The last step in which it was near.
@@ -48,6 +50,8 @@ pub struct TrackedPair<'a> {
     pub tracker: &'a ContactTracker,
     /// Pose of B in A's coordinates.
     pub pose_ab: Pose,
+    /// Poses of both solids in the world at the time of the update.
+    pub poses: [Pose; 2],
 }
 
 impl Trackers {
@@ -145,12 +149,14 @@ impl Scene {
             let [part_a, part_b] = [&a.parts[wanted[0].part as usize], &b.parts[wanted[1].part as usize]];
             let slot = self.trackers.slots.entry(wanted).or_insert_with(|| Slot {
                 tracker: ContactTracker::new(part_a.body.clone(), part_b.body.clone(), options),
+                poses: [Pose::identity(); 2],
                 pose_ab: Ok(Pose::identity()),
                 bound: StepBound::default(),
                 near_at: steps,
                 result: Ok(Update::default()),
             });
             slot.tracker.set_options(options);
+            slot.poses = [a.pose * part_a.local, b.pose * part_b.local];
             slot.pose_ab = relative_part_pose([&a.pose, &b.pose], [&part_a.local, &part_b.local]);
             slot.bound = bounds[i].plus(&bounds[j]).rounded_up();
             slot.near_at = steps;
@@ -168,6 +174,7 @@ impl Scene {
                 update: slot.result.ok()?,
                 tracker: &slot.tracker,
                 pose_ab: slot.pose_ab.ok()?,
+                poses: slot.poses,
             })
         })
     }

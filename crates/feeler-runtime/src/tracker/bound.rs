@@ -87,7 +87,10 @@ impl StepBound {
     /// with the same bound reuses its results.
     #[must_use]
     pub fn rounded_up(&self) -> Self {
-        let up = |x: f64| if x > f64::MIN_POSITIVE && x.is_finite() { 2.0 * power_of_two(x) } else { x };
+        let up = |x: f64| {
+            let below = power_of_two(x);
+            if x > f64::MIN_POSITIVE && x.is_finite() && x > below { 2.0 * below } else { x }
+        };
         Self { rotation: up(self.rotation), displacement: up(self.displacement) }
     }
 
@@ -95,5 +98,19 @@ impl StepBound {
     #[must_use]
     pub fn is_valid(&self) -> bool {
         [self.rotation, self.displacement].iter().all(|x| x.is_finite() && *x >= 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_up_to_powers_of_two() {
+        let up = |x| StepBound { rotation: 0.0, displacement: x }.rounded_up().displacement;
+        for (x, expected) in [(0.0, 0.0), (1.0, 1.0), (0.25, 0.25), (0.3, 0.5), (1.0 + f64::EPSILON, 2.0)] {
+            assert_eq!(up(x), expected, "{x}");
+        }
+        assert!(up(f64::INFINITY).is_infinite() && up(f64::NAN).is_nan() && up(-3.0) == -3.0);
     }
 }

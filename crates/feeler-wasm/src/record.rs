@@ -1,0 +1,129 @@
+//! Records of the library as plain objects.
+
+use feeler::{
+    FeatureKind, FeatureRef, Lmd, LmdClass, Pose, StepContact, StepContactKind, TrackedStatus, TrackerCounts,
+    Update,
+};
+use js_sys::{Array, Object, Reflect};
+use wasm_bindgen::prelude::*;
+
+pub(crate) fn numbers(values: &[f64]) -> JsValue {
+    values.iter().map(|x| JsValue::from_f64(*x)).collect::<Array>().into()
+}
+
+pub(crate) fn object(members: &[(&str, JsValue)]) -> JsValue {
+    let object = Object::new();
+    for (name, value) in members {
+        // Setting a member of a plain object cannot fail.
+        let _ = Reflect::set(&object, &(*name).into(), value);
+    }
+    object.into()
+}
+
+fn kind_of(kind: FeatureKind) -> &'static str {
+    match kind {
+        FeatureKind::Face => "face",
+        FeatureKind::Edge => "edge",
+        FeatureKind::Vertex => "vertex",
+    }
+}
+
+fn feature(f: &FeatureRef) -> JsValue {
+    #[expect(clippy::cast_precision_loss, reason = "entity numbers are below 2^53")]
+    object(&[
+        ("kind", kind_of(f.kind).into()),
+        ("index", f.index.into()),
+        ("source", (f.source as f64).into()),
+        ("uv", numbers(&f.uv)),
+    ])
+}
+
+/// A local minimal distance.
+pub(crate) fn contact(l: &Lmd) -> JsValue {
+    let class = match l.class {
+        LmdClass::Strict => "strict",
+        LmdClass::Quasi => "quasi",
+        LmdClass::Conformal => "conformal",
+    };
+    let point = |p: [f64; 3]| numbers(&p);
+    #[expect(clippy::cast_precision_loss, reason = "identities have 53 bits")]
+    object(&[
+        ("distance", l.distance.into()),
+        ("gap", l.gap.into()),
+        ("point_a", point(l.point_a.into())),
+        ("point_b", point(l.point_b.into())),
+        ("local_a", point(l.local_a.into())),
+        ("local_b", point(l.local_b.into())),
+        ("normal", point(l.normal.into())),
+        ("curvature_a", numbers(&l.curvature_a)),
+        ("curvature_b", numbers(&l.curvature_b)),
+        ("class", class.into()),
+        ("id", (l.id as f64).into()),
+        ("age", l.age.into()),
+        ("undecided", l.undecided.into()),
+        ("feature_a", feature(&l.feature_a)),
+        ("feature_b", feature(&l.feature_b)),
+    ])
+}
+
+/// A contact of a tracker, with world coordinates at the poses of A and B.
+pub(crate) fn step_contact(c: &StepContact, poses: &[Pose; 2], pose_ab: &Pose, displacement: f64) -> JsValue {
+    let kind = match c.kind {
+        StepContactKind::Strict => "strict",
+        StepContactKind::Quasi => "quasi",
+        StepContactKind::Sample => "sample",
+        StepContactKind::Extended => "extended",
+    };
+    let point = |p: [f64; 3]| numbers(&p);
+    let feature = |k: usize| {
+        let (kind, index) = c.features[k];
+        let members = [("kind", kind_of(kind).into()), ("index", index.into()), ("uv", numbers(&c.uv[k]))];
+        object(&members)
+    };
+    #[expect(clippy::cast_precision_loss, reason = "numbers of contacts fit a double")]
+    object(&[
+        ("number", (c.number as f64).into()),
+        ("gap", c.gap.into()),
+        ("point_a", point((poses[0] * c.local_a).into())),
+        ("point_b", point((poses[1] * c.local_b).into())),
+        ("normal", point(poses[0].transform_vector(&c.normal).into())),
+        ("local_a", point(c.local_a.into())),
+        ("local_b", point(c.local_b.into())),
+        ("local_normal", point(c.normal.into())),
+        ("gap_rate", numbers(&c.gap_rate(pose_ab))),
+        ("curvature_a", numbers(&c.curvature_a)),
+        ("curvature_b", numbers(&c.curvature_b)),
+        ("feature_a", feature(0)),
+        ("feature_b", feature(1)),
+        ("kind", kind.into()),
+        ("is_active", (c.gap <= displacement).into()),
+    ])
+}
+
+/// Name of a status, and the depth (mm) of the deepest contact of pressed bodies, else 0.
+pub(crate) fn tracked_status(status: TrackedStatus) -> (&'static str, f64) {
+    match status {
+        TrackedStatus::Separated => ("separated", 0.0),
+        TrackedStatus::Touching => ("touching", 0.0),
+        TrackedStatus::Pressed(depth) => ("pressed", depth),
+        TrackedStatus::Deep(depth) => ("deep", depth),
+        TrackedStatus::Interfering => ("interfering", 0.0),
+    }
+}
+
+/// Report of an update.
+pub(crate) fn update(report: Update) -> [(&'static str, JsValue); 3] {
+    [("jumped", report.jumped.into()), ("decided", report.decided.into()), ("dropped", report.dropped.into())]
+}
+
+/// Sums over all updates.
+#[expect(clippy::cast_precision_loss, reason = "counts fit a double")]
+pub(crate) fn counts(c: TrackerCounts) -> JsValue {
+    object(&[
+        ("updates", (c.updates as f64).into()),
+        ("jumps", (c.jumps as f64).into()),
+        ("decisions", (c.decisions as f64).into()),
+        ("uncovered", (c.uncovered as f64).into()),
+        ("dropped", (c.dropped as f64).into()),
+    ])
+}
