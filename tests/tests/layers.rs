@@ -317,7 +317,7 @@ const ROOMS: [&[&str]; 19] = [
     &["coordinates"],
     &["body"],
     &["profile"],
-    &["options", "tolerance", "verdict_types", "load_bearing"],
+    &["options", "tolerance", "verdict_types", "outermost"],
     &["error", "lmd", "side"],
     &["diagnostics"],
 ];

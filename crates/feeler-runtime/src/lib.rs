@@ -16,8 +16,8 @@ pub mod diagnostics;
 mod diagnostics;
 mod error;
 mod lmd;
-mod load_bearing;
 mod options;
+mod outermost;
 mod side;
 mod tolerance;
 mod verdict_types;
@@ -67,7 +67,6 @@ pub use body::{Body, BodyError};
 pub use error::QueryError;
 pub use follow::{Asked, FollowOptions, FollowedContact, Following};
 pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
-pub use load_bearing::load_bearing;
 pub use minima::{
     Boundary, NearPlace, PointMinima, PointMinimum, Standing, SurfaceFoot, feature_id, held_curvatures,
     is_in_edge_polar, is_in_vertex_polar, surface_foot,

@@ -118,28 +118,3 @@ impl Stats {
         self.effort.add(&part.effort);
     }
 }
-
-#[cfg(test)]
-impl Lmd {
-    /// A contact of two faces of the same number, along z, with A in the world's coordinates.
-    pub(crate) fn plain(class: LmdClass, face: u32, place: P3) -> Self {
-        let feature = FeatureRef { kind: FeatureKind::Face, index: face, source: 0, uv: [0.0; 2] };
-        Self {
-            distance: 0.0,
-            gap: 0.0,
-            point_a: place,
-            point_b: place,
-            local_a: place,
-            local_b: place,
-            normal: V3::z(),
-            curvature_a: [0.0; 2],
-            curvature_b: [0.0; 2],
-            class,
-            id: 0,
-            age: 0,
-            feature_a: feature,
-            feature_b: feature,
-            undecided: false,
-        }
-    }
-}

@@ -128,7 +128,7 @@ pub use feeler_runtime::{
     PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, PointQuery, QueryError,
     QueryOptions, Scene, SceneContact, SceneError, Stats, Status, StepBound, StepContact, StepContactKind,
     Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, Undecided, Update, Verdict,
-    Widened, Witness, load_bearing, time_of_contact,
+    Widened, Witness, time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;

@@ -27,7 +27,7 @@ mod march;
 use crate::Body;
 use crate::footpoint::side::{Foot, Side, lies_on, on_surface, side};
 use crate::footpoint::trim::InDomain;
-use crate::load_bearing::Outermost;
+use crate::outermost::Outermost;
 use crate::query::Accepted;
 use crate::query::{Context, FamilyPair};
 use crate::side::Which;

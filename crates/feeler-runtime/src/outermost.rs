@@ -1,0 +1,181 @@
+//! Outermost places of a set: the samples of a conformal set that carry loads.
+
+use feeler_geom::frame::complete_basis;
+use feeler_geom::{P3, V3, math};
+use std::f64::consts::TAU;
+
+/// Number of directions in which the farthest places in space are searched, and so the largest number of
+/// places.
+const DIRECTIONS: usize = 26;
+/// Number of directions for places in one plane.
+const FLAT_DIRECTIONS: u32 = 12;
+
+/// Components by which the directions are turned out of the axes, along which the corners of parts would tie.
+const SKEW: [f64; 2] = [0.137, 0.071];
+
+/// Largest distance from a common plane or line of places on it, as a part of their extent.
+const FLAT: f64 = 1e-5;
+
+/// The places of a set that are farthest in any of some directions: the two ends of a set on a line, at most
+/// [`FLAT_DIRECTIONS`] places of a set in a plane, at most [`DIRECTIONS`] of any other set.
+///
+/// The gap of a flat set changes linearly from place to place: the other places stay open while the outermost
+/// ones do, up to the bulge of a rounded outline between two directions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outermost {
+    /// Indices of the places, ascending; valid up to `count`.
+    pub places: [usize; DIRECTIONS],
+    /// Number of the places.
+    pub count: usize,
+}
+
+impl Outermost {
+    /// Selects among places 0 to `n`; the first of those that are equally far.
+    pub(crate) fn of(n: usize, place: impl Fn(usize) -> P3) -> Self {
+        let farthest = |direction: &dyn Fn(&P3) -> f64| {
+            let mut best = (f64::NEG_INFINITY, 0);
+            for i in 0..n {
+                let reach = direction(&place(i));
+                if reach > best.0 {
+                    best = (reach, i);
+                }
+            }
+            best.1
+        };
+        let mut out = Self { places: [0; DIRECTIONS], count: 0 };
+        if n == 0 {
+            return out;
+        }
+        let along = |d: V3| farthest(&|p| d.dot(&p.coords));
+        let start = place(along(direction(0)));
+        let chord = place(farthest(&|p| (p - start).norm_squared())) - start;
+        let off = |p: &P3| (p - start).cross(&chord);
+        let across = off(&place(farthest(&|p| off(p).norm_squared())));
+        if across.norm() <= FLAT * chord.norm_squared() {
+            out.keep([chord, -chord].map(along).into_iter());
+            return out;
+        }
+        // The side from which the plane is seen must not depend on the first place.
+        let normal = across.normalize();
+        let normal = if normal[normal.iamax()] < 0.0 { -normal } else { normal };
+        if (0..n).all(|i| normal.dot(&(place(i) - start)).abs() <= FLAT * chord.norm()) {
+            let (x, y) = complete_basis(&normal);
+            let at = |k: u32| {
+                let (sin, cos) = math::sin_cos(SKEW[0] + TAU * f64::from(k) / f64::from(FLAT_DIRECTIONS));
+                along(x * cos + y * sin)
+            };
+            out.keep((0..FLAT_DIRECTIONS).map(at));
+        } else {
+            out.keep((0..DIRECTIONS).map(|k| along(direction(k))));
+        }
+        out
+    }
+
+    fn keep(&mut self, places: impl Iterator<Item = usize>) {
+        for place in places {
+            if let Err(at) = self.places[..self.count].binary_search(&place) {
+                self.places.copy_within(at..self.count, at + 1);
+                self.places[at] = place;
+                self.count += 1;
+            }
+        }
+    }
+}
+
+/// Directions to the middles of the faces, edges and to the corners of a slightly skewed cube.
+fn direction(k: usize) -> V3 {
+    // The middle one of the 27 points of the cube has no direction.
+    let k = if k < DIRECTIONS / 2 { k } else { k + 1 };
+    let step = |digit: usize| [-1.0, 0.0, 1.0][digit % 3];
+    let d = V3::new(step(k), step(k / 3), step(k / 9));
+    d + V3::new(d.y, d.z, d.x) * SKEW[0] + V3::new(d.z, d.x, d.y) * SKEW[1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outermost(places: &[P3]) -> Vec<usize> {
+        let found = Outermost::of(places.len(), |i| places[i]);
+        found.places[..found.count].to_vec()
+    }
+
+    #[test]
+    fn a_line_has_two_ends_and_a_point_one() {
+        let on_line = |k: u32| P3::new(1.0, 2.0, f64::from((k * 7) % 11));
+        assert_eq!(outermost(&(0..11).map(on_line).collect::<Vec<_>>()), [0, 3]);
+        assert_eq!(outermost(&[P3::origin(); 2]), [0]);
+        assert!(outermost(&[]).is_empty());
+    }
+
+    /// Four strips of places around a square: its corners.
+    #[test]
+    fn a_frame_has_four_corners() {
+        let strip = |side: u32| {
+            (0..30).map(move |k| {
+                let s = f64::from(k) - 14.5;
+                match side {
+                    0 => P3::new(s, 14.5, 0.0),
+                    1 => P3::new(s, -14.5, 0.0),
+                    2 => P3::new(14.5, s, 0.0),
+                    _ => P3::new(-14.5, s, 0.0),
+                }
+            })
+        };
+        let places: Vec<P3> = (0..4).flat_map(strip).collect();
+        let corners: Vec<P3> = outermost(&places).iter().map(|k| places[*k]).collect();
+        assert!(
+            corners.len() == 4 && corners.iter().all(|p| p.coords.xy().abs().min() > 14.0),
+            "{corners:?}"
+        );
+    }
+
+    /// Places all over a disc: few are kept, all of its rim, and they go all round.
+    #[test]
+    fn a_disc_has_places_all_round_its_rim() {
+        for turned in [0.0, 0.3, 1.1] {
+            let at = |k: u32| {
+                let (angle, r) = (turned + TAU * f64::from(k) / 60.0, 10.0 - f64::from(k % 4));
+                P3::new(r * math::cos(angle), r * math::sin(angle), 5.0)
+            };
+            let places: Vec<P3> = (0..240).map(at).collect();
+            let kept = outermost(&places);
+            assert!((8..=12).contains(&kept.len()), "{kept:?}");
+            let angle = |k: &usize| {
+                let p = places[*k];
+                assert!(p.coords.xy().norm() > 9.9, "{p}");
+                math::atan2(p.y, p.x).rem_euclid(TAU)
+            };
+            let mut angles: Vec<f64> = kept.iter().map(angle).collect();
+            angles.sort_by(f64::total_cmp);
+            angles.push(angles[0] + TAU);
+            // Between directions 30° apart, of places 24° apart.
+            let widest = (30.0_f64 + 24.0).to_radians() + 1e-9;
+            assert!(angles.windows(2).all(|w| w[1] - w[0] <= widest), "{angles:?}");
+        }
+    }
+
+    /// Places all over a ball: at most one for each direction, all of them on its surface.
+    #[test]
+    fn a_ball_has_at_most_one_place_for_each_direction() {
+        let at = |k: u32| {
+            let z = 1.0 - f64::from(2 * k + 1) / 500.0;
+            let (sin, cos) = math::sin_cos(2.4 * f64::from(k));
+            let r = (1.0 - z * z).sqrt();
+            P3::from(V3::new(r * cos, r * sin, z) * (1.0 - 0.3 * f64::from(k % 2)))
+        };
+        let places: Vec<P3> = (0..500).map(at).collect();
+        let kept = outermost(&places);
+        assert!((20..=DIRECTIONS).contains(&kept.len()) && kept.is_sorted(), "{kept:?}");
+        assert!(kept.iter().all(|k| k % 2 == 0), "{kept:?}");
+    }
+
+    #[test]
+    fn directions_are_distinct() {
+        for i in 0..DIRECTIONS {
+            let d = direction(i);
+            assert!(d.norm() > 0.5);
+            assert!((0..i).all(|j| d.normalize().dot(&direction(j).normalize()) < 0.95), "{i}");
+        }
+    }
+}
