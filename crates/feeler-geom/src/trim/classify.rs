@@ -226,7 +226,7 @@ impl TrimCells {
     }
 
     /// What rounding may move a boundary point by.
-    fn rounding(&self) -> [f64; 2] {
+    pub(super) fn rounding(&self) -> [f64; 2] {
         let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
         let (r, size) = (&self.rect, extent(&self.rect));
         let eps = |a: f64, b: f64, s: f64| 4.0 * ROUNDING * finite(a).abs().max(finite(b).abs()).max(s);
@@ -235,7 +235,7 @@ impl TrimCells {
 
     /// Parts of the base rectangle that a rectangle covers, its sides rounded outward: at most two along each
     /// parameter, none for a rectangle outside.
-    fn images(&self, rect: &Rect) -> arrayvec::ArrayVec<Rect, 4> {
+    pub(super) fn images(&self, rect: &Rect) -> arrayvec::ArrayVec<Rect, 4> {
         let pad = self.rounding();
         let base = &self.rect;
         let us = spans((rect.u0, rect.u1), (base.u0, base.u1), self.u_period, pad[0]);
@@ -331,9 +331,13 @@ impl TrimCells {
         // Most boxes are far from all that is asked for, which is told sooner than how far.
         let reach = metric.reach(from, best.sq);
         let bound = |b: &UvBox| if meets(&reach, b) { metric.box_sq(from, b) } else { f64::INFINITY };
+        let of_all = bound(&self.boxes[1]);
+        if of_all >= best.sq {
+            return;
+        }
         let mut stack = [(0.0_f64, 0_u32); 40];
         let mut top = 1;
-        stack[0] = (bound(&self.boxes[1]), 1);
+        stack[0] = (of_all, 1);
         while top > 0 {
             top -= 1;
             let (least, k) = stack[top];

@@ -12,6 +12,7 @@ use crate::Rect;
 
 mod cells;
 mod classify;
+mod coincide;
 mod domain;
 mod integrate;
 mod piece;
@@ -39,6 +40,7 @@ mod tests;
 
 pub use cells::{Inconsistent, TrimCells};
 pub use classify::Side;
+pub use coincide::{AlongBoundary, MAX_CROSSINGS};
 pub use integrate::gauss_legendre;
 pub use piece::TrimPiece;
 pub use sheet::on_inner_sheet;

@@ -112,7 +112,7 @@ pub(super) fn solve_monotone(c: [f64; 4], x: f64) -> f64 {
 }
 
 /// Binomial coefficients of degree 3.
-const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
+pub(super) const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
 /// Binomial coefficients of degree 6.
 const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
 
