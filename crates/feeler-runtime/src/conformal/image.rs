@@ -5,10 +5,12 @@
 //! of the mapped control points. Boxes of parts of it exclude crossings with the other face's trims.
 
 use super::{BESIDE_TRIM, FamilySet};
+use crate::footpoint::trim::InDomain;
 use crate::side::Which;
+use arrayvec::ArrayVec;
 use feeler_geom::skeleton::Critical;
-use feeler_geom::trim::{TrimCells, TrimPiece};
-use feeler_geom::{P2, Rect, V2, math};
+use feeler_geom::trim::{MAX_CROSSINGS, TrimCells, TrimPiece};
+use feeler_geom::{P2, Rect, Surface, V2, math};
 use feeler_hierarchy::{Face, Feature};
 
 /// The linear part of the map from the parameters of one face to those of the nearest points of the other
@@ -84,7 +86,14 @@ pub(super) struct Image<'a> {
     trim: &'a TrimCells,
     /// Distances in u and v at which a trim of the other face may end a set.
     pad: V2,
+    /// Place of all points of the image on the other face, if the image runs along its trims.
+    pub(super) border: Option<InDomain>,
+    /// Parameters, ascending, at which the image crosses trims of the other face, as far as they are found.
+    crossings: ArrayVec<f64, MAX_CROSSINGS>,
 }
+
+/// Parameters of a trim, between its ends, at which its image is compared with the images of points.
+const BETWEEN: [f64; 2] = [0.29, 0.63];
 
 impl<'a> Image<'a> {
     /// `None` where the map between the parameters is not affine along the trim.
@@ -101,15 +110,36 @@ impl<'a> Image<'a> {
         let derivs = faces.to.surface.derivs(origin);
         let scale = V2::new(derivs.du.norm(), derivs.dv.norm());
         let tol = &set.ctx.tol;
-        let is_at = |uv: P2| {
+        let off_at = |uv: P2, scale: &V2| {
             let mapped = affine(uv);
             let off = faces.image(set, uv).map(|image| faces.unwrapped(image, mapped) - mapped);
-            off.is_some_and(|off| off.component_mul(&scale).norm() <= tol.same)
+            off.map_or(f64::INFINITY, |off| off.component_mul(scale).norm())
         };
+        let off = off_at(end, &scale);
         let beside = faces.deviation + BESIDE_TRIM * tol.trim + set.ctx.beside(pair.distance);
         let pad = V2::new(beside / scale.x, beside / scale.y);
-        let is_affine = is_at(end) && pad.iter().all(|x| x.is_finite());
-        is_affine.then(|| Self { piece: piece.mapped(affine), trim: &faces.to.trim, pad })
+        if !(off <= tol.same && pad.iter().all(|x| x.is_finite())) {
+            return None;
+        }
+        let (image, trim) = (piece.mapped(affine), &faces.to.trim);
+        // Between the ends of a piece, unit steps are no longer than at one of them on these surfaces.
+        let scale = match faces.to.surface {
+            Surface::Plane { .. } | Surface::Cylinder { .. } => Some(scale),
+            Surface::Cone { .. } => {
+                let at_end = faces.to.surface.derivs(image.end());
+                Some(scale.sup(&V2::new(at_end.du.norm(), at_end.dv.norm())))
+            }
+            _ => None,
+        };
+        let border = scale.and_then(|scale| {
+            let along = trim.along_boundary(&image, scale, tol.trim - off)?;
+            // Between the ends of a trim the map may be off by more; of planes it is affine.
+            let is_flat = matches!(faces.to.surface, Surface::Plane { .. });
+            let between = BETWEEN.iter().filter(|_| !is_flat).map(|t| off_at(piece.eval(*t), &scale));
+            let is_on = along.beyond + between.fold(off, f64::max) <= tol.trim;
+            is_on.then_some(InDomain { slack: along.deviation, border: true })
+        });
+        Some(Self { piece: image, trim, pad, border, crossings: ArrayVec::new() })
     }
 
     /// A rectangle around a part of the image and of what trims accept beside it.
@@ -121,6 +151,18 @@ impl<'a> Image<'a> {
     /// Whether the whole image is outside the other face.
     pub(super) fn is_outside(&self) -> bool {
         !self.trim.may_touch(&self.padded(&self.piece))
+    }
+
+    /// Looks for crossings with the trims of the other face.
+    pub(super) fn find_crossings(&mut self) {
+        if self.border.is_none() {
+            self.crossings = self.trim.some_crossings(&self.piece);
+        }
+    }
+
+    /// The first crossing that is known beyond a parameter.
+    pub(super) fn crossing_beyond(&self, s: f64) -> Option<f64> {
+        self.crossings.iter().copied().find(|crossing| *crossing > s)
     }
 
     /// Returns whether no trim of the other face meets the image of a part of the trim.

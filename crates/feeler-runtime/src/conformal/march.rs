@@ -1,9 +1,9 @@
 //! Marching along trims and families.
 
 use super::image::{Faces, Image, Linear};
-use super::{FamilySet, Member, OnTrim, Sample};
+use super::{FamilySet, Member, OnTrim, Sample, Seeds};
 use crate::QueryOptions;
-use crate::footpoint::trim::clearance_on;
+use crate::footpoint::trim::{InDomain, clearance_on};
 use crate::side::Which;
 use feeler_geom::skeleton::Critical;
 use feeler_geom::{P3, V3, math};
@@ -25,6 +25,8 @@ const STATION_TURN: f64 = 0.25 * std::f64::consts::PI * (1.0 + 1e-6);
 const MAX_STATIONS: u32 = 8;
 /// Smallest step, as a part of a trim, if the trim has an image on the other face.
 const SMALLEST_PART: f64 = 1.0 / 65536.0;
+/// Distance before a crossing, likewise, up to which the border is expected to leave a trim free.
+const BEFORE_CROSSING: f64 = 2.0 * SMALLEST_PART;
 /// Bisections of a crossing, at most, and the part of the tolerance that ends them.
 const BISECTIONS: u32 = 40;
 const NARROW: f64 = 1e-2;
@@ -39,7 +41,7 @@ pub(crate) struct Scratch {
 /// One-dimensional family: its own line or circle is followed.
 pub(crate) fn along_family(
     set: &FamilySet<'_>,
-    seeds: &[(Which, P3)],
+    seeds: &Seeds,
     options: &QueryOptions,
     Scratch { members, points }: &mut Scratch,
     out: &mut Vec<Sample>,
@@ -50,7 +52,9 @@ pub(crate) fn along_family(
     let count = seeds.len().min(if set.has_edge() { with_edge } else { of_faces });
     members.clear();
     members.extend(
-        (0..count).filter_map(|i| set.pair(&seeds[i * seeds.len() / count].1).map(|member| (i, member))),
+        (0..count)
+            .map(|i| (i, seeds.point(set.ctx, i * seeds.len() / count).1))
+            .filter_map(|(i, seed)| Some((i, set.pair(&seed)?))),
     );
     // Branches (the near and the far ruling of two tubes) differ in distance.
     members.sort_unstable_by(|(i, x), (j, y)| x.distance.total_cmp(&y.distance).then_with(|| i.cmp(j)));
@@ -104,9 +108,9 @@ pub(crate) fn along_family(
 }
 
 /// Two-dimensional family: its members at the seeds.
-pub(crate) fn at_seeds(set: &FamilySet<'_>, seeds: &[(Which, P3)], out: &mut Vec<Sample>) {
-    for (which, seed) in seeds.iter().filter(|s| set.may_face(&s.1, 0.0)) {
-        out.extend(set.member_at(*which, seed).and_then(|m| set.sample(&m, false)));
+pub(crate) fn at_seeds(set: &FamilySet<'_>, seeds: &Seeds, out: &mut Vec<Sample>) {
+    for (which, seed) in seeds.points(set.ctx).filter(|s| set.may_face(&s.1, 0.0)) {
+        out.extend(set.member_at(which, &seed).and_then(|m| set.sample(&m, false)));
     }
 }
 
@@ -129,10 +133,14 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut
             if may_face {
                 linear = linear.or_else(|| Linear::at(set, &faces, piece.start()));
             }
-            let image = linear.filter(|_| may_face).and_then(|linear| Image::of(set, &faces, &linear, piece));
+            let mut image =
+                linear.filter(|_| may_face).and_then(|linear| Image::of(set, &faces, &linear, piece));
             if !may_face || image.as_ref().is_some_and(Image::is_outside) {
                 steps = ImageSteps::default();
                 continue;
+            }
+            if let Some(image) = &mut image {
+                image.find_crossings();
             }
             let trim = |s: f64| OnTrim { uv: piece.eval(s), deviation: piece.deviation };
             let leader = Leader::Trim(which, &trim, image.as_ref());
@@ -162,12 +170,11 @@ struct Path<'a> {
 }
 
 impl Path<'_> {
-    /// The member at a parameter. With `is_inside` the parameter is known to be inside the trims of the other
-    /// face.
-    fn member(&self, s: f64, is_inside: bool) -> Option<Member> {
+    /// The member at a parameter; `on_other`: its place on the other face, where it is known.
+    fn member(&self, s: f64, on_other: Option<InDomain>) -> Option<Member> {
         let p = (self.point)(s);
         match self.leader {
-            Leader::Trim(which, trim, _) => self.set.member_on_trim(which, &p, trim(s), is_inside),
+            Leader::Trim(which, trim, _) => self.set.member_on_trim(which, &p, trim(s), on_other),
             Leader::Family(which) => self.set.member_beside(which, &p),
         }
     }
@@ -182,11 +189,15 @@ struct ImageSteps {
     across: f64,
     /// The last place was on a border.
     was_shared: bool,
+    /// End of the part of this trim that is known to be free of borders, from the place before it on.
+    free_until: f64,
+    /// End of the part of this trim that was tested.
+    tested_until: f64,
 }
 
 impl Default for ImageSteps {
     fn default() -> Self {
-        Self { ahead: 1.0, across: SMALLEST_PART, was_shared: false }
+        Self { ahead: 1.0, across: SMALLEST_PART, was_shared: false, free_until: 0.0, tested_until: 0.0 }
     }
 }
 
@@ -203,9 +214,13 @@ impl ImageSteps {
         (shared, longest_across): (bool, f64),
     ) -> (f64, bool) {
         let is_along = std::mem::replace(&mut self.was_shared, shared) && shared;
-        while self.ahead >= SMALLEST_PART {
+        let crossing = image.crossing_beyond(s);
+        self.prove_free(image, s, crossing);
+        while self.ahead >= SMALLEST_PART && image.border.is_none() {
             let end = (s + self.ahead).min(most);
-            if image.is_free(s, end) {
+            // Beyond a crossing no test is needed, either.
+            let is_before = crossing.is_none_or(|crossing| end < crossing);
+            if end <= self.free_until || (is_before && image.is_free(s, end)) {
                 (self.ahead, self.across) = ((2.0 * self.ahead).min(1.0), SMALLEST_PART);
                 return (end, true);
             }
@@ -214,6 +229,18 @@ impl ImageSteps {
         let across = if is_along { longest_across } else { self.across.min(longest_across) };
         (self.ahead, self.across) = (SMALLEST_PART, 2.0 * across);
         ((s + across).min(most), false)
+    }
+
+    /// Extends the part of the trim that is free of borders from a place up to the next crossing or the end
+    /// of the trim, unless the part that is known ends beyond it: one test instead of one for each step.
+    fn prove_free(&mut self, image: &Image<'_>, s: f64, crossing: Option<f64>) {
+        let end = crossing.map_or(1.0, |crossing| crossing - BEFORE_CROSSING);
+        if s >= self.tested_until && s + SMALLEST_PART < end && image.border.is_none() {
+            self.tested_until = end;
+            if image.is_free(s, end) {
+                self.free_until = end;
+            }
+        }
     }
 }
 
@@ -233,11 +260,13 @@ fn walk_on(
 ) {
     let Path { set, point, leader, ends_only } = *path;
     let width = s1 - s0;
-    let at = |s: f64| path.member(s0 + width * s, false);
     let (own, image) = match leader {
         Leader::Trim(which, _, image) => (Some(which), image),
         Leader::Family(_) => (None, None),
     };
+    (steps.free_until, steps.tested_until) = (0.0, 0.0);
+    let border = image.and_then(|image| image.border);
+    let at = |s: f64| path.member(s0 + width * s, border);
     let (length, turn) = extent_of(&|s| point(s0 + width * s));
     if length <= 0.0 || !length.is_finite() {
         out.extend(at(0.0).and_then(|m| set.sample(&m, false)));
@@ -272,7 +301,8 @@ fn walk_on(
             Some((_, was)) if is_free && !(was && is_needed) => (None, was),
             _ => {
                 let is_known = is_free && last.is_some();
-                let member = if is_known { path.member(s0 + width * s, true) } else { at(s) };
+                let inside = InDomain::INSIDE;
+                let member = if is_known { path.member(s0 + width * s, Some(inside)) } else { at(s) };
                 let inside = is_inside(member.as_ref());
                 (member, inside)
             }

@@ -45,7 +45,7 @@ use feeler_hierarchy::{AreaId, FaceId, Feature};
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     sets: Vec<(Feature, Feature)>,
-    seeds: Vec<(Which, P3)>,
+    seeds: Seeds,
     samples: Vec<Sample>,
     solved: Vec<Accepted>,
     gap: Vec<f64>,
@@ -90,7 +90,7 @@ pub(crate) fn sample(
         scratch.samples.clear();
         match family.family {
             Family::One => {
-                collect_seeds(ctx, family, options.conformal_spacing, &mut scratch.seeds);
+                scratch.seeds.collect(ctx, family, options.conformal_spacing);
                 if is_on_border(&set, &scratch.sets, &scratch.seeds) {
                     continue;
                 }
@@ -103,7 +103,7 @@ pub(crate) fn sample(
                     && !scratch.samples.is_empty()
                     && !scratch.samples.iter().any(|s| is_pressed(ctx, s));
                 if !is_outlined {
-                    collect_seeds(ctx, family, options.conformal_spacing, &mut scratch.seeds);
+                    scratch.seeds.collect(ctx, family, options.conformal_spacing);
                     march::at_seeds(&set, &scratch.seeds, &mut scratch.samples);
                 }
             }
@@ -123,7 +123,7 @@ pub(crate) fn sample(
 
 /// Whether all members of a family of dimension one are members of a set between faces that its edges bound.
 /// One member decides, since both faces are invariant under the motion that leaves the family invariant.
-fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &[(Which, P3)]) -> bool {
+fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &Seeds) -> bool {
     let ctx = set.ctx;
     let bounds = |body: &Body, feature: Feature, face: Feature| match feature {
         Feature::Edge(e) => body.edge(e).sides.iter().any(|side| Feature::Face(side.face) == face),
@@ -133,7 +133,7 @@ fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &[(Whic
         bounds(ctx.a, set.feature_a, fa) && bounds(ctx.b, set.feature_b, fb)
     };
     sets.iter().filter(around).any(|&(fa, fb)| {
-        let Some(pair) = seeds.iter().find_map(|(_, p)| set.pair(p)) else { return false };
+        let Some(pair) = seeds.points(ctx).find_map(|(_, p)| set.pair(&p)) else { return false };
         let tolerances = (COVER_ANGLE, COVER_LENGTH * ctx.tol.tol);
         let faces = |which, feature: Feature, p: &P3, n: &V3| match feature {
             Feature::Face(f) => on_surface(ctx, (which, f), (p, n), tolerances).is_some(),
@@ -345,11 +345,17 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// The same at a point of a trim of that feature.
-    /// `is_inside`: whether it is known to be inside the trims of the other face.
-    pub(crate) fn member_on_trim(&self, own: Which, p: &P3, trim: OnTrim, is_inside: bool) -> Option<Member> {
+    /// The same at a point of a trim of that feature; `on_other`: its place on the other face, where it is
+    /// known.
+    pub(crate) fn member_on_trim(
+        &self,
+        own: Which,
+        p: &P3,
+        trim: OnTrim,
+        on_other: Option<InDomain>,
+    ) -> Option<Member> {
         let pair = self.facing(own, p)?;
-        let mut known = [is_inside.then_some(KnownPlace { uv: None, in_domain: InDomain::INSIDE }); 2];
+        let mut known = [on_other.map(|in_domain| KnownPlace { uv: None, in_domain }); 2];
         let in_domain = InDomain { slack: trim.deviation, border: true };
         known[own as usize] = Some(KnownPlace { uv: Some(trim.uv), in_domain });
         Some(Member { pair, sides: self.sides(&pair, known) })
@@ -479,51 +485,95 @@ impl<'a> FamilySet<'a> {
 }
 
 /// Points on both features from which members are found: corners, mid-sides and centres of all areas, so that
-/// the samples do not depend on what the traversal culled.
-fn collect_seeds(ctx: &Context<'_>, family: &FamilyPair, spacing: Option<f64>, out: &mut Vec<(Which, P3)>) {
-    out.clear();
-    for (which, feature) in [(Which::A, family.feature_a), (Which::B, family.feature_b)] {
-        let body = ctx.body(which);
-        for &area in body.areas_of(body.data(feature)) {
-            area_points(ctx, which, area, spacing, out);
+/// the samples do not depend on what the traversal culled. Points are computed when they are needed, since
+/// most families need a few of them.
+#[derive(Debug, Default)]
+pub(crate) struct Seeds {
+    grids: Vec<Grid>,
+    /// Number of points of all grids.
+    len: usize,
+}
+
+/// Points of one area.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    which: Which,
+    area: AreaId,
+    /// Number of points of the grids before this one.
+    first: usize,
+    /// Intervals along each side.
+    intervals: usize,
+}
+
+impl Seeds {
+    /// Replaces the points by those of a family.
+    fn collect(&mut self, ctx: &Context<'_>, family: &FamilyPair, spacing: Option<f64>) {
+        self.grids.clear();
+        self.len = 0;
+        for (which, feature) in [(Which::A, family.feature_a), (Which::B, family.feature_b)] {
+            let body = ctx.body(which);
+            for &area in body.areas_of(body.data(feature)) {
+                let intervals = intervals(body, area, spacing);
+                self.grids.push(Grid { which, area, first: self.len, intervals });
+                self.len += match feature {
+                    Feature::Vertex(_) => 1,
+                    Feature::Edge(_) => intervals + 1,
+                    Feature::Face(_) => (intervals + 1) * (intervals + 1),
+                };
+            }
         }
+    }
+
+    /// Number of points.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// A point (frame of A) and the solid that it is on.
+    pub(crate) fn point(&self, ctx: &Context<'_>, index: usize) -> (Which, P3) {
+        let grid = &self.grids[self.grids.partition_point(|grid| grid.first <= index) - 1];
+        (grid.which, grid.point(ctx, index - grid.first))
+    }
+
+    /// All points in order.
+    pub(crate) fn points<'a>(&'a self, ctx: &'a Context<'_>) -> impl Iterator<Item = (Which, P3)> + 'a {
+        (0..self.len).map(|index| self.point(ctx, index))
     }
 }
 
-/// Largest number of points along one side of an area.
+/// Largest number of intervals along one side of an area.
 const MAX_GRID: usize = 64;
 
+/// Number of intervals along one side of an area.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     reason = "small counts, clamped before the cast"
 )]
-fn area_points(
-    ctx: &Context<'_>,
-    which: Which,
-    area: AreaId,
-    spacing: Option<f64>,
-    out: &mut Vec<(Which, P3)>,
-) {
-    let body = ctx.body(which);
-    let data = body.area(area);
-    let back = |p: P3| (which, ctx.in_a(which, &p));
+fn intervals(body: &Body, area: AreaId, spacing: Option<f64>) -> usize {
     let length = 2.0 * body.node(body.leaf_of_area(area)).obb.half.amax();
-    let n = spacing.map_or(2, |s| (length / s).ceil().clamp(2.0, MAX_GRID as f64) as usize);
-    let at = |i: usize, x0: f64, x1: f64| x0 + (x1 - x0) * i as f64 / n as f64;
-    let r = &data.rect;
-    match data.feature {
-        Feature::Vertex(v) => out.push(back(body.vertex(v).point)),
-        Feature::Edge(e) => out.extend((0..=n).map(|i| back(body.edge(e).curve.point(at(i, r.u0, r.u1))))),
-        Feature::Face(f) => {
-            let surface = &body.face(f).surface;
-            for i in 0..=n {
-                out.extend(
-                    (0..=n).map(|j| back(surface.point(P2::new(at(i, r.u0, r.u1), at(j, r.v0, r.v1))))),
-                );
+    spacing.map_or(2, |s| (length / s).ceil().clamp(2.0, MAX_GRID as f64) as usize)
+}
+
+impl Grid {
+    /// A point in the frame of A.
+    #[expect(clippy::cast_precision_loss, reason = "small counts")]
+    fn point(&self, ctx: &Context<'_>, index: usize) -> P3 {
+        let body = ctx.body(self.which);
+        let data = body.area(self.area);
+        let n = self.intervals;
+        let at = |i: usize, x0: f64, x1: f64| x0 + (x1 - x0) * i as f64 / n as f64;
+        let r = &data.rect;
+        let point = match data.feature {
+            Feature::Vertex(v) => body.vertex(v).point,
+            Feature::Edge(e) => body.edge(e).curve.point(at(index, r.u0, r.u1)),
+            Feature::Face(f) => {
+                let (i, j) = (index / (n + 1), index % (n + 1));
+                body.face(f).surface.point(P2::new(at(i, r.u0, r.u1), at(j, r.v0, r.v1)))
             }
-        }
+        };
+        ctx.in_a(self.which, &point)
     }
 }
 
