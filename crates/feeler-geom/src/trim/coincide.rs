@@ -126,8 +126,8 @@ impl Measure {
 
     /// [`Measure::distance`] without cuts; infinite where the other curve bends back.
     ///
-    /// Let d be the difference of the two curves at equal parameters and b the other curve. Across the tangent
-    /// of b, the distance is d × b′ / |b′|. The numerator is a polynomial of degree 5, which its coefficients
+    /// Let b be the other curve and d the difference of the curves at equal parameters. Across the tangent of
+    /// b, the distance is d × b′ / |b′|. The numerator is a polynomial of degree 5, which its coefficients
     /// bound. Along the tangent, b leaves its tangent by no more than its curvature times |d|².
     fn distance_of_whole(&self, curve: &TrimPiece, other: &TrimPiece) -> f64 {
         // Binomial coefficients of degrees 2 and 5.
