@@ -33,10 +33,10 @@ use crate::body::samples::{CurvatureBounds, CurveSamples, EdgeSegment, Grid, Nor
 use crate::body::tree::{Allowance, FeatureTypes, SolveClass, TreeNode};
 use crate::profile::apart::{along, part};
 use crate::profile::ring::ring;
-use feature::{NEAR_PART_SLACK, PART_SLACK, curvature_bound, exact_along, near, outline, zone};
+use feature::{NEAR_PART_SLACK, PART_SLACK, curvature_bound, exact_along, max_bend, near, outline, zone};
 use feeler_convex::{Polytope, Support};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, Curve, P2, P3, Pose, V3};
+use feeler_geom::{Aabb, Curve, P2, P3, Pose, Surface, V3};
 use feeler_hierarchy::{
     Area, AreaId, Edge, EdgeId, Face, FaceId, Feature, FeatureType, Hierarchy, Node, NodeId, Vertex, VertexId,
 };
@@ -123,6 +123,8 @@ pub struct Body {
     hull: Option<Arc<Polytope>>,
     samples: Samples,
     deviation: f64,
+    /// See [`Body::max_bend`].
+    max_bend: f64,
 }
 
 /// Volume, relative to the cube of the size, of a surface whose two sides cancel out to rounding.
@@ -232,6 +234,7 @@ impl Body {
         let reach =
             if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
         let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
+        let max_bend = features.iter().map(|f| max_bend(&hierarchy, f)).fold(0.0, f64::max);
         let samples = Samples::new(hierarchy.areas.len(), n_edges);
         let whole =
             |f: Feature| (features[dense(f)].form() != SolveClass::Free).then(|| FeatureId::new(dense(f)));
@@ -265,6 +268,7 @@ impl Body {
             hull,
             samples,
             deviation,
+            max_bend,
         };
         let (axes, of_features) = axes::axes(&body.features, body.size(), deviation);
         body.features.iter_mut().zip(of_features).for_each(|(data, axis)| data.axis = axis);
@@ -322,6 +326,23 @@ impl Body {
         let inverse_extent = if has_sets { 1.0 / data.extent } else { 0.0 };
         let spread = (1e-9 + data.deviation * curvature_bound(data)).min(MAX_CONE_SLACK);
         (types, Allowance::new(data.deviation, spread, inverse_extent))
+    }
+
+    /// Bound of the absolute curvatures (1/mm) of its faces; infinite if one of them is free-form.
+    pub(crate) fn max_bend(&self) -> f64 {
+        self.max_bend
+    }
+
+    /// Largest absolute curvature (1/mm) of an area of a face; 0 of an edge or a vertex. Of a free-form face see
+    /// [`CurvatureBounds::bend`].
+    pub(crate) fn bend_of_area(&self, area: AreaId) -> f64 {
+        let data = self.data(self.area(area).feature);
+        let is_free =
+            matches!(data.feature, Feature::Face(f) if matches!(self.face(f).surface, Surface::Bezier(_)));
+        if !is_free {
+            return max_bend(&self.hierarchy, data);
+        }
+        self.curvature_bounds_of(area).bend()
     }
 
     /// What a screw motion does to a feature that it leaves where it is.

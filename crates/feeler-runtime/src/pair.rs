@@ -15,10 +15,13 @@ use crate::pressed;
 use crate::query::Accepted;
 use crate::query::Context;
 use crate::solve::{Solved, solve_all};
-use crate::step_set::{LARGEST_DILATION, Sample, SampleScratch, Widening, add_samples, slid_past, widened};
+use crate::step_set::{
+    LARGEST_DILATION, Sample, SampleScratch, Widening, add_samples, dilations, slid_past, widened,
+};
 use crate::tolerance::Tolerances;
 use crate::verdict::{self, Finding};
 use crate::walk::cull::CullContext;
+use crate::walk::dilations::Dilations;
 use crate::walk::motion::MotionTracker;
 use crate::{
     Body, FeatureRef, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status, Undecided, Verdict, Widened,
@@ -59,6 +62,8 @@ pub struct ContactPair {
     is_beyond_reach: bool,
     /// The step to come, while a query for it is computed.
     step: Option<Widening>,
+    /// Dilations by which pairs of the last step were culled.
+    dilations: Option<Dilations>,
     samples: Vec<Sample>,
     sampling: SampleScratch,
 }
@@ -140,6 +145,7 @@ impl ContactPair {
             is_beyond_reach: false,
             step: None,
             samples: Vec::new(),
+            dilations: None,
             sampling: SampleScratch::default(),
         }
     }
@@ -226,11 +232,18 @@ impl ContactPair {
             least: self.tolerances.least_distance_apart().min(-options.penetration),
             alpha: options.alpha,
             cull: (!options.diagnostics().brute_force).then(|| {
-                let extended = self.step.map_or(0.0, |step| step.displacement);
-                CullContext::new(&pose_ab, &self.tolerances, &options).with_beside(extended)
+                let cull = CullContext::new(&pose_ab, &self.tolerances, &options);
+                match &self.step {
+                    Some(step) => {
+                        let bend = self.a.max_bend().max(self.b.max_bend());
+                        let dilations = dilations(step, bend, self.dilations);
+                        self.dilations = Some(dilations);
+                        cull.with_beside(step.displacement).with_dilations(dilations)
+                    }
+                    None => cull,
+                }
             }),
         };
-        let with_quasi = options.alpha > 0.0;
         let step = self.motion_tracker.advance(&pose_ab);
         let displacement = step.displacement;
         // Long displacements would swallow the small steps after them.
@@ -250,7 +263,7 @@ impl ContactPair {
             let request = front::Request { a: &self.a, b: &self.b, pose_ab: &pose_ab, moved, cull };
             self.front.update(&request, &mut self.leaf_pairs, &mut self.stats);
         } else {
-            all_pairs(&self.a, &self.b, with_quasi, &mut self.leaf_pairs, &mut self.stats);
+            all_pairs(&self.a, &self.b, options.alpha > 0.0, &mut self.leaf_pairs, &mut self.stats);
         }
         // Whether minima are known before the verdict, which a pressed one makes superfluous.
         let minima_first = options.verdict_unless_pressed && ctx.presses();

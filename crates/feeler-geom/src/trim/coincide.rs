@@ -232,10 +232,10 @@ impl TrimCells {
                 |b: &UvBox| b[0] <= image.u1 && image.u0 <= b[1] && b[2] <= image.v1 && image.v0 <= b[3];
             tree::visit(&self.boxes, self.pieces.len(), meets, |i| {
                 let piece = &self.pieces[i];
-                out.extend(
-                    Some(piece).filter(|p| meets(&tree::piece_box(p))).and_then(|p| crossing(&moved, p)),
-                );
-                out.is_full()
+                let found =
+                    Some(piece).filter(|p| meets(&tree::piece_box(p))).and_then(|p| crossing(&moved, p));
+                // Without room for it, a crossing is one of those that are missing.
+                found.is_some_and(|t| out.try_push(t).is_err())
             });
         }
         out.sort_unstable_by(f64::total_cmp);

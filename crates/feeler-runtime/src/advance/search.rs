@@ -139,8 +139,8 @@ impl Search<'_> {
             let of = |body: &Body, area| body.features()[body.feature_of(area).index()].zone;
             let (za, zb) = (of(self.a, area_a), of(self.b, area_b));
             first = first.max(turns(cull.zones((&za, a), (&zb, &b))));
-            let cones = (&self.a.area(area_a).cone, &self.b.area(area_b).cone);
-            first = first.max(turns(cull.leaves((a, cones.0), (&b, cones.1), &mut { NO_HINT })));
+            let (leaf_a, leaf_b) = ((self.a, area_a), (self.b, area_b, &b));
+            first = first.max(turns(cull.leaves(leaf_a, leaf_b, &mut { NO_HINT })));
         }
         PairBounds { first, least, most, is_leaf }
     }

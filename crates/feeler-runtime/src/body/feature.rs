@@ -9,7 +9,7 @@ use crate::profile::helical::Band;
 use crate::profile::ring::Ring;
 use feeler_geom::cone::{DirectionBand, PolyCone};
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Aabb, P2, P3, Rect, V3};
+use feeler_geom::{Aabb, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::{AreaId, Feature, Hierarchy, NearCanonical};
 use std::ops::Range;
 
@@ -202,6 +202,28 @@ pub(super) fn curvature_bound(data: &FeatureData) -> f64 {
         }
         _ => 0.0,
     }
+}
+
+/// Bound of the absolute curvatures (1/mm) of a face; 0 of an edge or a vertex, infinite of a free-form face
+/// and of a cone near its apex.
+pub(super) fn max_bend(hierarchy: &Hierarchy, data: &FeatureData) -> f64 {
+    let Feature::Face(face) = data.feature else { return 0.0 };
+    let bend = match &hierarchy.faces[face.index()].surface {
+        Surface::Plane { .. } => 0.0,
+        Surface::Cylinder { radius, .. } | Surface::Sphere { radius, .. } => 1.0 / radius,
+        Surface::Cone { half_angle, .. } => {
+            let v = if data.rect.v0 * data.rect.v1 > 0.0 {
+                data.rect.v0.abs().min(data.rect.v1.abs())
+            } else {
+                0.0
+            };
+            let (sin, cos) = math::sin_cos(*half_angle);
+            (cos * cos / (v * sin)).abs()
+        }
+        Surface::Torus { major, minor, .. } => (1.0 / minor).max(1.0 / (major - minor).max(0.0)),
+        Surface::Bezier(_) => f64::INFINITY,
+    };
+    if bend.is_nan() { f64::INFINITY } else { bend }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use crate::body::ids::{AreaPair, FeaturePair, NodePair};
 use crate::body::tree::TreeNode;
 use crate::side::Which;
 use crate::walk::cull::CullContext;
+use crate::walk::dilations::Dilations;
 use crate::walk::motion::{AccumulatedMotion, Margin, MotionChannels};
 use crate::walk::pair_tree::{PairTree, Pairs, Verdict, opened};
 use crate::walk::placed::{PlacedEnvelopes, PlacedTree};
@@ -45,7 +46,7 @@ pub(crate) struct Front {
     tree: PairTree<u32>,
     placed: PlacedTree<TreeNode>,
     /// What culling depends on beside the pose: reach, angle.
-    valid_for: Option<[f64; 3]>,
+    valid_for: Option<([f64; 2], Dilations)>,
     /// Pairs of features that are solved as wholes.
     wholes: Wholes,
     envelopes: PlacedEnvelopes,
@@ -126,7 +127,7 @@ impl Front {
         }
         self.placed.restart(b.tree());
         self.envelopes.restart(b);
-        let key = Some([cull.reach, cull.alpha, cull.beside()]);
+        let key = Some(([cull.reach, cull.beside()], *cull.dilations()));
         if self.valid_for != key {
             self.clear();
             self.valid_for = key;
@@ -223,7 +224,7 @@ impl<'a> Pairs for Walk<'a> {
         if whole {
             // One pair of leaves is enough: see above.
             self.wholes.set(note, Whole::Chosen);
-        } else if let Some(margin) = cull.leaves((node_a, &a.area(i).cone), (node_b, &b.area(j).cone), hint) {
+        } else if let Some(margin) = cull.leaves((a, i), (b, j, node_b), hint) {
             return Verdict::Culled(margin.by(node_b.region));
         }
         self.out.push((i, j));

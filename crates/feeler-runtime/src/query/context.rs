@@ -1,6 +1,7 @@
 //! What all steps of a query share.
 
 use crate::Body;
+use crate::body::ids::AreaPair;
 use crate::body::tree::Allowance;
 use crate::profile::RevolvedFace;
 use crate::profile::ring::Ring;
@@ -33,6 +34,12 @@ impl Context<'_> {
     /// No footpoints of a minimum are farther (mm) apart.
     pub(crate) fn reach(&self) -> f64 {
         self.d_max.max(-self.least)
+    }
+
+    /// Context for a pair of areas, with the angle by which the polars of their kind are dilated.
+    pub(crate) fn of_areas(&self, (i, j): AreaPair) -> Self {
+        let alpha = self.cull.as_ref().map_or(self.alpha, |cull| cull.dilation_of((self.a, i), (self.b, j)));
+        Self { alpha, ..*self }
     }
 
     /// Whether minima deeper than the tolerance are asked for.

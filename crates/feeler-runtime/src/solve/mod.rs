@@ -173,6 +173,7 @@ fn solve_group(
     out: &mut Solved,
     stats: &mut Stats,
 ) {
+    let ctx = &ctx.of_areas(group[0]);
     if together.screws && is_screwed(ctx, group[0]) {
         let (i, j) = group[0];
         let features = (ctx.a.area(i).feature, ctx.b.area(j).feature);

@@ -22,6 +22,7 @@ use crate::footpoint::touching::collect;
 use crate::footpoint::trim::{locate_on_edge, place_on};
 use crate::query::{Accepted, Candidate, Context};
 use crate::side::Which;
+use crate::walk::dilations::Dilations;
 use crate::{FeatureRef, LmdClass};
 use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
@@ -48,6 +49,16 @@ const CROSSING_DILATION: f64 = 1.2;
 /// Smallest angle between crossing edges, in rotations of the step; below it the set contains the ends of
 /// their overlap instead.
 const MIN_CROSSING_ANGLE: f64 = 6.0;
+
+/// Angles by which pairs are culled for a step, with faces bent by at most `bend` (1/mm): at least those of
+/// [`widened`]. Those of the last step are kept if they are sufficient and not much larger.
+pub(crate) fn dilations(step: &Widening, bend: f64, before: Option<Dilations>) -> Dilations {
+    let Widening { rotation, displacement, .. } = *step;
+    // The largest angle of edges that are not almost parallel.
+    let crossing = CROSSING_DILATION * rotation / math::sin(MIN_CROSSING_ANGLE * rotation);
+    let crossing = if crossing > 0.0 { crossing } else { LARGEST_DILATION };
+    Dilations::of_step([rotation, displacement, bend], [crossing, LARGEST_DILATION], before)
+}
 
 /// Accepts a critical pair as a contact of the step: as a minimum where [`filter`] accepts it, otherwise as a
 /// quasi-minimum of dilated polars and extended faces.

@@ -32,13 +32,16 @@ pub use bound::StepBound;
 pub use closing::GapPrediction;
 
 use crate::coordinates::relative_pose;
+#[cfg(feature = "diagnostics")]
+use crate::diagnostics::PhaseTimes;
 use crate::pair::curvature;
 use crate::query::Accepted;
 use crate::side::Which;
 use crate::step_set::{Sample, SampleId, Widening};
 use crate::tolerance::power_of_two;
 use crate::{
-    Body, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions, Status, Tolerances, Verdict,
+    Body, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status, Tolerances,
+    Verdict,
 };
 use feeler_geom::{P3, Pose, V3};
 use std::sync::Arc;
@@ -551,6 +554,19 @@ impl ContactTracker {
         let [dilation_a, dilation_b] = self.options.dilations;
         let minima = self.contacts.iter().filter(|c| c.kind == StepContactKind::Strict);
         minima.map(|c| c.gap + (dilation_a + dilation_b)).reduce(f64::min)
+    }
+
+    /// Counters of the last search of the contacts.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.pair.stats()
+    }
+
+    /// Times of the phases of the last search of the contacts.
+    #[cfg(feature = "diagnostics")]
+    #[must_use]
+    pub fn phase_times(&self) -> PhaseTimes {
+        self.pair.phase_times()
     }
 
     /// Tolerances of the last update.

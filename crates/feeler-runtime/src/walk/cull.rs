@@ -14,8 +14,9 @@
 //! common normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the
 //! cones only.
 
-use crate::body::tree::{Placed, TreeNode};
+use crate::body::tree::{FeatureTypes, Placed, TreeNode};
 use crate::diagnostics::Savings;
+use crate::walk::dilations::{Dilations, KINDS, Kind};
 use crate::walk::motion::Motion;
 use crate::walk::pair_tree::NO_HINT;
 use crate::{Body, QueryOptions, Tolerances};
@@ -23,12 +24,16 @@ use arrayvec::ArrayVec;
 use feeler_geom::cone::{Cap, DirectionBand, separated as cones_separated, separated_along};
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame, unreachable_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
-use feeler_geom::{Obb, PolyCone, Pose, V3, math};
-use feeler_hierarchy::{AreaId, conformal_compatible, strict_compatible};
+use feeler_geom::{Obb, Pose, V3, math};
+use feeler_hierarchy::{AreaId, FeatureType, conformal_compatible, strict_compatible};
 
 /// Angle (rad) that a plane between two polyhedral cones is tried to be off them; its success lasts for turns
 /// by as much.
 const CONE_MARGIN: f64 = 0.02;
+
+/// The bits of straight edges, and of all edges.
+const STRAIGHT: u16 = FeatureType::StraightEdge.bit();
+const EDGES: u16 = STRAIGHT | FeatureType::CurvedEdge.bit();
 
 /// Hints from here on are axes of the test of boxes, those below planes between cones.
 const BOXES: u8 = 128;
@@ -43,13 +48,17 @@ pub(crate) struct CullContext {
     tol: Tolerances,
     /// How far (mm) footpoints of pressed minima may be beside their faces: as they are deep.
     beside: f64,
-    /// Sine and cosine of the angle by which the polars of both sides together are dilated, and of that of
-    /// one side.
-    both: (f64, f64),
-    one: (f64, f64),
-    pub alpha: f64,
+    /// Angles by which polars are dilated.
+    dilations: Dilations,
+    /// Sine and cosine of the angle by which the polars of both sides together are dilated, by the kind of
+    /// pair.
+    both: [(f64, f64); KINDS],
+    /// Sine and cosine of the angle by which those of one side are dilated.
+    one: [(f64, f64); KINDS],
     /// Whether features that carry quasi-LMDs only take part.
     pub with_quasi: bool,
+    /// Whether these take part in some pairs only: see [`Self::pairs_of`].
+    few_smooth: bool,
     savings: Savings,
 }
 
@@ -63,12 +72,63 @@ impl CullContext {
             reach,
             tol: *tol,
             beside: penetration,
-            both: math::sin_cos(2.0 * alpha),
-            one: math::sin_cos(alpha),
-            alpha,
+            dilations: Dilations::uniform(alpha),
+            both: [math::sin_cos(2.0 * alpha); KINDS],
+            one: [math::sin_cos(alpha); KINDS],
             with_quasi: alpha > 0.0,
+            few_smooth: false,
             savings: options.diagnostics().savings,
         }
+    }
+
+    /// Context with other dilations.
+    pub(crate) fn with_dilations(self, dilations: Dilations) -> Self {
+        Self {
+            dilations,
+            both: dilations.angles().map(|angle| math::sin_cos(2.0 * angle)),
+            one: dilations.angles().map(math::sin_cos),
+            with_quasi: dilations.any(),
+            few_smooth: dilations.any(),
+            ..self
+        }
+    }
+
+    /// Angles by which polars are dilated.
+    pub(crate) fn dilations(&self) -> &Dilations {
+        &self.dilations
+    }
+
+    /// Angle (rad) by which the polars of two areas are dilated.
+    pub(crate) fn dilation_of(&self, (a, i): (&Body, AreaId), (b, j): (&Body, AreaId)) -> f64 {
+        let node = |body: &Body, area: AreaId| body.tree()[body.leaf_of_area(area).index()].types;
+        match self.kind(node(a, i), node(b, j)) {
+            Kind::Curved => self.dilations.beside_face(a.bend_of_area(i).max(b.bend_of_area(j))),
+            kind => self.dilations.angle(kind),
+        }
+    }
+
+    /// The kind of pair with the largest dilation among two unions of types.
+    fn kind(&self, a: FeatureTypes, b: FeatureTypes) -> Kind {
+        let pairs = self.pairs_of(a, b);
+        let kinds = pairs.iter().map(|(a, b)| self.dilations.largest_kind(*a, *b));
+        kinds.fold(Kind::Faces, |first, second| self.dilations.larger(first, second))
+    }
+
+    /// Unions of types whose features are paired below two nodes. In a step, smooth edges and vertices, which
+    /// carry quasi-minima only, are paired with faces, and smooth edges with edges of which one is straight:
+    /// there the overlap of an edge and a nearly parallel face ends.
+    fn pairs_of(&self, a: FeatureTypes, b: FeatureTypes) -> ArrayVec<(u16, u16), 5> {
+        let mut pairs = ArrayVec::new();
+        if !self.few_smooth || (a.strict == a.all && b.strict == b.all) {
+            pairs.push((a.of(self.with_quasi), b.of(self.with_quasi)));
+        } else {
+            pairs.push((a.strict, b.strict));
+            pairs.push((a.strict & FeatureType::FACES, b.all));
+            pairs.push((a.all, b.strict & FeatureType::FACES));
+            pairs.push((a.all & STRAIGHT, b.all & EDGES));
+            pairs.push((a.all & EDGES, b.all & STRAIGHT));
+        }
+        pairs
     }
 
     /// Whether one pair of areas stands for two features that closed forms solve.
@@ -95,7 +155,7 @@ impl CullContext {
     pub(crate) fn areas(&self, (a, i): (&Body, AreaId), (b, j): (&Body, AreaId), node_b: &TreeNode) -> bool {
         let node_a = &a.tree()[a.leaf_of_area(i).index()];
         self.nodes(node_a, node_b).is_none()
-            && self.leaves((node_a, &a.area(i).cone), (node_b, &b.area(j).cone), &mut { NO_HINT }).is_none()
+            && self.leaves((a, i), (b, j, node_b), &mut { NO_HINT }).is_none()
     }
 
     /// What two nodes leave out.
@@ -122,15 +182,16 @@ impl CullContext {
     /// What [`CullContext::nodes`] tells by feature types and cones; `axis_b` is that of B's cone in the
     /// frame of A.
     pub(crate) fn facing(&self, a: &TreeNode, b: &TreeNode, axis_b: impl FnOnce() -> V3) -> Option<Motion> {
-        let (types_a, types_b) = (a.types.of(self.with_quasi), b.types.of(self.with_quasi));
-        if !strict_compatible(types_a, types_b) && !conformal_compatible(types_a, types_b) {
+        let is_compatible = |&(a, b): &(u16, u16)| strict_compatible(a, b) || conformal_compatible(a, b);
+        if !self.pairs_of(a.types, b.types).iter().any(is_compatible) {
             return Some(Motion::ANY);
         }
         if !self.savings.cones_of_revolution {
             return None;
         }
         let angles = self.spare(a, b).angles;
-        self.cannot_face(&a.cap, &Cap { axis: axis_b(), ..b.cap }, angles[0] + angles[1])
+        let kind = self.kind(a.types, b.types);
+        self.cannot_face((&a.cap, &Cap { axis: axis_b(), ..b.cap }), kind, angles[0] + angles[1])
     }
 
     /// What [`CullContext::nodes`] tells by boxes. The axis that tells them apart is noted in `hint`.
@@ -174,62 +235,69 @@ impl CullContext {
         if !self.savings.cones_of_revolution {
             return None;
         }
-        let angles = self.spare(a, b).angles.map(|angle| angle + self.alpha);
+        let alpha = self.dilations.angle(self.kind(a.types, b.types));
+        let angles = self.spare(a, b).angles.map(|angle| angle + alpha);
         let spare = za.spare(zb, &(self.pose.rotation * zb.axis), angles);
         (spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
-    /// [`CullContext::nodes`] for what remains to be tested of two leaves; cones in the frames of their
-    /// solids. Whether the cones are apart is looked for first where `hint` says that it was found last, and
+    /// The tests of two leaves that [`CullContext::nodes`] does not make; B's leaf as
+    /// [`placed`](Self::placed). The plane or axis that tells them apart is tried first if `hint` notes it, and
     /// then noted there.
     pub(crate) fn leaves(
         &self,
-        (a, cone_a): (&TreeNode, &PolyCone),
-        (b, cone_b): (&TreeNode, &PolyCone),
+        (body_a, i): (&Body, AreaId),
+        (body_b, j, b): (&Body, AreaId, &TreeNode),
         hint: &mut u8,
     ) -> Option<Motion> {
         if !self.savings.polyhedral_cones {
             return None;
         }
+        let a = &body_a.tree()[body_a.leaf_of_area(i).index()];
+        let (cone_a, cone_b) = (&body_a.area(i).cone, &body_b.area(j).cone);
         let spare = self.spare(a, b);
+        let one = match self.kind(a.types, b.types) {
+            Kind::Curved => math::sin_cos(self.dilation_of((body_a, i), (body_b, j))),
+            kind => self.one[kind as usize],
+        };
         let cones = |hint: &mut u8| {
             let turned: ArrayVec<V3, 4> = cone_b.generators.iter().map(|g| self.pose.rotation * g).collect();
             let (a, b) = (&cone_a.generators, &turned);
             // The sine of a sum is at most that of its first part and the rest.
-            let sin = self.one.0 + spare.angles[0].max(spare.angles[1]);
+            let sin = one.0 + spare.angles[0].max(spare.angles[1]);
             let plane = cones_separated(a, b, sin, *hint);
             *hint = plane.unwrap_or(NO_HINT);
             let lasts = separated_along(a, b, sin + CONE_MARGIN, plane?);
             Some(if lasts { Motion::of_rotation(CONE_MARGIN) } else { Motion::ZERO })
         };
         if *hint >= BOXES {
-            self.out_of_sight(a, b, &spare).or_else(|| cones(hint))
+            self.out_of_sight((a, b), one, &spare).or_else(|| cones(hint))
         } else {
-            cones(hint).or_else(|| self.out_of_sight(a, b, &spare))
+            cones(hint).or_else(|| self.out_of_sight((a, b), one, &spare))
         }
     }
 
     /// Whether no direction of one cone can be opposite to one of the other, `angle` (rad) being left out.
-    fn cannot_face(&self, a: &Cap, b: &Cap, angle: f64) -> Option<Motion> {
+    fn cannot_face(&self, (a, b): (&Cap, &Cap), kind: Kind, angle: f64) -> Option<Motion> {
+        let both = self.both[kind as usize];
         // Angles add up to the reach of both cones; past π every direction is reached. With an obtuse one the
         // sum must not pass 2π unnoticed.
-        let with_a = sum((a.sin, a.cos), self.both);
+        let with_a = sum((a.sin, a.cos), both);
         let (sin, cos) = sum(with_a, (b.sin, b.cos));
-        let obtuse =
-            (b.cos < 0.0 && with_a.1 < 0.0) || (a.cos < 0.0 && sum((b.sin, b.cos), self.both).1 < 0.0);
+        let obtuse = (b.cos < 0.0 && with_a.1 < 0.0) || (a.cos < 0.0 && sum((b.sin, b.cos), both).1 < 0.0);
         let wide = obtuse || sin <= COS_SLACK;
         // The difference of two angles is at least that of their cosines.
         let spare = cos - COS_SLACK - angle + a.axis.dot(&b.axis);
         (!wide && spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
-    /// Whether B's box cannot be reached from A's along a common normal.
-    fn out_of_sight(&self, a: &TreeNode, b: &TreeNode, spare: &Spare) -> Option<Motion> {
+    /// Whether B's box cannot be reached from A's along a common normal; `one` is the dilation of one side.
+    fn out_of_sight(&self, (a, b): (&TreeNode, &TreeNode), one: (f64, f64), spare: &Spare) -> Option<Motion> {
         let reach = self.reach + spare.length;
         // Direction is no matter for what footpoints may be outside their boxes.
         let slack = spare.length + 2.0 * self.tol.same + self.tol.tol;
         let along = |cap: &Cap, axis: &V3, angle: f64| {
-            let (sin, cos) = sum((cap.sin, cap.cos), self.one);
+            let (sin, cos) = sum((cap.sin, cap.cos), one);
             let c = cap.axis.dot(axis).abs();
             // The axis is inside the cone (or its opposite), or the cone is no cone.
             if cap.cos < 0.0 || cos <= COS_SLACK || sin <= 0.0 || c >= cos {

@@ -2,6 +2,7 @@
 //! pairs out.
 
 pub(crate) mod cull;
+pub(crate) mod dilations;
 pub(crate) mod motion;
 pub(crate) mod pair_tree;
 pub(crate) mod placed;

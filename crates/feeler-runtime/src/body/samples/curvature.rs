@@ -23,7 +23,13 @@ pub(crate) struct CurvatureBounds {
     smaller: f64,
     /// The larger principal curvature is nowhere smaller.
     larger: f64,
+    /// Largest absolute curvature at the middles of the cells.
+    sampled: f64,
 }
+
+/// Ratio of the largest absolute curvature of an area to that at the middles of its cells, where the bounds are
+/// larger, as they are near a point where the patch collapses.
+const MAX_OVER_SAMPLED: f64 = 2.0;
 
 impl CurvatureBounds {
     pub(super) fn of_area(body: &Body, index: AreaId) -> Self {
@@ -39,9 +45,15 @@ impl CurvatureBounds {
             max: f64::NEG_INFINITY,
             smaller: f64::NEG_INFINITY,
             larger: f64::INFINITY,
+            sampled: 0.0,
         };
         for (i, j) in (0..CELLS).flat_map(|i| (0..CELLS).map(move |j| (i, j))) {
-            let d = face.surface.derivs(at(&area.rect, middle(i), middle(j)));
+            let uv = at(&area.rect, middle(i), middle(j));
+            let bend = face.surface.curvatures(uv).iter().fold(0.0, |most: f64, k| most.max(k.abs()));
+            if bend.is_finite() {
+                out.sampled = out.sampled.max(bend);
+            }
+            let d = face.surface.derivs(uv);
             let second = [d.duu * (wu * wu), d.duv * (wu * wv), d.dvv * (wv * wv)];
             let second = [0, 1, 2].map(|s| Ball::new(second[s], (third[s] + third[s + 1]) * radius));
             let first = [d.du * wu, d.dv * wv];
@@ -57,6 +69,13 @@ impl CurvatureBounds {
         self.max = self.max.max(cell.max);
         self.smaller = self.smaller.max(cell.smaller);
         self.larger = self.larger.min(cell.larger);
+    }
+
+    /// Estimate of the largest absolute curvature: a bound, except near a point where the patch collapses.
+    pub(crate) fn bend(&self) -> f64 {
+        let bound = self.min.abs().max(self.max.abs());
+        let estimate = MAX_OVER_SAMPLED * self.sampled;
+        if bound <= estimate { bound } else { estimate }
     }
 
     /// Smallest and largest signed distance (mm) from the area at which a point can have its nearest point in
@@ -86,6 +105,7 @@ fn of_cell(first: &[Ball; 2], second: &[Ball; 3], outward: f64) -> CurvatureBoun
         min: f64::NEG_INFINITY,
         max: f64::INFINITY,
         smaller: f64::INFINITY,
+        sampled: 0.0,
         larger: f64::NEG_INFINITY,
     };
     let normal = first[0].cross(&first[1]);
@@ -119,6 +139,7 @@ fn of_cell(first: &[Ball; 2], second: &[Ball; 3], outward: f64) -> CurvatureBoun
         min: if lo < 0.0 { lo / (1.0 - skew) } else { lo / (1.0 + skew) },
         max: if hi > 0.0 { hi / (1.0 - skew) } else { hi / (1.0 + skew) },
         smaller: u[1].min(v[1]),
+        sampled: 0.0,
         larger: u[0].max(v[0]),
     }
 }

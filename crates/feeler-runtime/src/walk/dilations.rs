@@ -1,0 +1,206 @@
+//! Angles by which polars are dilated, by the types of the two features.
+//!
+//! A step of a simulator dilates the polars of each kind of pair by another angle (MATH §23). Pairs of nodes are
+//! culled with the largest angle of the kinds below them, so that two faces, which are not dilated, are culled as
+//! in a query of minima.
+
+use feeler_hierarchy::FeatureType;
+
+/// Angles by which polars are dilated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Dilations {
+    /// Dilation (rad) of each [`Kind`] of pair.
+    angles: [f64; KINDS],
+    /// Displacement (mm) by which a footpoint can slide on a curved face.
+    slide: f64,
+}
+
+/// Kind of a pair of features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Two faces.
+    Faces = 0,
+    /// An edge or a vertex and a plane; a vertex and an edge or a vertex.
+    Flat = 1,
+    /// An edge or a vertex and a curved face.
+    Curved = 2,
+    /// Two edges.
+    Edges = 3,
+}
+
+/// Number of kinds.
+pub(crate) const KINDS: usize = 4;
+
+/// Smallest dilation (rad) of a step, so that the culling state lasts while a motion fades.
+const MIN_DILATION: f64 = 2.5e-4;
+/// Factor between the dilations that are used, so that the culling state lasts.
+const GRID: f64 = 4.0;
+/// Largest ratio of a dilation to the one that is needed, before the culling state is computed anew.
+const MAX_RATIO: f64 = 64.0;
+
+const EDGES: u16 = FeatureType::StraightEdge.bit() | FeatureType::CurvedEdge.bit();
+const VERTEX: u16 = FeatureType::Vertex.bit();
+const PLANE: u16 = FeatureType::Plane.bit();
+const CURVED: u16 = FeatureType::FACES & !PLANE;
+
+impl Dilations {
+    /// The same dilation for all pairs.
+    pub(crate) fn uniform(alpha: f64) -> Self {
+        Self { angles: [alpha; KINDS], slide: 0.0 }
+    }
+
+    /// Dilations of a step that turns B by at most `rotation` and displaces it by at most `displacement` (mm),
+    /// against faces with curvatures of at most `bend` (1/mm); `crossing` of two edges, and `largest` of any
+    /// pair. Those of `before` are kept if they are sufficient and not much larger.
+    pub(crate) fn of_step(
+        [rotation, displacement, bend]: [f64; 3],
+        [crossing, largest]: [f64; 2],
+        before: Option<Self>,
+    ) -> Self {
+        if rotation <= 0.0 && displacement <= 0.0 {
+            return Self::uniform(0.0);
+        }
+        let flat = rotation.max(MIN_DILATION);
+        let edges = if rotation > 0.0 { crossing } else { 0.0 };
+        let needed = [0.0, flat, flat + turn(bend, displacement), edges].map(|angle: f64| angle.min(largest));
+        let suffices = |old: f64, new: f64| old >= new && old <= MAX_RATIO * new;
+        if let Some(before) = before
+            && before.angles.iter().zip(&needed).all(|(old, new)| suffices(*old, *new))
+            && suffices(before.slide, displacement)
+        {
+            return before;
+        }
+        let angles = needed.map(|angle| on_grid(angle, largest));
+        Self { angles, slide: on_grid(displacement, f64::INFINITY) }
+    }
+
+    /// The dilation of an edge or a vertex and a face that is bent by at most `bend` (1/mm).
+    pub(crate) fn beside_face(&self, bend: f64) -> f64 {
+        (self.angle(Kind::Flat) + turn(bend, self.slide)).min(self.angle(Kind::Curved))
+    }
+
+    /// The dilation of a kind of pair.
+    pub(crate) fn angle(&self, kind: Kind) -> f64 {
+        self.angles[kind as usize]
+    }
+
+    /// Whether some polars are dilated.
+    pub(crate) fn any(&self) -> bool {
+        self.angles.iter().any(|angle| *angle > 0.0)
+    }
+
+    /// All dilations, in the order of the kinds.
+    pub(crate) fn angles(&self) -> &[f64; KINDS] {
+        &self.angles
+    }
+
+    /// The kind of two with the larger dilation, the first one if they are equal.
+    pub(crate) fn larger(&self, first: Kind, second: Kind) -> Kind {
+        if self.angle(second) > self.angle(first) { second } else { first }
+    }
+
+    /// The kind with the largest dilation among pairs of features of these types (unions of
+    /// [`FeatureType::bit`]).
+    pub(crate) fn largest_kind(&self, a: u16, b: u16) -> Kind {
+        let has = |x: u16, y: u16| (a & x != 0 && b & y != 0) || (a & y != 0 && b & x != 0);
+        let mut largest = Kind::Faces;
+        for (kind, is_present) in [
+            (Kind::Flat, has(VERTEX, VERTEX | EDGES) || has(VERTEX | EDGES, PLANE)),
+            (Kind::Curved, has(VERTEX | EDGES, CURVED)),
+            (Kind::Edges, has(EDGES, EDGES)),
+        ] {
+            if is_present && self.angle(kind) > self.angle(largest) {
+                largest = kind;
+            }
+        }
+        largest
+    }
+}
+
+/// Rotation (rad) of the normal along a slide on a face.
+fn turn(bend: f64, slide: f64) -> f64 {
+    if slide > 0.0 { bend * slide } else { 0.0 }
+}
+
+/// The smallest power of [`GRID`] that is not smaller, at most `largest`.
+fn on_grid(x: f64, largest: f64) -> f64 {
+    if x <= f64::MIN_POSITIVE || x >= f64::MAX {
+        return x.min(largest);
+    }
+    let mut value = 1.0;
+    while value < x {
+        value *= GRID;
+    }
+    while value / GRID >= x {
+        value /= GRID;
+    }
+    value.min(largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CROSSING: f64 = 0.2;
+    const LARGEST: f64 = 0.25;
+
+    fn of(rotation: f64, displacement: f64, bend: f64) -> Dilations {
+        Dilations::of_step([rotation, displacement, bend], [CROSSING, LARGEST], None)
+    }
+
+    #[test]
+    fn dilations_of_a_step_are_sufficient_and_at_most_four_times_larger() {
+        for (rotation, displacement, bend) in
+            [(1e-3, 0.02, 0.5), (3e-2, 0.0, 1.0), (1e-4, 1.0, 1e-3), (0.24, 0.0, 0.0), (1e-3, 0.1, 100.0)]
+        {
+            let dilations = of(rotation, displacement, bend);
+            let needed = [0.0, rotation, rotation + bend * displacement, CROSSING];
+            for (angle, needed) in dilations.angles().iter().zip(needed.map(|x: f64| x.min(LARGEST))) {
+                assert!(*angle >= needed && *angle <= needed.max(MIN_DILATION) * 4.0, "{angle} {needed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_without_motion_dilates_nothing_and_one_without_rotation_no_edges() {
+        assert_eq!(of(0.0, 0.0, 1.0), Dilations::uniform(0.0));
+        assert!(!of(0.0, 0.0, f64::INFINITY).any());
+        let sliding = of(0.0, 0.01, 1.0);
+        assert!(sliding.angle(Kind::Edges) <= 0.0 && sliding.angle(Kind::Curved) >= 0.01);
+        // A spline has no bound of its curvature.
+        assert!(of(1e-3, 0.01, f64::INFINITY).angle(Kind::Curved) >= LARGEST);
+        assert!(of(1e-3, 0.0, f64::INFINITY).angle(Kind::Curved) <= 4e-3);
+    }
+
+    #[test]
+    fn sufficient_dilations_are_kept() {
+        let next =
+            |before, rotation| Dilations::of_step([rotation, 0.0, 0.0], [CROSSING, LARGEST], Some(before));
+        let first = of(1e-2, 0.0, 0.0);
+        assert_eq!(next(first, 1.1e-2), first);
+        assert_eq!(next(first, 1e-3), first);
+        assert_ne!(next(first, 5e-2), first);
+        assert_ne!(next(of(0.2, 0.0, 0.0), 1e-3), of(0.2, 0.0, 0.0));
+    }
+
+    #[test]
+    fn the_kind_is_that_with_the_largest_dilation() {
+        let dilations = of(1e-3, 0.01, 1.0);
+        let bit = |t: FeatureType| t.bit();
+        use FeatureType as T;
+        for (a, b, expected) in [
+            (bit(T::Plane), bit(T::FreeForm), Kind::Faces),
+            (bit(T::Plane), bit(T::Vertex), Kind::Flat),
+            (bit(T::StraightEdge), bit(T::Plane), Kind::Flat),
+            (bit(T::Vertex), bit(T::CurvedEdge), Kind::Flat),
+            (bit(T::Vertex), bit(T::Vertex), Kind::Flat),
+            (bit(T::ConcaveCylinder), bit(T::CurvedEdge), Kind::Curved),
+            (bit(T::Plane) | bit(T::Vertex), bit(T::FreeForm), Kind::Curved),
+            (bit(T::CurvedEdge), bit(T::StraightEdge), Kind::Edges),
+            (FeatureType::FACES | bit(T::StraightEdge), FeatureType::FACES | bit(T::CurvedEdge), Kind::Edges),
+        ] {
+            assert_eq!(dilations.largest_kind(a, b), expected, "{a:b} {b:b}");
+            assert_eq!(dilations.largest_kind(b, a), expected, "{b:b} {a:b}");
+        }
+    }
+}
