@@ -2,6 +2,7 @@
 
     python tools/models/make_contact_mechanisms.py FOLDER
     python benches/mujoco_mechanisms.py FOLDER [--only NAME...] [--seconds S] [--limit S] [--looks N] [--own]
+        [--step S] [--cone CONE] [--solref S] [--reach MM]
 
 Needs the wheel and MuJoCo (docs/ENGINES.md). The columns are those of `mechanism_steps`; failed: calls without
 contacts. --own adds a row with MuJoCo's own contacts, of the display meshes as signed distance fields.
@@ -26,8 +27,7 @@ import numpy as np
 import feeler
 import feeler.mujoco as exact
 
-STEP, MAX_SECONDS, REACH = 1e-3, 2.0, 0.5
-STIFF = 'solref="0.002 1" solimp="0.99 0.99 0.001"'
+MAX_SECONDS = 2.0
 # Depth (mm) of the first search for the penetration of the true solids.
 SHALLOW = 0.05
 # Depth (mm) up to which a contact is reported without a second opinion.
@@ -55,8 +55,11 @@ def matrix(q):
 class Scene:
     """A scene in MuJoCo, and the poses of its parts."""
 
-    def __init__(self, entry, parts, source):
+    def __init__(self, entry, parts, source, asked):
         self.entry, self.parts, self.source = entry, [parts[b["part"]] for b in entry["bodies"]], source
+        self.step = asked.step
+        solref = 2 * asked.step if asked.solref is None else asked.solref
+        stiff = f'solref="{solref} 1" solimp="0.99 0.99 0.001"'
         kinds = {b["part"] for b in entry["bodies"]}
         friction = f'friction="{entry["friction"]} 0 0" condim="3"'
         bodies = []
@@ -78,12 +81,12 @@ class Scene:
             named, at = f'name="{b["name"]}"', f'pos="{numbers(origin * 1e-3)}"'
             bodies.append(
                 f'<body {named} pos="{numbers(place * 1e-3)}" quat="{numbers(q)}">{joint}{inertial}'
-                f'<geom {named} type="sdf" mesh="{b["part"]}" {at} {STIFF} {friction}/></body>'
+                f'<geom {named} type="sdf" mesh="{b["part"]}" {at} {stiff} {friction}/></body>'
             )
         gravity = numbers(np.array(entry["gravity"]) * 1e-3)
         # Cones of friction as they are, not as pyramids.
         self.model = mujoco.MjModel.from_xml_string(f"""<mujoco>
-          <option timestep="{STEP}" gravity="{gravity}" cone="elliptic"><flag energy="enable"/></option>
+          <option timestep="{asked.step}" gravity="{gravity}" cone="{asked.cone}"><flag energy="enable"/></option>
           <size memory="200M"/><asset>{"".join(exact.mesh_asset(k, parts[k]) for k in sorted(kinds))}</asset>
           <worldbody>{"".join(bodies)}</worldbody></mujoco>""")
         for k, b in enumerate(entry["bodies"]):
@@ -93,7 +96,7 @@ class Scene:
                 self.model.body_invweight0[k + 1, 0] = turned * gyration
         if source == "exact":
             geoms = {b["name"]: part for b, part in zip(entry["bodies"], self.parts)}
-            exact.install(self.model, geoms, reach=REACH)
+            exact.install(self.model, geoms, reach=asked.reach or None)
         self.data = mujoco.MjData(self.model)
         mujoco.mj_forward(self.model, self.data)
         # MuJoCo counts the weight of fixed bodies as well.
@@ -134,14 +137,14 @@ class Scene:
             k = names.index(pull["body"])
             _, turn, center, velocity, spin = states[k]
             rows = np.array(pull["positions"], dtype=float).T
-            at, before = (np.array([np.interp(t, pull["times"], row) for row in rows]) for t in (now, now - STEP))
+            at, before = (np.array([np.interp(t, pull["times"], row) for row in rows]) for t in (now, now - self.step))
             start = matrix(quaternion(np.radians(self.entry["bodies"][k].get("rotation", (0, 0, 0)))))
             target = at + start @ self.parts[k].centroid
             mass, response = self.model.body_mass[k + 1], pull["response"]
             missing, q = np.zeros(3), np.zeros(4)
             mujoco.mju_mat2Quat(q, (start @ turn.T).ravel())
             mujoco.mju_quat2Vel(missing, q, 1.0)
-            push = mass / response**2 * (target - center) + 2 * mass / response * ((at - before) / STEP - velocity)
+            push = mass / response**2 * (target - center) + 2 * mass / response * ((at - before) / self.step - velocity)
             inertia = (GYRATION * self.parts[k].size * 1e-3) ** 2
             self.data.xfrc_applied[k + 1, :3] += 1e-3 * push
             self.data.xfrc_applied[k + 1, 3:] += (mass / response**2 * missing - 2 * mass / response * spin) * inertia
@@ -198,7 +201,7 @@ def twist(motion, body, axis):
     return np.array(out)
 
 
-def observed(entry, motion):
+def observed(entry, motion, step):
     """What the scene observes, beside what is expected, as text."""
     wanted = entry["observe"]
     names = [b["name"] for b in entry["bodies"]]
@@ -231,7 +234,7 @@ def observed(entry, motion):
             k = np.flatnonzero((angles[1:] > 0) != (angles[:-1] > 0))
             if len(k) < 2:
                 return "no swing"
-            passages = STEP * (k + angles[k] / (angles[k] - angles[k + 1]))
+            passages = step * (k + angles[k] / (angles[k] - angles[k + 1]))
             swings = [np.degrees(np.abs(part).max()) for part in (angles[: k[0] + 1], angles[k[-2] : k[-1] + 1])]
             period = 2 * np.diff(passages).mean()
             return f"period {period:.4f} s {aside}, swing {swings[0]:.0f} to {swings[1]:.0f} degrees"
@@ -251,13 +254,13 @@ def observed(entry, motion):
 
 def simulate(entry, parts, source, asked):
     """The row of a scene, and how often contacts were lost."""
-    scene = Scene(entry, parts, source)
+    scene = Scene(entry, parts, source, asked)
     try:
         depths, motion, times, contacts, start = Depths(scene), [scene.states()], [], 0, time.thread_time()
         begin = most = scene.energy()
-        steps = round(min(entry["seconds"], asked.seconds) / STEP)
+        steps = round(min(entry["seconds"], asked.seconds) / asked.step)
         for k in range(steps):
-            scene.push(motion[-1], STEP * (k + 1))
+            scene.push(motion[-1], asked.step * (k + 1))
             # Of this thread: what else runs on the machine does not count.
             clock = time.thread_time()
             mujoco.mj_step(scene.model, scene.data)
@@ -286,7 +289,7 @@ def simulate(entry, parts, source, asked):
     return (
         f"{len(times):5}  {contacts:8}  {np.mean(times):7.3f}  {high:7.3f}  {times[worst]:7.2f}  {worst:6}  "
         f"{abs(1e3 * depths.deepest):10.2f}  {counts[1]:5} {counts[0]:7}  {1e3 * begin:16.4f} {1e3 * end:10.4f}  "
-        f"{(most - begin) / scale:9.1e}  {observed(entry, motion)}{depths.where}"
+        f"{(most - begin) / scale:9.1e}  {observed(entry, motion, asked.step)}{depths.where}"
     ), counts[1]
 
 
@@ -298,6 +301,10 @@ def main():
     asked.add_argument("--limit", type=float, default=60.0, help="processor time of a run (s)")
     asked.add_argument("--looks", type=int, default=20, help="steps between two queries of the true solids")
     asked.add_argument("--own", action="store_true")
+    asked.add_argument("--step", type=float, default=1e-3, help="time step (s)")
+    asked.add_argument("--cone", default="elliptic", choices=["elliptic", "pyramidal"])
+    asked.add_argument("--solref", type=float, help="time constant of contacts (s); default: two steps")
+    asked.add_argument("--reach", type=float, default=0.5, help="reach of `install` (mm); 0: its default")
     asked = asked.parse_args()
     entries = json.loads((asked.folder / "mechanisms.json").read_text())["mechanisms"]
     print(

@@ -5,6 +5,8 @@ import ctypes
 import math
 import pathlib
 import re
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -722,3 +724,25 @@ def test_errors_say_what_to_do(monkeypatch, tmp_path):
     monkeypatch.setattr(mujoco, "__file__", str(tmp_path / "__init__.py"))
     with pytest.raises(exact.MujocoError, match="holds no library of MuJoCo"):
         exact.install(m, {"a": a})
+
+
+def test_the_example_of_a_hinge_swings_and_writes_a_page(tmp_path):
+    """The worked mechanism of docs/MECHANISMS.md: energy and period of a pendulum without friction."""
+    example, page = pathlib.Path(__file__).parents[1] / "examples" / "hinge.py", tmp_path / "hinge.html"
+    command = [sys.executable, example, DATA / "contact", "--seconds", "1", "--step", "0.001", "--page", page]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    numbers = {key: [float(x) for x in re.findall(r"[-+]?[0-9][0-9.]*", text)] for key, text in found.items()}
+    period, expected = numbers["period"]
+    assert abs(expected - 0.3582) < 1e-4 and abs(period / expected - 1) < 3e-3
+    assert numbers["swing"][0] == 60 and numbers["swing"][1] > 59
+    assert -3 < numbers["energy"][0] < 0 and numbers["energy"][1] < 0.1
+    # A step of gravity moves the pin by 10 um, and the softness of contacts lets it in by as much.
+    assert numbers["deepest"][0] < 25
+    failed, unexplained, updates, uncovered, dropped = numbers["counts"]
+    assert failed == unexplained == dropped == 0 and uncovered < 0.01 * updates
+    # Joints of three bodies, each with three slides and three turns.
+    motion = page.with_suffix(".toml").read_text()
+    assert motion.count("[[joint]]") == 18 and "leaf-turn-y" in motion
+    assert "leaf" in page.read_text()
