@@ -11,7 +11,8 @@ it reports 0 for solids that touch or interfere. A query is
 * `early` if its minimum is smaller than the distance of the kernel, which misses some minima: both have to be looked at;
 * `wrong` if it is `Separated` at distance 0 of the kernel, or `Interfering` at a distance.
 
-A motion is `late` if the kernel's distance at a time before its contact (or at any time, if it is free) is 0.
+A motion is `late` if the kernel's distance at a time before its contact (or at any time, if it is free) is 0. The kernel
+sometimes takes solids that are far apart for one inside the other; their common volume decides then.
 """
 
 import argparse
@@ -21,9 +22,16 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from OCP.BRep import BRep_Builder
+from OCP.BRepAlgoAPI import BRepAlgoAPI_Common
 from OCP.BRepExtrema import BRepExtrema_DistShapeShape
+from OCP.BRepGProp import BRepGProp
+from OCP.GProp import GProp_GProps
 from OCP.gp import gp_Quaternion, gp_Trsf, gp_Vec
+from OCP.TopAbs import TopAbs_ShapeEnum
+from OCP.TopExp import TopExp_Explorer
 from OCP.TopLoc import TopLoc_Location
+from OCP.TopoDS import TopoDS_Compound
 
 from distances import read
 
@@ -47,8 +55,29 @@ def moved(a_shape, pose):
 def distance(a, b, pose):
     extrema = BRepExtrema_DistShapeShape(a, moved(b, pose))
     assert extrema.IsDone(), "no distance"
-    value = 0.0 if extrema.InnerSolution() else extrema.Value()
+    value = extrema.Value()
+    if extrema.InnerSolution():
+        if common_volume(a, moved(b, pose)) > 0.0:
+            return 0.0
+        value = BRepExtrema_DistShapeShape(boundary(a), boundary(moved(b, pose))).Value()
     return 0.0 if value < ZERO else value
+
+
+def boundary(solids):
+    """The shells of solids."""
+    builder, shells = BRep_Builder(), TopoDS_Compound()
+    builder.MakeCompound(shells)
+    found = TopExp_Explorer(solids, TopAbs_ShapeEnum.TopAbs_SHELL)
+    while found.More():
+        builder.Add(shells, found.Current())
+        found.Next()
+    return shells
+
+
+def common_volume(a, b):
+    properties = GProp_GProps()
+    BRepGProp.VolumeProperties_s(BRepAlgoAPI_Common(a, b).Shape(), properties)
+    return properties.Mass()
 
 
 def check_pose(row, a, b):
