@@ -8,16 +8,16 @@
 //! Paths of the moving solid:
 //!
 //! - *in place*: the phase of that name in steps of a sixteenth;
-//! - *±x, ±y, ±z*: pressed by 1 µm along an axis from the middle pose of that phase, then 100 poses that differ
-//!   by at most 5e-4 mm and 5e-5 rad; left out if the solid slides on along this axis;
+//! - *±x, ±y, ±z*: pressed by 1 µm along an axis from the middle pose of that phase, then 100 poses that
+//!   differ by at most 5e-4 mm and 5e-5 rad; left out if the solid slides on along this axis;
 //! - *own steps*: all poses of the scenario.
 //!
 //! Each path is run by a new query pair and by two new trackers: with a bound of 0, whose contacts are the
-//! minima, and with the bound of `--rotation` (1e-3) and `--displacement` (1/32), whose contacts are the whole
-//! set of a step. The reach is twice the play; the query dilates polars by the same rotation, without verdict.
-//! Times are processor times of the thread: the least of N runs (3) for each pose, of which the median and the
-//! largest are printed, without the first pose. *Feature pairs*, *candidates*, *contacts* are means, and the
-//! phases (traversal, solves, acceptance) medians.
+//! minima, and with the bound of `--rotation` (1e-3) and `--displacement` (1/32), whose contacts are the
+//! whole set of a step. The reach is twice the play; the query dilates polars by the same rotation, without
+//! verdict. Times are processor times of the thread: the least of N runs (3) for each pose, of which the
+//! median and the largest are printed, without the first pose. *Feature pairs*, *candidates*, *contacts* are
+//! means, and the phases (traversal, solves, acceptance) medians.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, cpu_seconds, exit_code, number_after, scenarios, spread};
@@ -47,8 +47,8 @@ fn run(args: &[String]) -> Fallible<()> {
     let repeats: u32 = number_after(args, "--repeats").unwrap_or(3);
     let whole = StepBound { rotation, displacement };
     println!(
-        "scenario, path         poses  what          median us  worst us  pairs  solved  candidates  contacts  \
-         traversal  solves  acceptance us"
+        "scenario, path         poses  what          median us  worst us  pairs  solved  candidates  \
+         contacts  traversal  solves  acceptance us"
     );
     for scene in scenarios(args)? {
         let reach = scene.d_max();
@@ -109,8 +109,8 @@ fn paths(scene: &Insertion) -> Fallible<Vec<(String, Vec<Pose>)>> {
     Ok(all)
 }
 
-/// The pose at which the moving solid, displaced along a direction, is pressed by [`DEPTH`]; `None` if it slides
-/// on.
+/// The pose at which the moving solid, displaced along a direction, is pressed by [`DEPTH`]; `None` if it
+/// slides on.
 fn press(scene: &Insertion, from: &Pose, direction: &V3) -> Fallible<Option<Pose>> {
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     let options = QueryOptions {
@@ -148,8 +148,8 @@ impl Figures {
         let [median, _, worst] = spread(&mut self.us);
         let [traversal, solves, acceptance] = self.phases.each_mut().map(|values| spread(values)[0]);
         format!(
-            "{what:12}  {median:9.1}  {worst:8.1}  {pairs:5.0}  {solved:6.0}  {candidates:10.0}  {contacts:8.1}  \
-             {traversal:9.1}  {solves:6.1}  {acceptance:13.1}"
+            "{what:12}  {median:9.1}  {worst:8.1}  {pairs:5.0}  {solved:6.0}  {candidates:10.0}  \
+             {contacts:8.1}  {traversal:9.1}  {solves:6.1}  {acceptance:13.1}"
         )
     }
 }

@@ -73,9 +73,9 @@ pub fn tracked_records(scene: &Scene) -> (Vec<FeelerTrackedPair>, Vec<FeelerStep
 /// Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the step
 /// to come, in parallel. `bounds` are the rotation (rad) and the displacement (mm) of any point that each of
 /// the `n` bodies `ids` makes at most in this step, relative to the world; the other bodies do not move. NULL
-/// options mean the defaults; their dilations are added to those of the scene and its bodies, and options that
-/// change make all trackers search anew. Near are solids whose gap is at most `reach` and what both motions
-/// can close. After an error of type Query, pairs that failed are left out of the results.
+/// options mean the defaults; their dilations are added to those of the scene and its bodies, and options
+/// that change make all trackers search anew. Near are solids whose gap is at most `reach` and what both
+/// motions can close. After an error of type Query, pairs that failed are left out of the results.
 ///
 /// # Safety
 /// No other thread uses `scene`; `options` is NULL or has the size given by its `struct_size`; `ids` and

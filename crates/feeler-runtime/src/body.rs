@@ -333,8 +333,8 @@ impl Body {
         self.max_bend
     }
 
-    /// Largest absolute curvature (1/mm) of an area of a face; 0 of an edge or a vertex. Of a free-form face see
-    /// [`CurvatureBounds::bend`].
+    /// Largest absolute curvature (1/mm) of an area of a face; 0 of an edge or a vertex. Of a free-form face
+    /// see [`CurvatureBounds::bend`].
     pub(crate) fn bend_of_area(&self, area: AreaId) -> f64 {
         let data = self.data(self.area(area).feature);
         let is_free =

@@ -45,9 +45,9 @@ pub struct QueryOptions {
     pub certified: bool,
     /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
     pub conformal_spacing: Option<f64>,
-    /// Reports only the outermost samples of conformal sets, which carry loads, and of threads also samples of
-    /// what is nearly a set, within a fiftieth of the pitch of the nearest: these need not be minima. What a
-    /// [`ContactTracker`](crate::ContactTracker) is based on, and faster than all samples.
+    /// Reports only the outermost samples of conformal sets, which carry loads, and of threads also samples
+    /// of what is nearly a set, within a fiftieth of the pitch of the nearest: these need not be minima. What
+    /// a [`ContactTracker`](crate::ContactTracker) is based on, and faster than all samples.
     pub load_bearing: bool,
     /// How the query goes about its work: for those who work on queries.
     #[cfg(feature = "diagnostics")]

@@ -1,5 +1,5 @@
-//! Queries and contact tracking in a web page: loads `.feeler` files, queries pairs, tracks the contacts of pairs
-//! and scenes over the steps of a simulator, and gives meshes to draw. One thread.
+//! Queries and contact tracking in a web page: loads `.feeler` files, queries pairs, tracks the contacts of
+//! pairs and scenes over the steps of a simulator, and gives meshes to draw. One thread.
 //!
 //! ```js
 //! import init, { Model, Body, ContactPair } from "./feeler_wasm.js";

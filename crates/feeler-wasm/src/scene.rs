@@ -56,11 +56,11 @@ impl Scene {
         self.0.set_pair_options(BodyId(a), BodyId(b), options).map_err(thrown)
     }
 
-    /// Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the step
-    /// to come. `bounds` is a Map from the id of a body to an array of the rotation (rad) and the displacement
-    /// (mm) of any point that it makes at most in this step, relative to the world; bodies that are not in it do
-    /// not move. `options` are those of a `ContactTracker`. After an error in a pair, pairs that failed are left
-    /// out of the results.
+    /// Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the
+    /// step to come. `bounds` is a Map from the id of a body to an array of the rotation (rad) and the
+    /// displacement (mm) of any point that it makes at most in this step, relative to the world; bodies that
+    /// are not in it do not move. `options` are those of a `ContactTracker`. After an error in a pair, pairs
+    /// that failed are left out of the results.
     pub fn track(&mut self, bounds: &Map, options: &JsValue) -> Result<(), JsError> {
         let options = read_options(options)?;
         let mut of_body = BTreeMap::new();
@@ -86,8 +86,8 @@ impl Scene {
         self.0.tracked().map(|pair| tracked(&pair)).collect()
     }
 
-    /// Returns whether the contacts suffice for the motion from the poses of the last `track` to those that the
-    /// bodies have now.
+    /// Returns whether the contacts suffice for the motion from the poses of the last `track` to those that
+    /// the bodies have now.
     pub fn covers(&self) -> Result<bool, JsError> {
         self.0.covers().map_err(thrown)
     }

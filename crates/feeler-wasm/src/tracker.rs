@@ -16,18 +16,18 @@ pub struct ContactTracker {
 
 #[wasm_bindgen]
 impl ContactTracker {
-    /// A tracker of two bodies; both may be the same. `options` is undefined or an object with some of `reach`,
-    /// `max_depth` (mm), `max_step` (an array of rad and mm), `gap_error` (mm), `max_contacts`, `dilation_a` and
-    /// `dilation_b` (mm).
+    /// A tracker of two bodies; both may be the same. `options` is undefined or an object with some of
+    /// `reach`, `max_depth` (mm), `max_step` (an array of rad and mm), `gap_error` (mm), `max_contacts`,
+    /// `dilation_a` and `dilation_b` (mm).
     #[wasm_bindgen(constructor)]
     pub fn new(a: &Body, b: &Body, options: &JsValue) -> Result<ContactTracker, JsError> {
         let tracker = feeler::ContactTracker::new(a.0.clone(), b.0.clone(), read_options(options)?);
         Ok(Self { tracker, poses: [Pose::identity(); 2] })
     }
 
-    /// Computes the contacts for a step from these poses that turns B relative to A by at most `rotation` (rad)
-    /// and displaces any point of B that can come into contact by at most `displacement` (mm). Returns an object
-    /// with `jumped`, `decided` and `dropped`. After an error there are no contacts.
+    /// Computes the contacts for a step from these poses that turns B relative to A by at most `rotation`
+    /// (rad) and displaces any point of B that can come into contact by at most `displacement` (mm). Returns
+    /// an object with `jumped`, `decided` and `dropped`. After an error there are no contacts.
     pub fn update(
         &mut self,
         pose_a: Option<Vec<f64>>,
@@ -52,9 +52,9 @@ impl ContactTracker {
         self.tracker.contacts().iter().map(record).collect()
     }
 
-    /// Bound of the step from these poses, an object with `rotation` and `displacement`, for engines that cannot
-    /// query within a step: twice the motion since the last update, plus the displacement `forced` (mm) that
-    /// forces add in a step; at most `max_displacement` (mm).
+    /// Bound of the step from these poses, an object with `rotation` and `displacement`, for engines that
+    /// cannot query within a step: twice the motion since the last update, plus the displacement `forced`
+    /// (mm) that forces add in a step; at most `max_displacement` (mm).
     #[wasm_bindgen(js_name = expectedBound)]
     pub fn expected_bound(
         &self,
@@ -74,8 +74,8 @@ impl ContactTracker {
         self.tracker.covers(&pose(pose_a)?, &pose(pose_b)?).map_err(thrown)
     }
 
-    /// Status by the signed gaps: separated, touching, pressed, deep or interfering; undefined before the first
-    /// update and after an error.
+    /// Status by the signed gaps: separated, touching, pressed, deep or interfering; undefined before the
+    /// first update and after an error.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> Option<String> {
         self.tracker.bound()?;

@@ -242,8 +242,8 @@ impl CullContext {
     }
 
     /// The tests of two leaves that [`CullContext::nodes`] does not make; B's leaf as
-    /// [`placed`](Self::placed). The plane or axis that tells them apart is tried first if `hint` notes it, and
-    /// then noted there.
+    /// [`placed`](Self::placed). The plane or axis that tells them apart is tried first if `hint` notes it,
+    /// and then noted there.
     pub(crate) fn leaves(
         &self,
         (body_a, i): (&Body, AreaId),

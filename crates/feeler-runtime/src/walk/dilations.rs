@@ -1,8 +1,8 @@
 //! Angles by which polars are dilated, by the types of the two features.
 //!
-//! A step of a simulator dilates the polars of each kind of pair by another angle (MATH §23). Pairs of nodes are
-//! culled with the largest angle of the kinds below them, so that two faces, which are not dilated, are culled as
-//! in a query of minima.
+//! A step of a simulator dilates the polars of each kind of pair by another angle (MATH §23). Pairs of nodes
+//! are culled with the largest angle of the kinds below them, so that two faces, which are not dilated, are
+//! culled as in a query of minima.
 
 use feeler_hierarchy::FeatureType;
 
@@ -49,9 +49,9 @@ impl Dilations {
         Self { angles: [alpha; KINDS], slide: 0.0 }
     }
 
-    /// Dilations of a step that turns B by at most `rotation` and displaces it by at most `displacement` (mm),
-    /// against faces with curvatures of at most `bend` (1/mm); `crossing` of two edges, and `largest` of any
-    /// pair. Those of `before` are kept if they are sufficient and not much larger.
+    /// Dilations of a step that turns B by at most `rotation` and displaces it by at most `displacement`
+    /// (mm), against faces with curvatures of at most `bend` (1/mm); `crossing` of two edges, and `largest`
+    /// of any pair. Those of `before` are kept if they are sufficient and not much larger.
     pub(crate) fn of_step(
         [rotation, displacement, bend]: [f64; 3],
         [crossing, largest]: [f64; 2],

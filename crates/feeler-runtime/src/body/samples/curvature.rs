@@ -27,8 +27,8 @@ pub(crate) struct CurvatureBounds {
     sampled: f64,
 }
 
-/// Ratio of the largest absolute curvature of an area to that at the middles of its cells, where the bounds are
-/// larger, as they are near a point where the patch collapses.
+/// Ratio of the largest absolute curvature of an area to that at the middles of its cells, where the bounds
+/// are larger, as they are near a point where the patch collapses.
 const MAX_OVER_SAMPLED: f64 = 2.0;
 
 impl CurvatureBounds {
