@@ -1759,7 +1759,7 @@ enum FeelerResult feeler_scene_tracked_pairs(const struct FeelerScene *scene,
  `feeler_scene_track`.
 
  # Safety
- As `feeler_scene_tracked_pairs`.
+ No other thread changes `scene`; `out` has room for `capacity` contacts; `count` may be written.
  */
 enum FeelerResult feeler_scene_tracked_contacts(const struct FeelerScene *scene,
                                                 struct FeelerStepContact *out,

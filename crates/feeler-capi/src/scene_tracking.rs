@@ -58,16 +58,28 @@ impl FeelerTrackedPair {
     }
 }
 
-/// Records of the near pairs of the last `feeler_scene_track`, and of all their contacts.
-pub fn tracked_records(scene: &Scene) -> (Vec<FeelerTrackedPair>, Vec<FeelerStepContact>) {
-    let (mut pairs, mut contacts) = (Vec::new(), Vec::new());
+/// Records of the near pairs of the last `feeler_scene_track`.
+#[must_use]
+pub fn tracked_pairs(scene: &Scene) -> Vec<FeelerTrackedPair> {
+    let mut first_contact = 0;
+    let record = |pair: TrackedPair<'_>| {
+        let record = FeelerTrackedPair::of(&pair, first_contact);
+        first_contact += record.contact_count;
+        record
+    };
+    scene.tracked().map(record).collect()
+}
+
+/// Records of the contacts of these pairs, pair by pair.
+#[must_use]
+pub fn tracked_contacts(scene: &Scene) -> Vec<FeelerStepContact> {
+    let mut contacts = Vec::new();
     for pair in scene.tracked() {
-        pairs.push(FeelerTrackedPair::of(&pair, contacts.len() as u64));
         let displacement = pair.tracker.bound().map_or(0.0, |bound| bound.displacement);
         let record = |c| FeelerStepContact::of(c, &pair.poses, &pair.pose_ab, displacement);
         contacts.extend(pair.tracker.contacts().iter().map(record));
     }
-    (pairs, contacts)
+    contacts
 }
 
 /// Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the step
@@ -120,7 +132,7 @@ pub unsafe extern "C" fn feeler_scene_tracked_pairs(
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
-        fill(tracked_records(shared(scene, "scene")?.unbroken()?).0.into_iter(), (out, capacity), count)
+        fill(tracked_pairs(shared(scene, "scene")?.unbroken()?).into_iter(), (out, capacity), count)
     })
 }
 
@@ -129,7 +141,7 @@ pub unsafe extern "C" fn feeler_scene_tracked_pairs(
 /// `feeler_scene_track`.
 ///
 /// # Safety
-/// As `feeler_scene_tracked_pairs`.
+/// No other thread changes `scene`; `out` has room for `capacity` contacts; `count` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_tracked_contacts(
     scene: *const FeelerScene,
@@ -139,7 +151,7 @@ pub unsafe extern "C" fn feeler_scene_tracked_contacts(
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
-        fill(tracked_records(shared(scene, "scene")?.unbroken()?).1.into_iter(), (out, capacity), count)
+        fill(tracked_contacts(shared(scene, "scene")?.unbroken()?).into_iter(), (out, capacity), count)
     })
 }
 

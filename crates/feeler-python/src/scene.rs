@@ -7,7 +7,6 @@ use crate::record::{Event, SceneContact, StepContact, TrackedPair, array};
 use crate::tracker::{bound_of, counts_dict, options_of};
 use crate::{options, pose};
 use feeler::{BodyId, BodyOptions, PairOptions};
-use feeler_c::tracked_records;
 use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -152,12 +151,12 @@ impl Scene {
 
     #[getter]
     fn tracked_pairs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, tracked_records(&self.0).0.into_iter().map(TrackedPair).collect())
+        array(py, feeler_c::tracked_pairs(&self.0).into_iter().map(TrackedPair).collect())
     }
 
     #[getter]
     fn tracked_contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, tracked_records(&self.0).1.into_iter().map(StepContact).collect())
+        array(py, feeler_c::tracked_contacts(&self.0).into_iter().map(StepContact).collect())
     }
 
     fn covers(&self) -> PyResult<bool> {

@@ -27,7 +27,7 @@ impl ContactTracker {
 
     /// Computes the contacts for a step from these poses that turns B relative to A by at most `rotation`
     /// (rad) and displaces any point of B that can come into contact by at most `displacement` (mm). Returns
-    /// an object with `jumped`, `decided` and `dropped`. After an error there are no contacts.
+    /// an object with `jumped`, `decided` and `dropped`. An error clears the contacts.
     pub fn update(
         &mut self,
         pose_a: Option<Vec<f64>>,

@@ -1,10 +1,10 @@
 //! Curves that run along the boundary.
 //!
-//! Where a curve and a boundary coincide, boxes and strips never separate them, however short the parts are.
-//! Here the curve is followed from boundary piece to boundary piece: both are cut at the same two points, and
-//! one bound of the distance decides about the whole part. The bound looks across the tangents only, so that
-//! the parts may differ in speed a little, as arcs of one circle do when their pieces end at different
-//! angles.
+//! Boxes and strips do not separate a curve from a boundary that coincides with it, however short the parts
+//! are. The curve is therefore followed from boundary piece to boundary piece: both are cut at the same two
+//! points, and one bound of the distance decides about the whole part. The bound looks across the tangents
+//! only, so that the parts may differ in speed a little, as arcs of one circle do when their pieces end at
+//! different angles.
 
 use super::piece::BINOMIAL3;
 use super::tree::{self, UvBox};
@@ -126,9 +126,10 @@ impl Measure {
 
     /// [`Measure::distance`] without cuts; infinite where the other curve bends back.
     ///
-    /// Let b be the other curve and d the difference of the curves at equal parameters. Across the tangent of
-    /// b, the distance is d × b′ / |b′|. The numerator is a polynomial of degree 5, which its coefficients
-    /// bound. Along the tangent, b leaves its tangent by no more than its curvature times |d|².
+    /// Let b be the other curve and d the difference of the curves at equal parameters. Across the tangent
+    /// of b, the distance is d × b′ / |b′|. The numerator is a polynomial of degree 5, bounded by its
+    /// Bernstein coefficients. Along the tangent, b leaves its tangent by no more than its curvature times
+    /// |d|².
     fn distance_of_whole(&self, curve: &TrimPiece, other: &TrimPiece) -> f64 {
         // Binomial coefficients of degrees 2 and 5.
         let (of_2, of_5) = ([1.0, 2.0, 1.0], [1.0, 5.0, 10.0, 10.0, 5.0, 1.0]);
@@ -234,7 +235,7 @@ impl TrimCells {
                 let piece = &self.pieces[i];
                 let found =
                     Some(piece).filter(|p| meets(&tree::piece_box(p))).and_then(|p| crossing(&moved, p));
-                // Without room for it, a crossing is one of those that are missing.
+                // Crossings beyond the capacity are among those that may be missing.
                 found.is_some_and(|t| out.try_push(t).is_err())
             });
         }

@@ -122,7 +122,7 @@ impl<'a> Image<'a> {
             return None;
         }
         let (image, trim) = (piece.mapped(affine), &faces.to.trim);
-        // Between the ends of a piece, unit steps are no longer than at one of them on these surfaces.
+        // On these surfaces the lengths of unit steps along a piece are at most those at one of its ends.
         let scale = match faces.to.surface {
             Surface::Plane { .. } | Surface::Cylinder { .. } => Some(scale),
             Surface::Cone { .. } => {

@@ -170,7 +170,8 @@ struct Path<'a> {
 }
 
 impl Path<'_> {
-    /// The member at a parameter; `on_other`: its place on the other face, where it is known.
+    /// The member at a parameter; `on_other` is the place of its footpoint in the domain of the other face,
+    /// if it is known.
     fn member(&self, s: f64, on_other: Option<InDomain>) -> Option<Member> {
         let p = (self.point)(s);
         match self.leader {

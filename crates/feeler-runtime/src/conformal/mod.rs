@@ -345,8 +345,8 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// The same at a point of a trim of that feature; `on_other`: its place on the other face, where it is
-    /// known.
+    /// The member at a point of a trim of that feature; `on_other` is the place of its footpoint in the
+    /// domain of the other face, if it is known.
     pub(crate) fn member_on_trim(
         &self,
         own: Which,

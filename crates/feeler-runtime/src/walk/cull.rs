@@ -109,7 +109,11 @@ impl CullContext {
 
     /// The kind of pair with the largest dilation among two unions of types.
     fn kind(&self, a: FeatureTypes, b: FeatureTypes) -> Kind {
-        let pairs = self.pairs_of(a, b);
+        self.kind_of(&self.pairs_of(a, b))
+    }
+
+    /// The kind of pair with the largest dilation among pairs of unions of types.
+    fn kind_of(&self, pairs: &[(u16, u16)]) -> Kind {
         let kinds = pairs.iter().map(|(a, b)| self.dilations.largest_kind(*a, *b));
         kinds.fold(Kind::Faces, |first, second| self.dilations.larger(first, second))
     }
@@ -183,14 +187,15 @@ impl CullContext {
     /// frame of A.
     pub(crate) fn facing(&self, a: &TreeNode, b: &TreeNode, axis_b: impl FnOnce() -> V3) -> Option<Motion> {
         let is_compatible = |&(a, b): &(u16, u16)| strict_compatible(a, b) || conformal_compatible(a, b);
-        if !self.pairs_of(a.types, b.types).iter().any(is_compatible) {
+        let pairs = self.pairs_of(a.types, b.types);
+        if !pairs.iter().any(is_compatible) {
             return Some(Motion::ANY);
         }
         if !self.savings.cones_of_revolution {
             return None;
         }
         let angles = self.spare(a, b).angles;
-        let kind = self.kind(a.types, b.types);
+        let kind = self.kind_of(&pairs);
         self.cannot_face((&a.cap, &Cap { axis: axis_b(), ..b.cap }), kind, angles[0] + angles[1])
     }
 
@@ -241,9 +246,9 @@ impl CullContext {
         (spare > 0.0).then_some(Motion::of_rotation(spare))
     }
 
-    /// The tests of two leaves that [`CullContext::nodes`] does not make; B's leaf as
-    /// [`placed`](Self::placed). The plane or axis that tells them apart is tried first if `hint` notes it,
-    /// and then noted there.
+    /// Tests two leaves by those criteria that [`CullContext::nodes`] leaves out, with B's leaf as returned
+    /// by [`CullContext::placed`]. `hint` holds the plane or the axis that separated the leaves last, which
+    /// is tested first, and receives the one that separates them now.
     pub(crate) fn leaves(
         &self,
         (body_a, i): (&Body, AreaId),

@@ -44,7 +44,7 @@ const PLANE: u16 = FeatureType::Plane.bit();
 const CURVED: u16 = FeatureType::FACES & !PLANE;
 
 impl Dilations {
-    /// The same dilation for all pairs.
+    /// One dilation (rad) for all kinds of pairs, as in a query.
     pub(crate) fn uniform(alpha: f64) -> Self {
         Self { angles: [alpha; KINDS], slide: 0.0 }
     }
