@@ -4,6 +4,7 @@
 //! edge that is walked twice, periodic faces without a seam, and whole closed surfaces without any loop.
 //! Dimensions are in millimetres. Nothing is checked: nonsensical dimensions give nonsensical solids.
 
+use feeler_geom::bezier::{BezierSurface, homogeneous};
 use feeler_geom::count::index;
 use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 
@@ -502,4 +503,42 @@ pub fn ball_wedge(radius: f64, angle: f64) -> SolidSource {
     b.face(Surface::Plane { frame: first }, true, walk(start, axis));
     b.face(Surface::Plane { frame: last }, false, walk(axis, stop));
     b.finish("ball_wedge")
+}
+
+/// A block of the half side `half` between z = −1 and z = 0 with a Bézier patch on top of it, whose inner
+/// control points have the given heights and weights of `weight`; its straight border has the height 0.
+#[must_use]
+pub fn bump(half: f64, heights: &[&[f64]], weight: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let (nu, nv) = (heights.len() + 1, heights[0].len() + 1);
+    let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
+    let low = corners.map(|(x, y)| b.vertex(x, y, -1.0));
+    let high = corners.map(|(x, y)| b.vertex(x, y, 0.0));
+    for k in 0..4 {
+        let next = (k + 1) % 4;
+        b.polygon(&[&[low[k], low[next], high[next], high[k]]]);
+    }
+    b.polygon(&[&[low[3], low[2], low[1], low[0]]]);
+    let at = |i: usize, n: usize| -half + 2.0 * half * f64::from(index(i)) / f64::from(index(n));
+    let mut control = Vec::new();
+    for i in 0..=nu {
+        for j in 0..=nv {
+            let is_inner = (1..nu).contains(&i) && (1..nv).contains(&j);
+            let z = if is_inner { heights[i - 1][j - 1] } else { 0.0 };
+            let w = if is_inner { weight } else { 1.0 };
+            control.push(homogeneous(&P3::new(at(i, nu), at(j, nv), z), w));
+        }
+    }
+    let patch = BezierSurface {
+        u_degree: index(nu),
+        v_degree: index(nv),
+        u_breaks: vec![0.0, 1.0],
+        v_breaks: vec![0.0, 1.0],
+        control,
+        u_periodic: false,
+        v_periodic: false,
+    };
+    let ring = b.ring(&high);
+    b.face(Surface::Bezier(patch), true, vec![ring]);
+    b.finish("bump")
 }

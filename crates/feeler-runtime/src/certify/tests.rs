@@ -28,43 +28,6 @@ fn body(source: &SolidSource, flatness: f64) -> Arc<Body> {
 /// Half the side of the solids here.
 const HALF: f64 = 2.0;
 
-/// A block under z = 0 with a patch on top of it that has the given heights of control points inside and
-/// height 0 along its straight border; weights ≠ 1 make it rational.
-fn bump(heights: &[&[f64]], weight: f64) -> SolidSource {
-    let mut b = SourceBuilder::new();
-    let (nu, nv) = (heights.len() + 1, heights[0].len() + 1);
-    let corners = [(-HALF, -HALF), (HALF, -HALF), (HALF, HALF), (-HALF, HALF)];
-    let low = corners.map(|(x, y)| b.vertex(x, y, -1.0));
-    let high = corners.map(|(x, y)| b.vertex(x, y, 0.0));
-    for k in 0..4 {
-        let next = (k + 1) % 4;
-        b.polygon(&[&[low[k], low[next], high[next], high[k]]]);
-    }
-    b.polygon(&[&[low[3], low[2], low[1], low[0]]]);
-    let place = |i: usize, n: usize| -HALF + 2.0 * HALF * i as f64 / n as f64;
-    let mut control = Vec::new();
-    for i in 0..=nu {
-        for j in 0..=nv {
-            let inside = (1..nu).contains(&i) && (1..nv).contains(&j);
-            let z = if inside { heights[i - 1][j - 1] } else { 0.0 };
-            let w = if inside { weight } else { 1.0 };
-            control.push(homogeneous(&P3::new(place(i, nu), place(j, nv), z), w));
-        }
-    }
-    let patch = BezierSurface {
-        u_degree: u32::try_from(nu).unwrap(),
-        v_degree: u32::try_from(nv).unwrap(),
-        u_breaks: vec![0.0, 1.0],
-        v_breaks: vec![0.0, 1.0],
-        control,
-        u_periodic: false,
-        v_periodic: false,
-    };
-    let ring = b.ring(&high);
-    b.face(Surface::Bezier(patch), true, vec![ring]);
-    b.finish("bump")
-}
-
 /// A block with a parabolic ridge along y: its crest is a straight line at the height 0.5 `rise`.
 fn ridge(rise: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -191,7 +154,7 @@ fn slab() -> Arc<Body> {
 #[test]
 fn a_paraboloid_under_a_plane() {
     for (weight, flatness) in [(1.0, 1.5), (1.0, 0.1), (2.5, 0.5)] {
-        let dome = body(&bump(&[&[0.4]], weight), flatness);
+        let dome = body(&fixtures::bump(HALF, &[&[0.4]], weight), flatness);
         let s = sets(&dome, &slab(), &above(0.3), 0.5);
         // The middle of the patch: the mean with the weights 1 and w, of 3/4 and 1/4.
         let top = 0.4 * weight / (3.0 + weight);
@@ -211,7 +174,7 @@ fn a_paraboloid_under_a_plane() {
 fn two_minima_of_one_area() {
     let row: &[f64] = &[0.02];
     let none: &[f64] = &[-0.03];
-    let camel = body(&bump(&[row, row, none, row, row], 1.0), 1.5);
+    let camel = body(&fixtures::bump(HALF, &[row, row, none, row, row], 1.0), 1.5);
     let patches =
         camel.features().iter().filter(|f| f.primitive.is_none()).map(|f| f.areas.len()).sum::<usize>();
     assert_eq!(patches, 1, "one area");
@@ -232,14 +195,14 @@ fn two_minima_of_one_area() {
 /// A top where four areas meet is found, and one on the border of the solid belongs to its edge.
 #[test]
 fn minima_on_borders() {
-    let dome = body(&bump(&[&[1.5, 1.5], &[1.5, 1.5]], 1.0), 0.5);
+    let dome = body(&fixtures::bump(HALF, &[&[1.5, 1.5], &[1.5, 1.5]], 1.0), 0.5);
     let areas = dome.features().iter().map(|f| f.areas.len()).max().unwrap();
     assert!(areas > 4, "several areas: {areas}");
     let s = sets(&dome, &slab(), &above(1.0), 0.5);
     assert_eq!((faces(&s.both).len(), faces(&s.alone).len()), (1, 1), "{:?} {:?}", s.both, s.alone);
     assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
     // Tilted so that the nearest place is an edge, which is straight: nothing is left for the patch.
-    let flat = body(&bump(&[&[0.02]], 1.0), 0.5);
+    let flat = body(&fixtures::bump(HALF, &[&[0.02]], 1.0), 0.5);
     let tilt = UnitQuaternion::from_axis_angle(&V3::y_axis(), 0.2);
     let pose = Pose::from_parts(Translation3::new(0.0, 0.0, 0.6), tilt);
     let s = sets(&flat, &slab(), &pose, 2.0);
@@ -248,7 +211,7 @@ fn minima_on_borders() {
 
 #[test]
 fn touching_is_proven() {
-    let dome = body(&bump(&[&[0.4, 0.5], &[0.3, 0.6]], 1.0), 0.5);
+    let dome = body(&fixtures::bump(HALF, &[&[0.4, 0.5], &[0.3, 0.6]], 1.0), 0.5);
     // As far down as the top is high.
     let far = sets(&dome, &slab(), &above(1.0), 1.0);
     let gap = faces(&far.both)[0].distance;
@@ -301,7 +264,7 @@ fn random_bump(rng: &mut SmallRng) -> SolidSource {
     let rows: Vec<Vec<f64>> =
         (0..nu).map(|_| (0..nv).map(|_| rng.random_range(-0.7..1.2)).collect()).collect();
     let weight = if rng.random_bool(0.5) { 1.0 } else { rng.random_range(0.5..2.0) };
-    bump(&rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), weight)
+    fixtures::bump(HALF, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), weight)
 }
 
 /// The certificate that is given nothing finds all that the solver finds, and no more than the one that is
@@ -474,7 +437,7 @@ fn curvature_bounds_hold() {
         let mut height = || rng.random_range(-1.0..1.0);
         let rows: Vec<Vec<f64>> = (0..3).map(|_| (0..3).map(|_| height()).collect()).collect();
         let rows: Vec<&[f64]> = rows.iter().map(Vec::as_slice).collect();
-        let body = body(&bump(&rows, if case % 2 == 0 { 1.0 } else { 1.4 }), 0.5);
+        let body = body(&fixtures::bump(HALF, &rows, if case % 2 == 0 { 1.0 } else { 1.4 }), 0.5);
         for index in 0..body.hierarchy().areas.len() {
             let area = AreaId(u32::try_from(index).unwrap());
             let Feature::Face(f) = body.area(area).feature else { continue };

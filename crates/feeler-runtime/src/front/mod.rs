@@ -45,7 +45,7 @@ pub(crate) struct Request<'a> {
 pub(crate) struct Front {
     tree: PairTree<u32>,
     placed: PlacedTree<TreeNode>,
-    /// Parameters of culling beside the pose: the reach and the distance beside faces (mm), and the dilations.
+    /// Parameters of culling beside the pose: reach and distance beside faces (mm), and dilations.
     valid_for: Option<([f64; 2], Dilations)>,
     /// Pairs of features that are solved as wholes.
     wholes: Wholes,

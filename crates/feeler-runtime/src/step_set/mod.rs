@@ -11,6 +11,8 @@
 
 mod flush;
 mod sample;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use flush::slid_past;
 pub(crate) use sample::{Sample, SampleId, Scratch as SampleScratch, add_samples};
