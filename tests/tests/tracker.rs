@@ -6,6 +6,7 @@ use feeler_runtime::{
     ContactPair, ContactTracker, GapPrediction, QueryError, QueryOptions, Status, StepBound, StepContactKind,
     TrackedStatus, TrackerOptions,
 };
+use feeler_tests::corpus::scenarios;
 use feeler_tests::{model, part_of};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -394,4 +395,28 @@ fn hidden_interference_is_reported_until_it_ends() {
         assert_eq!(status(0.01 * f64::from(k)), TrackedStatus::Interfering, "{k}");
     }
     assert_eq!(status(20.01), TrackedStatus::Separated);
+}
+
+/// The lower border of a cylinder in a bore is a spline that follows a circle, towards a fillet. A step can
+/// press the cylinder there in any direction: the set contains samples on the border.
+#[test]
+fn round_borders_are_sampled_if_they_are_splines() {
+    let Some(scene) = scenarios().into_iter().find(|scene| scene.name == "s2") else { return };
+    let pose_b = Pose::from_parts(
+        V3::new(-0.018393209428577507, 0.05377062468526829, 0.4439660589541603).into(),
+        nalgebra::UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(
+            0.9953582304064267,
+            -0.0001376402274544875,
+            9.185194355558455e-5,
+            0.09623910733467572,
+        )),
+    );
+    let mut tracker = ContactTracker::new(scene.a.0.clone(), scene.b.0.clone(), TrackerOptions::default());
+    tracker.update(&Pose::identity(), &pose_b, bound(2e-3, 0.2)).expect("the set of a step");
+    // In A's frame, at the bore.
+    let border = tracker.contacts().iter().filter(|c| (c.local_a.z - 26.98).abs() < 0.1);
+    let directions: Vec<V3> = border.map(|c| c.normal).collect();
+    let pressed = V3::new(0.8446, -0.5354, 0.0);
+    let nearest = directions.iter().map(|n| n.dot(&pressed)).fold(-1.0, f64::max);
+    assert!(directions.len() >= 3 && nearest > math::cos(0.3), "{} samples, {nearest}", directions.len());
 }

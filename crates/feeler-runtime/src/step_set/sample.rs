@@ -22,9 +22,9 @@ use crate::footpoint::trim::{on_face, place_on, place_on_face};
 use crate::query::{Accepted, Context};
 use crate::side::Which;
 use crate::tolerance::power_of_two;
-use crate::{FeatureKind, FeatureRef, LmdClass};
+use crate::{Body, FeatureKind, FeatureRef, LmdClass};
 use feeler_geom::frame::complete_basis;
-use feeler_geom::skeleton::signed_distance;
+use feeler_geom::skeleton::{Primitive, signed_distance};
 use feeler_geom::{Curve, P2, P3, Surface, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
 use smallvec::SmallVec;
@@ -163,6 +163,13 @@ fn faces_of(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> SmallVec<
     out
 }
 
+/// Returns whether an edge is an arc of a circle, or a spline that follows one.
+fn is_round(body: &Body, edge: EdgeId) -> bool {
+    let is_circle = |p: &Primitive| matches!(p, Primitive::Circle { .. });
+    matches!(body.edge(edge).curve, Curve::Circle { .. })
+        || body.data(Feature::Edge(edge)).near.is_some_and(|near| is_circle(&near.primitive))
+}
+
 /// Adds samples along the round edges of two faces that face each other, of each edge against the other face.
 /// Along straight lines of the faces the gap is linear, so that its ends suffice.
 fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &mut Vec<Sample>) {
@@ -174,7 +181,7 @@ fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &m
         let Feature::Face(face) = feature else { return };
         let p = ctx.in_own(which, p);
         for &edge in ctx.body(which).edges_of_face(face) {
-            if !matches!(ctx.body(which).edge(edge).curve, Curve::Circle { .. }) {
+            if !is_round(ctx.body(which), edge) {
                 continue;
             }
             let place = place_on(ctx.body(which), Feature::Edge(edge), &p);
@@ -290,7 +297,7 @@ fn along_edge(
         let t = i as f64 * step_length;
         let is_on = data.spans.iter().any(|span| {
             let t = period.map_or(t, |p| math::unwrap_near(t, 0.5 * (span.t0 + span.t1), p));
-            data.closed || (span.t0 <= t && t <= span.t1)
+            (data.closed && period.is_some()) || (span.t0 <= t && t <= span.t1)
         });
         if !is_on {
             return None;
@@ -309,7 +316,8 @@ fn along_edge(
         let own = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: 0, uv: [t, 0.0] };
         Some(facing.sample(contact, which, own, ([i, 0], [step_length, 1.0])))
     };
-    let is_closed_form = ctx.primitive(other, face).is_some() && !matches!(data.curve, Curve::Bezier(_));
+    let is_closed_form = ctx.primitive(other, face).is_some()
+        && (!matches!(data.curve, Curve::Bezier(_)) || is_round(body, edge));
     let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_SAMPLES };
     walk(step, middle, (most, in_all), is_closed_form, &sample, out);
 }
