@@ -3,8 +3,8 @@
 use feeler_brep::fixtures::prism;
 use feeler_geom::{Pose, V3, math};
 use feeler_runtime::{
-    ContactPair, ContactTracker, GapPrediction, QueryError, QueryOptions, Status, StepBound, StepContactKind,
-    TrackedStatus, TrackerOptions,
+    ContactPair, ContactTracker, FeatureKind, GapPrediction, QueryError, QueryOptions, Status, StepBound,
+    StepContact, StepContactKind, TrackedStatus, TrackerOptions,
 };
 use feeler_tests::corpus::scenarios;
 use feeler_tests::{model, part_of};
@@ -413,9 +413,15 @@ fn round_borders_are_sampled_if_they_are_splines() {
     );
     let mut tracker = ContactTracker::new(scene.a.0.clone(), scene.b.0.clone(), TrackerOptions::default());
     tracker.update(&Pose::identity(), &pose_b, bound(2e-3, 0.2)).expect("the set of a step");
-    // In A's frame, at the bore.
-    let border = tracker.contacts().iter().filter(|c| (c.local_a.z - 26.98).abs() < 0.1);
+    // At this height of A's frame the border faces the bore.
+    let is_on_border = |c: &&StepContact| {
+        c.kind == StepContactKind::Sample
+            && matches!(c.features[1].0, FeatureKind::Edge)
+            && (c.local_a.z - 26.98).abs() < 0.1
+    };
+    let border = tracker.contacts().iter().filter(is_on_border);
     let directions: Vec<V3> = border.map(|c| c.normal).collect();
+    // Normal of the contact that the campaign `tracking` has found pressed at the end of a step.
     let pressed = V3::new(0.8446, -0.5354, 0.0);
     let nearest = directions.iter().map(|n| n.dot(&pressed)).fold(-1.0, f64::max);
     assert!(directions.len() >= 3 && nearest > math::cos(0.3), "{} samples, {nearest}", directions.len());

@@ -505,8 +505,8 @@ pub fn ball_wedge(radius: f64, angle: f64) -> SolidSource {
     b.finish("ball_wedge")
 }
 
-/// A block of the half side `half` between z = −1 and z = 0 with a Bézier patch on top of it, whose inner
-/// control points have the given heights and weights of `weight`; its straight border has the height 0.
+/// A block between z = −1 and z = 0, 2 `half` long and wide, with a Bézier patch on top. The inner control
+/// points of the patch have the given heights and the weight `weight`; its straight border has the height 0.
 #[must_use]
 pub fn bump(half: f64, heights: &[&[f64]], weight: f64) -> SolidSource {
     let mut b = SourceBuilder::new();

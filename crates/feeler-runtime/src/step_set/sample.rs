@@ -163,7 +163,7 @@ fn faces_of(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> SmallVec<
     out
 }
 
-/// Returns whether an edge is an arc of a circle, or a spline that follows one.
+/// Returns whether an edge is a circle, an arc of one, or a spline that follows one.
 fn is_round(body: &Body, edge: EdgeId) -> bool {
     let is_circle = |p: &Primitive| matches!(p, Primitive::Circle { .. });
     matches!(body.edge(edge).curve, Curve::Circle { .. })
@@ -297,6 +297,7 @@ fn along_edge(
         let t = i as f64 * step_length;
         let is_on = data.spans.iter().any(|span| {
             let t = period.map_or(t, |p| math::unwrap_near(t, 0.5 * (span.t0 + span.t1), p));
+            // Only a closed curve with a period continues beyond its span.
             (data.closed && period.is_some()) || (span.t0 <= t && t <= span.t1)
         });
         if !is_on {

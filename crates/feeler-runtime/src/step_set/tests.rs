@@ -77,7 +77,7 @@ fn step(rotation: f64, displacement: f64) -> Widening {
     Widening { rotation, displacement, max_distance, gap_error: 1e-3, pose_before: None }
 }
 
-/// Whether two areas pass the culling tests of a step at a pose of B.
+/// Returns whether two areas pass the culling tests of a step at a pose of B.
 fn passes((a, i): (&Body, AreaId), (b, j): (&Body, AreaId), pose: &Pose, step: &Widening) -> bool {
     let tol = Tolerances::new(a, b, pose, None);
     let cull = CullContext::new(pose, &tol, &QueryOptions::within(0.25));
