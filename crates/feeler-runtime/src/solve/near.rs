@@ -240,7 +240,12 @@ fn decided(
     stats.exact_solves += 1;
     let reach = ctx.d_max + deviation;
     let flat = ctx.tol.tol.max(deviation + angle * extent);
-    let range = [(ctx.least - deviation).min(-flat), reach];
+    let is_edge = |s: &Shape| matches!(s.feature, Feature::Edge(_));
+    // Two edges have each critical pair with both signs, and are a minimum apart with both or with none:
+    // positive distances stand for both.
+    let unsigned = is_edge(a) && is_edge(b);
+    let depth = ctx.least - deviation;
+    let range = if unsigned { [-flat, reach.max(-depth)] } else { [depth.min(-flat), reach] };
     let found = critical_pairs_between(&a.primitive, &b.primitive, range, flat, extent);
     if found.family.is_some() || found.isolated.is_full() {
         return None;
@@ -249,11 +254,10 @@ fn decided(
     let bend = CLEARLY * curvature * extent * extent + ctx.tol.tol;
     let mut spots = ArrayVec::new();
     for c in &found.isolated {
-        let is_pressed = c.distance < ctx.tol.least_distance();
-        let is_edge = |s: &Shape| matches!(s.feature, Feature::Edge(_));
-        if is_pressed && is_edge(a) && is_edge(b) {
-            return None;
+        if unsigned && c.distance < 0.0 {
+            continue;
         }
+        let is_pressed = c.distance < ctx.tol.least_distance();
         let c = &Critical { distance: if is_pressed { c.distance } else { c.distance.max(0.0) }, ..*c };
         // Second orders that are no second derivatives of the distance are told apart to this only.
         if curvature * c.distance > LEAST_ORDER {
@@ -277,8 +281,13 @@ fn decided(
         if !(beside(ctx.a, a.feature, &p_a) && beside(ctx.b, b.feature, &p_b)) {
             continue;
         }
-        if ctx.cull.is_some() && !polar_range::may_hold(ctx, (a, b), c, radius) {
-            continue;
+        if ctx.cull.is_some() {
+            let may_face = |c: &Critical| polar_range::may_hold(ctx, (a, b), c, radius);
+            let may_be_pressed = unsigned && c.distance <= flat.max(-depth);
+            let pressed = Critical { n: -c.n, distance: -c.distance, ..*c };
+            if !(may_face(c) || may_be_pressed && may_face(&pressed)) {
+                continue;
+            }
         }
         if !strict {
             // Beyond, the second order says nothing about the gradient.
