@@ -29,7 +29,9 @@ use crate::Tolerances;
 use crate::body::edge_arcs::EdgeArcs;
 use crate::body::face_tree::{FaceNode, face_tree};
 use crate::body::ids::FeatureId;
-use crate::body::samples::{CurvatureBounds, CurveSamples, EdgeSegment, Grid, Normals, Samples};
+use crate::body::samples::{
+    CurvatureBounds, CurveSamples, EdgeSegment, Grid, NormalBundle, Normals, Samples,
+};
 use crate::body::tree::{Allowance, FeatureTypes, SolveClass, TreeNode};
 use crate::profile::apart::{along, part};
 use crate::profile::ring::ring;
@@ -493,6 +495,11 @@ impl Body {
     /// Third derivatives over a free-form area by its unit-box parameters.
     pub(crate) fn third_derivatives_of(&self, area: AreaId) -> &[feeler_geom::Ball; 4] {
         self.samples.third_derivatives(self, area)
+    }
+
+    /// Bundles of normals of a free-form face's area, piece by piece; none unless its patch has a pole.
+    pub(crate) fn normal_bundles_of(&self, area: AreaId) -> &[NormalBundle] {
+        self.samples.bundles(self, area)
     }
 
     /// Bounds of the curvatures of a free-form face's area.

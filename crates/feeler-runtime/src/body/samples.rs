@@ -1,6 +1,7 @@
 //! Points and directions on a grid over each free-form area: where solvers look first. Made at the first use,
 //! then shared.
 
+mod bundle;
 mod cell;
 mod curvature;
 mod pole;
@@ -9,6 +10,7 @@ use crate::Body;
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
 use arrayvec::ArrayVec;
+pub(crate) use bundle::NormalBundle;
 use cell::Cell;
 pub(crate) use curvature::CurvatureBounds;
 use feeler_geom::CurveDerivs;
@@ -95,6 +97,7 @@ pub(crate) struct Samples {
     segments: Vec<OnceLock<Box<[EdgeSegment]>>>,
     thirds: Vec<OnceLock<Box<[Ball; 4]>>>,
     curvatures: Vec<OnceLock<Box<CurvatureBounds>>>,
+    bundles: Vec<OnceLock<Box<[NormalBundle]>>>,
 }
 
 /// Points of an edge's area in equal steps of its parameter, with derivatives.
@@ -102,7 +105,7 @@ pub(crate) type CurveSamples = [CurveDerivs; ALONG];
 
 /// What is asked of each area of an edge without closed form before anything else, those of one edge side by
 /// side.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct EdgeSegment {
     /// Radius (mm) of a ball about the middle that holds the area, but for its deviation; infinite where the
     /// middle is no number.
@@ -115,12 +118,27 @@ pub(crate) struct EdgeSegment {
     pub middle: CurveDerivs,
     /// The last one of them.
     pub last: CurveDerivs,
-    /// Largest difference between two third derivatives by the parameter, halved, over the area and
-    /// [`MARGIN`] beyond.
-    pub third_spread: f64,
-    /// Bound of the difference between the third derivative by the parameter and a linear function of it,
-    /// over the area.
-    pub third_bend: f64,
+    third: OnceLock<Third>,
+}
+
+/// How much the third derivative of an edge by its parameter varies.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Third {
+    /// Largest difference from a constant, over the area and [`MARGIN`] beyond.
+    pub spread: f64,
+    /// Bound of the difference from a linear function of the parameter, over the area.
+    pub bend: f64,
+}
+
+impl EdgeSegment {
+    /// Bounds of the third derivative over this segment, which is that of `area`; computed at the first use:
+    /// most segments of an edge are out of reach.
+    pub(crate) fn third(&self, body: &Body, area: AreaId) -> Third {
+        *self.third.get_or_init(|| {
+            let spread = body.third_derivatives_of(area)[0].radius / (self.width * self.width * self.width);
+            Third { spread, bend: third_bend(body, area).min(spread) }
+        })
+    }
 }
 
 /// Number of parts of an area in which third derivatives are enclosed.
@@ -149,6 +167,7 @@ impl Samples {
             curves: (0..areas).map(|_| OnceLock::new()).collect(),
             thirds: (0..areas).map(|_| OnceLock::new()).collect(),
             curvatures: (0..areas).map(|_| OnceLock::new()).collect(),
+            bundles: (0..areas).map(|_| OnceLock::new()).collect(),
         }
     }
 
@@ -177,9 +196,7 @@ impl Samples {
                 let farthest = corners.iter().fold(0.0, |r: f64, c| r.max((c - middle.p).norm()));
                 let radius = if is_number { farthest } else { f64::INFINITY };
                 let width = body.area(area).rect.width();
-                let third_spread = body.third_derivatives_of(area)[0].radius / (width * width * width);
-                let third_bend = third_bend(body, area).min(third_spread);
-                EdgeSegment { radius, width, is_joined, middle, last, third_spread, third_bend }
+                EdgeSegment { radius, width, is_joined, middle, last, third: OnceLock::new() }
             };
             body.areas_of(body.data(Feature::Edge(edge))).iter().map(of_area).collect()
         })
@@ -220,6 +237,14 @@ impl Samples {
     /// Bounds of the curvatures of a free-form face's area.
     pub(crate) fn curvature_bounds(&self, body: &Body, area: AreaId) -> &CurvatureBounds {
         self.curvatures[area.index()].get_or_init(|| Box::new(CurvatureBounds::of_area(body, area)))
+    }
+
+    /// Bundles of normals of a free-form face's area, piece by piece; none unless its patch has a pole.
+    pub(crate) fn bundles(&self, body: &Body, area: AreaId) -> &[NormalBundle] {
+        self.bundles[area.index()].get_or_init(|| {
+            let pole = self.get(body, area).poles.first();
+            pole.map_or_else(Box::default, |pole| NormalBundle::of_area(body, area, pole))
+        })
     }
 
     /// The grid of a free-form area, in the solid's own frame.

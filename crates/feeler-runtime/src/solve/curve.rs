@@ -15,7 +15,7 @@
 use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};
 use crate::Body;
-use crate::body::samples::{CURVE_STEPS, EdgeSegment, MIDDLE};
+use crate::body::samples::{CURVE_STEPS, EdgeSegment, MIDDLE, Third};
 use crate::query::Context;
 use feeler_geom::CurveDerivs;
 use feeler_geom::{Curve, P2, V3};
@@ -40,20 +40,11 @@ pub(crate) struct DerivativeSamples {
     third: Third,
 }
 
-/// Differences of the third derivative of a curve from a constant and from a linear function, as of
-/// [`EdgeSegment`].
-#[derive(Clone, Copy, Debug)]
-struct Third {
-    spread: f64,
-    bend: f64,
-}
-
 impl DerivativeSamples {
-    /// Given the objective at the first sample. `slack` (mm) is the length beyond the ends that the trim test
-    /// may accept: a neighbour or a vertex then has it, too.
-    fn new(objective: &Reduced, first: Option<Jet>, segment: &EdgeSegment, slack: f64) -> Self {
-        let EdgeSegment { width, middle, last, third_spread, third_bend, .. } = segment;
-        let third = Third { spread: *third_spread, bend: *third_bend };
+    /// Given the objective at the first sample, and the third derivative. `slack` (mm) is the length beyond
+    /// the ends that the trim test may accept: a neighbour or a vertex then has it, too.
+    fn new(objective: &Reduced, first: Option<Jet>, segment: &EdgeSegment, third: Third, slack: f64) -> Self {
+        let EdgeSegment { width, middle, last, .. } = segment;
         let speed = middle.d1.norm();
         let margin = if speed > 0.0 { (slack / speed).min(0.05 * width) } else { 0.0 };
         let jets = [first, Jet::of(objective, middle), Jet::of(objective, last)];
@@ -100,7 +91,7 @@ pub(crate) fn each_segment(
         let first = end
             .filter(|(place, _)| *place == k && segment.is_joined)
             .map_or_else(|| Jet::of(objective, &body.curve_samples_of(area)[0]), |(_, jet)| jet);
-        let derivatives = DerivativeSamples::new(objective, first, segment, slack);
+        let derivatives = DerivativeSamples::new(objective, first, segment, segment.third(body, area), slack);
         end = Some((k + 1, derivatives.jets[2]));
         visit(area, segment, &derivatives);
     }

@@ -6,7 +6,7 @@
 //!
 //! # Guarantees
 //! No grid decides where a minimum is searched for. The edge is cut into intervals. An interval is dropped
-//! when the points of the patch within reach along its normals cannot lie in it ([`Slab`]), or when its
+//! when the points within reach along the normals of the patch cannot lie in it ([`Slab`]), or when its
 //! derivatives at both ends exclude a minimum: along the edge the second derivative of the signed distance is
 //! bounded by the curvatures of the edge and of the parallel surfaces of the patch ([`CurvatureBounds`]).
 //! Other intervals are halved until they hold one minimum. From a quarter of the patch down the cubic through
@@ -25,7 +25,7 @@ use super::signed::Foot;
 use super::{Solved, free};
 use crate::Stats;
 use crate::body::ids::AreaPair;
-use crate::body::samples::{CurvatureBounds, Grid, Pole};
+use crate::body::samples::{CurvatureBounds, Grid, NormalBundle, Pole};
 use crate::body::tree::TreeNode;
 use crate::query::Context;
 use crate::side::Which;
@@ -81,6 +81,7 @@ pub(crate) fn solve(
     }
     let bounds = partner.curvature_bounds_of(other);
     let Some(slab) = slab.narrowed(bounds.focal_range()) else { return };
+    let slab = Slab { pieces: partner.normal_bundles_of(other), ..slab };
     let grid = partner.grid_of(other);
     let face = partner.area(other).feature;
     let search = Search {
@@ -107,12 +108,15 @@ pub(crate) fn solve(
     stats.effort.evaluations += evaluations;
 }
 
-/// Points from which an area of a face can be reached along its outward normals: those within a range of
-/// coordinates along each axis of its box, in the face's frame.
+/// Points from which an area of a face can be reached along its outward normals, in the face's frame: those
+/// within a range of coordinates along each axis of its box that its [`NormalBundle`]s do not miss.
 struct Slab<'a> {
     node: &'a TreeNode,
     /// Smallest and largest component of an outward normal along each axis of the box.
     normals: [[f64; 2]; 3],
+    bundle: NormalBundle,
+    /// Bundles of the pieces of the area, where there are any.
+    pieces: &'a [NormalBundle],
     /// Length (mm) by which footpoints may lie outside the box.
     slack: f64,
     /// Smallest and largest signed distance (mm).
@@ -136,7 +140,10 @@ impl<'a> Slab<'a> {
             [-largest(-along), largest(along)]
         });
         let slack = f64::from(node.allowance.length) + 2.0 * ctx.tol.same;
-        Self { node, normals, slack, reach: [ctx.least - ctx.tol.tol, ctx.d_max + ctx.tol.tol] }
+        let reach = [ctx.least - ctx.tol.tol, ctx.d_max + ctx.tol.tol];
+        let (obb, axis) = (&node.obb, node.cap.axis);
+        let bundle = NormalBundle { center: obb.center, radius: obb.radius() + slack, axis, sin, cos };
+        Self { node, normals, bundle, pieces: &[], slack, reach }
     }
 
     /// The slab with a smaller range of signed distances; `None` if none is left.
@@ -149,7 +156,7 @@ impl<'a> Slab<'a> {
     fn misses(&self, center: &P3, radius: f64) -> bool {
         let obb = &self.node.obb;
         let from = center - obb.center;
-        (0..3).any(|k| {
+        let beside_box = (0..3).any(|k| {
             let x = from.dot(&obb.axes[k]);
             let [lo, hi] = self.normals[k];
             let products = [self.reach[0] * lo, self.reach[0] * hi, self.reach[1] * lo, self.reach[1] * hi];
@@ -157,7 +164,9 @@ impl<'a> Slab<'a> {
                 products.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, m), p| (l.min(*p), m.max(*p)));
             let open = obb.half[k] + self.slack + radius;
             x < least - open || x > most + open
-        })
+        });
+        let misses = |bundle: &NormalBundle| bundle.misses(center, radius, self.reach);
+        beside_box || misses(&self.bundle) || !self.pieces.is_empty() && self.pieces.iter().all(misses)
     }
 }
 

@@ -301,26 +301,31 @@ fn along_edge(
             (data.closed && period.is_some()) || (span.t0 <= t && t <= span.t1)
         });
         if !is_on {
-            return None;
+            return Look::Beside;
         }
         let p = data.curve.point(t);
-        let facing = facing(ctx, other, (face, hint.of(i, middle)), &ctx.in_a(which, &p), step)?;
+        let facing = match facing(ctx, other, (face, hint.of(i, middle)), &ctx.in_a(which, &p), step) {
+            Look::Faces(facing) => facing,
+            Look::TooFar => return Look::TooFar,
+            Look::Beside => return Look::Beside,
+        };
         hint.set(&facing.place);
-        // Across the edge.
-        let normals = edge_normals(body, edge, t)?;
-        let n = outward_of(ctx, which, &facing.n);
-        let across = (n - normals.tangent * normals.tangent.dot(&n)).try_normalize(0.5)?;
         let alpha = (step.rotation + bend.norm() * step.displacement).min(LARGEST_DILATION);
-        if normals.test(&across, ctx.tol.angle, alpha) == Polar::Outside {
-            return None;
+        let is_in_polar = |n: &V3| {
+            let normals = edge_normals(body, edge, t)?;
+            let across = (n - normals.tangent * normals.tangent.dot(n)).try_normalize(0.5)?;
+            Some(normals.test(&across, ctx.tol.angle, alpha) != Polar::Outside)
+        };
+        if is_in_polar(&outward_of(ctx, which, &facing.n)) != Some(true) {
+            return Look::Beside;
         }
         let own = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: 0, uv: [t, 0.0] };
-        Some(facing.sample(contact, which, own, ([i, 0], [step_length, 1.0])))
+        Look::Faces(facing.sample(contact, which, own, ([i, 0], [step_length, 1.0])))
     };
     let is_closed_form = ctx.primitive(other, face).is_some()
         && (!matches!(data.curve, Curve::Bezier(_)) || is_round(body, edge));
     let in_all = if is_closed_form { out.len() + MAX_SAMPLES } else { MAX_SAMPLES };
-    walk(step, middle, (most, in_all), is_closed_form, &sample, out);
+    walk(middle, (most, in_all), is_closed_form, &sample, out);
 }
 
 /// The nearest whole number.
@@ -330,14 +335,13 @@ fn whole_number(x: f64) -> i64 {
 }
 
 /// Adds samples outwards from a middle one while the step can close their gaps: at most `most` to each side,
-/// and until `out` has `in_all`. A point without a sample is skipped if `skips` is true, and ends the walk
-/// if not.
+/// and until `out` has `in_all`. A point beside the other face is skipped if `skips` is true, and ends the
+/// walk if not.
 fn walk(
-    step: &Widening,
     middle: i64,
     (most, in_all): (i64, usize),
     skips: bool,
-    sample: &dyn Fn(i64) -> Option<Sample>,
+    sample: &dyn Fn(i64) -> Look<Sample>,
     out: &mut Vec<Sample>,
 ) {
     for sign in [1, -1] {
@@ -347,11 +351,11 @@ fn walk(
                 return;
             }
             match sample(middle + sign * k) {
-                Some(s) if s.pair.distance <= step.max_distance => out.push(s),
+                Look::Faces(s) => out.push(s),
                 // The nearest points are on both sides of the contact.
-                Some(_) if k > 0 => break,
+                Look::TooFar if k > 0 => break,
                 // Beyond a border of either face; there may be more behind it.
-                None if k > 0 && !skips => break,
+                Look::Beside if k > 0 && !skips => break,
                 _ => {}
             }
         }
@@ -424,19 +428,23 @@ fn on_faces(
     let sample = |i: i64, (j, middle_u): (i64, i64), spacing_u: f64| {
         let uv = P2::new(i as f64 * spacing_u, j as f64 * spacing_v);
         if !on_face(data, uv, deviation, &ctx.tol) {
-            return None;
+            return Look::Beside;
         }
         let p = data.surface.point(uv);
         let near = hint.of(i, middle_u);
-        let facing = facing(ctx, other, (of_other, near), &ctx.in_a(which, &p), step)?;
+        let facing = match facing(ctx, other, (of_other, near), &ctx.in_a(which, &p), step) {
+            Look::Faces(facing) => facing,
+            Look::TooFar => return Look::TooFar,
+            Look::Beside => return Look::Beside,
+        };
         hint.set(&facing.place);
         // Normals are opposite up to the rotation of the step and the curvature between samples.
         let outward = outward_normal(data, uv);
         if outward.dot(&outward_of(ctx, which, &facing.n)) < math::cos(LARGEST_DILATION) {
-            return None;
+            return Look::Beside;
         }
         let own = FeatureRef { kind: FeatureKind::Face, index: face.0, source: 0, uv: [uv.x, uv.y] };
-        Some(facing.sample(contact, which, own, ([i, j], [spacing_u, spacing_v])))
+        Look::Faces(facing.sample(contact, which, own, ([i, j], [spacing_u, spacing_v])))
     };
     let middle_v = whole_number(uv.y / spacing_v);
     let [along_u, along_v] = is_sampled.map(|is| if is { MAX_ALONG_LINE } else { 0 });
@@ -454,7 +462,6 @@ fn on_faces(
             let around =
                 data.trim.u_period.map_or(along_u, |p| along_u.min(whole_number(0.5 * p / spacing_u)));
             walk(
-                step,
                 middle_u,
                 (around, MAX_SAMPLES),
                 is_closed_form,
@@ -469,6 +476,15 @@ fn on_faces(
         }
     }
     has_borders
+}
+
+/// What a point of one side faces on the other.
+enum Look<T> {
+    Faces(T),
+    /// A face that the step does not reach.
+    TooFar,
+    /// No face: the foot is beyond its border or its normals.
+    Beside,
 }
 
 /// A point of one side and the nearest one of a face of the other.
@@ -512,17 +528,17 @@ impl Facing {
 }
 
 /// Nearest point of a face, extended by the step, to a point of the other solid (both in the frame of A).
-/// `near`: start parameters of an inversion. `None` outside the extended face.
+/// `near`: start parameters of an inversion.
 fn facing(
     ctx: &Context<'_>,
     which: Which,
     (feature, near): (Feature, P2),
     p: &P3,
     step: &Widening,
-) -> Option<Facing> {
-    let Feature::Face(face) = feature else { return None };
+) -> Look<Facing> {
+    let Feature::Face(face) = feature else { return Look::Beside };
     let (foot, outward, distance, hint) = if let Some(primitive) = ctx.primitive(which, feature) {
-        let s = signed_distance(&primitive, p)?;
+        let Some(s) = signed_distance(&primitive, p) else { return Look::Beside };
         (s.foot, s.gradient, s.value, None)
     } else {
         let data = ctx.body(which).face(face);
@@ -535,13 +551,17 @@ fn facing(
         // Reject points of another turn of the face, and points beyond the border by more than the step.
         let beside = (p - foot - outward * distance).norm();
         if beside > step.displacement {
-            return None;
+            return Look::Beside;
         }
         (foot, outward, distance, Some(uv))
     };
     // Reject deeper points: they lie on another side of the solid, or on another turn of a thread.
     if distance < ctx.least {
-        return None;
+        return Look::Beside;
+    }
+    // Trims and normals, which take longer, are not asked about points that no trim would bring nearer.
+    if distance > step.max_distance {
+        return Look::TooFar;
     }
     let (points, n) = match which {
         Which::A => ([foot, *p], outward),
@@ -550,8 +570,10 @@ fn facing(
     let basis = complete_basis(&n);
     let beside = ctx.beside(distance).max(step.displacement);
     let foot = Foot { p: &foot, n: outward, basis, hint, in_domain: None, beside };
-    let located = side(ctx, which, feature, &foot, &ctx.tol)?.located;
-    Some(Facing { points, n, distance, place: located.place, is_extended: located.is_beside })
+    side(ctx, which, feature, &foot, &ctx.tol).map_or(Look::Beside, |found| {
+        let located = found.located;
+        Look::Faces(Facing { points, n, distance, place: located.place, is_extended: located.is_beside })
+    })
 }
 
 /// A's direction from A to B as the outward direction of a side, in its own frame.

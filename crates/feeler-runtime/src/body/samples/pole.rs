@@ -48,6 +48,11 @@ impl Pole {
         if self.value > 0.0 { at[self.along] > 1.0 } else { at[self.along] < 0.0 }
     }
 
+    /// Number of the parameter that changes along the meridians.
+    pub(super) fn along(&self) -> usize {
+        self.along
+    }
+
     /// Unit-box parameters of the pole.
     pub(crate) fn params(&self) -> [f64; 2] {
         let mut out = [0.5; 2];

@@ -1,0 +1,86 @@
+//! Bundles of normals: which points can be reached along the normals of a piece of a face.
+
+use super::{MARGIN, Pole, at};
+use crate::Body;
+use feeler_geom::{P3, Rect, V3, math};
+use feeler_hierarchy::{AreaId, Feature};
+
+/// Pieces of a patch around its pole and away from it.
+const AROUND: usize = 8;
+const AWAY: usize = 2;
+
+/// A ball that holds the points of a piece of a face, and a cone that holds its outward normals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NormalBundle {
+    pub center: P3,
+    /// Radius (mm) of the ball.
+    pub radius: f64,
+    /// Unit vector.
+    pub axis: V3,
+    /// Upper bound of the sine and lower bound of the cosine of the cone's half-angle.
+    pub sin: f64,
+    pub cos: f64,
+}
+
+impl NormalBundle {
+    /// Whether no point of a ball is on a normal of the piece, at a signed distance in a range.
+    ///
+    /// Seen from the piece, directions to the ball differ from the one between the centres by at most an
+    /// angle δ. There is no such point if that direction is off the axis by more than the half-angle and δ
+    /// together, on both sides of the face.
+    pub(crate) fn misses(&self, center: &P3, radius: f64, [least, most]: [f64; 2]) -> bool {
+        let from = center - self.center;
+        let (distance, around) = (from.norm(), self.radius + radius);
+        let nearest = distance - around;
+        if nearest <= 0.0 {
+            return false;
+        }
+        let sin_delta = around / distance;
+        let cos_delta = (1.0 - sin_delta * sin_delta).max(0.0).sqrt();
+        // Below a right angle the cosine of the sum of both angles falls with either.
+        let is_wide = self.cos <= 0.0;
+        let open = distance * (self.cos * cos_delta - self.sin * sin_delta);
+        let along = from.dot(&self.axis);
+        (nearest > most || !is_wide && along < open) && (nearest > -least || !is_wide && -along < open)
+    }
+
+    /// Bundles of the pieces of a free-form area and [`MARGIN`] beyond it, but for what is behind the pole of
+    /// its patch. Around the apex of a cone each of them has a narrow cone of normals; one around all of them
+    /// would hold the directions within the apex's own polar, too.
+    pub(super) fn of_area(body: &Body, index: AreaId, pole: &Pole) -> Box<[Self]> {
+        let area = body.area(index);
+        let Feature::Face(f) = area.feature else { unreachable!("an area of a face") };
+        let face = body.face(f);
+        let mut counts = [AROUND; 2];
+        counts[pole.along()] = AWAY;
+        let ends = [0, 1].map(|k| {
+            let is_at = |end: f64| k == pole.along() && (pole.params()[k] - end).abs() < 0.5;
+            let beyond = |end: f64| if is_at(end) { 0.0 } else { MARGIN };
+            [-beyond(0.0), 1.0 + beyond(1.0)]
+        });
+        let piece = |i: usize, j: usize| {
+            let [(x0, x1), (y0, y1)] = [(i, 0), (j, 1)].map(|(i, k)| {
+                let [first, last] = ends[k];
+                let step = (last - first) / as_f64(counts[k]);
+                (first + step * as_f64(i), first + step * as_f64(i + 1))
+            });
+            let (lo, hi) = (at(&area.rect, x0, y0), at(&area.rect, x1, y1));
+            let rect = Rect { u0: lo.x, u1: hi.x, v0: lo.y, v1: hi.y };
+            let bounds = face.surface.bounds(&rect);
+            let half = (bounds.max - bounds.min) * 0.5;
+            let everything =
+                Self { center: bounds.min + half, radius: half.norm(), axis: V3::z(), sin: 1.0, cos: -1.0 };
+            face.surface.normal_cone(&rect).map_or(everything, |cone| {
+                let (sin, cos) = math::sin_cos(cone.half_angle);
+                let axis = if face.outward { cone.axis } else { -cone.axis };
+                Self { axis, sin, cos, ..everything }
+            })
+        };
+        (0..counts[0]).flat_map(|i| (0..counts[1]).map(move |j| (i, j))).map(|(i, j)| piece(i, j)).collect()
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a small count")]
+fn as_f64(n: usize) -> f64 {
+    n as f64
+}
