@@ -16,6 +16,7 @@
 use super::{LARGEST_DILATION, Widening};
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
+use crate::body::samples::EdgeSegment;
 use crate::footpoint::polar::Polar;
 use crate::footpoint::side::{Foot, side};
 use crate::footpoint::trim::{on_face, place_on, place_on_face};
@@ -184,7 +185,7 @@ fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &m
             if !is_round(ctx.body(which), edge) {
                 continue;
             }
-            let place = place_on(ctx.body(which), Feature::Edge(edge), &p);
+            let place = place_near(ctx.body(which), edge, &p);
             let on_edge = match which {
                 Which::A => Accepted { feature_a: Feature::Edge(edge), place_a: place, ..*contact },
                 Which::B => Accepted { feature_b: Feature::Edge(edge), place_b: place, ..*contact },
@@ -192,6 +193,24 @@ fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &m
             along_edge(ctx, step, &on_edge, (which, edge), out);
         }
     }
+}
+
+/// A place of an edge near a point, where samples along the edge begin: the foot but for second orders. The
+/// nearest point of a spline would take a search of all its pieces.
+fn place_near(body: &Body, edge: EdgeId, p: &P3) -> FeatureRef {
+    let feature = Feature::Edge(edge);
+    if !matches!(body.edge(edge).curve, Curve::Bezier(_)) {
+        return place_on(body, feature, p);
+    }
+    let distance = |s: &EdgeSegment| (p - s.middle.p).norm_squared();
+    let segments = body.areas_of(body.data(feature)).iter().zip(body.segments_of(edge));
+    let nearest = segments.min_by(|x, y| distance(x.1).total_cmp(&distance(y.1)));
+    let t = nearest.map_or(0.0, |(area, segment)| {
+        let (rect, d) = (&body.area(*area).rect, &segment.middle);
+        let forward = d.d1.dot(&(p - d.p)) / d.d1.norm_squared();
+        (0.5 * (rect.u0 + rect.u1) + forward).clamp(rect.u0, rect.u1)
+    });
+    FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: 0, uv: [t, 0.0] }
 }
 
 /// Start parameters of inversions on the other face: those of the previous sample.
