@@ -181,9 +181,11 @@ fn areas_in(
     }
     for &i in ctx.a.areas_of(ctx.a.data(fa)) {
         let bits = near(ctx.a, i, |z| &z.p_a);
-        let partners = beside.iter().filter(|(j, of_b, node)| {
-            let may_hold = |node| ctx.cull.is_none_or(|cull| cull.areas((ctx.a, i), (ctx.b, *j), node));
-            bits & of_b != 0 && node.as_ref().is_none_or(may_hold)
+        let node_a = &ctx.a.tree()[ctx.a.leaf_of_area(i).index()];
+        let partners = beside.iter().filter(|(_, of_b, node_b)| {
+            let is_culled = |node_b| ctx.cull.is_some_and(|cull| cull.nodes(node_a, node_b).is_some());
+            // Their polyhedral cones exclude few pairs more, and take half as long as a solve.
+            bits & of_b != 0 && !node_b.as_ref().is_some_and(is_culled)
         });
         out.extend(partners.map(|(j, ..)| (i, *j)));
     }
