@@ -5,7 +5,7 @@ use feeler_geom::bezier::H4;
 use feeler_geom::{Aabb, Curve, P3, Pose, Surface, V3, math};
 use feeler_import::DEFAULT_FLATNESS;
 use feeler_runtime::diagnostics::Savings;
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Body, ContactPair, FeatureKind, Lmd, LmdClass, QueryOptions};
 use feeler_tests::{Part, data_dir, model, part_of, random_pose};
 use std::sync::Arc;
 
@@ -52,19 +52,24 @@ fn strict(pair: &ContactPair) -> Vec<Lmd> {
     pair.lmds().iter().filter(|l| l.class == LmdClass::Strict).copied().collect()
 }
 
-fn compare(a: &Arc<Body>, b: &Arc<Body>, base: &Pose, d_max: f64) -> usize {
+/// Compares the strict minima of features with those of their areas at random poses about one; returns them.
+fn compare(
+    a: &Arc<Body>,
+    b: &Arc<Body>,
+    options: &QueryOptions,
+    (base, shift, turn): (&Pose, f64, f64),
+) -> Vec<Lmd> {
     let size = a.size().max(b.size());
-    let mut n = 0;
+    let mut compared = Vec::new();
     for seed in 0..12 {
-        let pose = random_pose(seed, base, 0.3 * size, 3.0);
-        let options = QueryOptions::within(d_max);
+        let pose = random_pose(seed, base, shift, turn);
         let apart = options.with_savings(Savings { supermaximal: false, ..Savings::default() });
         let find = |options: &QueryOptions| {
             let mut pair = ContactPair::new(a.clone(), b.clone());
             pair.query(&Pose::identity(), &pose, options).expect("finite poses and options");
             (pair.status(), strict(&pair))
         };
-        let ((x_status, x), (y_status, y)) = (find(&options), find(&apart));
+        let ((x_status, x), (y_status, y)) = (find(options), find(&apart));
         assert_eq!(x_status, y_status, "{seed}");
         for (ours, others) in [(&x, &y), (&y, &x)] {
             for l in ours {
@@ -74,11 +79,11 @@ fn compare(a: &Arc<Body>, b: &Arc<Body>, base: &Pose, d_max: f64) -> usize {
                 });
                 let off = off.fold(f64::INFINITY, f64::min);
                 assert!(off <= 1e-8 * size, "pose {seed}: {off:e} from {l:?}");
-                n += 1;
+                compared.push(*l);
             }
         }
     }
-    n
+    compared
 }
 
 #[test]
@@ -91,8 +96,41 @@ fn waves_have_the_minima_of_their_areas() {
         let near = h.faces.iter().filter(|f| f.near.is_some()).count()
             + h.edges.iter().filter(|e| e.near.is_some()).count();
         assert!(near > 0, "{name}: nothing follows a canonical shape");
-        n += compare(&partner.body, &part.body, &Pose::translation(45.0, 10.0, 5.0), 30.0);
-        n += compare(&part.body, &part.body, &Pose::translation(60.0, 10.0, 5.0), 40.0);
+        for (a, place, d_max) in [(&partner.body, 45.0, 30.0), (&part.body, 60.0, 40.0)] {
+            let poses = (&Pose::translation(place, 10.0, 5.0), 0.3 * a.size().max(part.body.size()), 3.0);
+            n += compare(a, &part.body, &QueryOptions::within(d_max), poses).len();
+        }
     }
     assert!(n > 100, "only {n} minima compared");
+}
+
+/// Rims that follow circles and are pressed into each other: side by side, and end to end with the axes apart.
+#[test]
+fn pressed_rims_have_the_minima_of_their_areas() {
+    let part = with_waves("cylinder");
+    let rims = part.body.hierarchy().edges.iter().filter_map(|e| match e.near.as_ref()?.shape {
+        Curve::Circle { frame, radius } => Some((frame.origin.z, radius)),
+        _ => None,
+    });
+    let [(top, radius), (bottom, _)] = rims.collect::<Vec<_>>()[..] else {
+        panic!("two rims follow circles")
+    };
+    let height = (top - bottom).abs();
+    let options = QueryOptions {
+        detect_interference: false,
+        penetration: 0.05 * radius,
+        ..QueryOptions::within(0.05 * radius)
+    };
+    let mut pressed = 0;
+    let end_to_end = [0.4, 0.8, 1.2, 1.5, 1.7, 1.8].map(|across| (across * radius, height));
+    let side_by_side = [(2.0 * radius, 0.0), (1.9 * radius, 0.99 * height)];
+    for (across, along) in end_to_end.into_iter().chain(side_by_side) {
+        let poses = (&Pose::translation(across, 0.0, along), 0.02 * radius, 0.05);
+        let found = compare(&part.body, &part.body, &options, poses);
+        let is_rim = |l: &&Lmd| {
+            l.distance < 0.0 && [l.feature_a, l.feature_b].iter().all(|f| f.kind == FeatureKind::Edge)
+        };
+        pressed += found.iter().filter(is_rim).count();
+    }
+    assert!(pressed > 20, "only {pressed} pressed minima of rims");
 }

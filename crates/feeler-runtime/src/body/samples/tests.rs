@@ -1,5 +1,8 @@
 use super::*;
-use feeler_geom::math;
+use feeler_brep::build::{BuildOptions, build_solid};
+use feeler_brep::fixtures;
+use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use feeler_geom::{Frame, Surface, math};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
@@ -161,4 +164,70 @@ fn minima_have_a_start_beside_them() {
         }
     }
     assert!(inside > 3000 && left * 5 > beside * 3, "{inside} inside; {left} of {beside} left alone");
+}
+
+/// A solid of revolution, flattened along y so that it is free-form, with a pole at either end: an arc about
+/// the axis from one angle to another, whose ends are on the axis.
+fn with_poles(half_angle: f64) -> Body {
+    let off = math::cos(half_angle);
+    let upright = Frame { origin: P3::new(-off, 0.0, 0.0), x: V3::x(), y: V3::z(), z: -V3::y() };
+    let profile = BezierSpline::arc(&upright, 1.0, 1.0, -half_angle, half_angle);
+    let mut grid = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, std::f64::consts::TAU);
+    grid.control.iter_mut().for_each(|h| h.y *= 0.7);
+    let mut source = fixtures::sphere(1.0);
+    let (face, uv) = (&mut source.faces[0], P2::new(0.4, 0.3));
+    let away = grid.derivs(uv).p.coords;
+    let surface = Surface::Bezier(grid);
+    face.outward = surface.normal(uv).dot(&away) > 0.0;
+    face.surface = surface;
+    let solid = build_solid(&source, &BuildOptions::default()).unwrap();
+    let options = feeler_hierarchy::Options { flatness: 0.3 };
+    Body::new(feeler_prepare::prepare_solid(&solid, &options).unwrap()).unwrap()
+}
+
+/// A ball about a point of a normal is never missed, at smooth poles and at apices; beside apices the bundles
+/// of pieces miss balls that one bundle around all of them does not.
+#[test]
+fn bundles_of_normals_miss_no_point_of_a_normal() {
+    let mut rng = SmallRng::seed_from_u64(48);
+    for (half_angle, is_apex) in [(std::f64::consts::FRAC_PI_2, false), (0.8, true)] {
+        let body = with_poles(half_angle);
+        let (mut on_normals, mut excluded) = (0, 0);
+        for index in 0..body.hierarchy().areas.len() {
+            let area = AreaId(u32::try_from(index).unwrap());
+            let Feature::Face(f) = body.area(area).feature else { continue };
+            let bundles = body.normal_bundles_of(area);
+            if bundles.is_empty() {
+                continue;
+            }
+            let (rect, node) = (body.area(area).rect, &body.tree()[body.leaf_of_area(area).index()]);
+            let (cap, center, radius) = (&node.cap, node.obb.center, node.obb.radius());
+            let whole = NormalBundle { center, radius, axis: cap.axis, sin: cap.sin, cos: cap.cos };
+            for _ in 0..400 {
+                let mut signed = || rng.random_range(-1.0..1.0);
+                let (direction, offset) = (V3::from_fn(|_, _| signed()), V3::from_fn(|_, _| signed()));
+                let [least, most] = [-2.0 * signed().abs(), 2.0 * signed().abs()];
+                let within = 0.1 * signed().abs();
+                let uv = at(&rect, 0.5 + 0.5 * signed(), 0.5 + 0.5 * signed());
+                let n = outward_normal(body.face(f), uv);
+                if n.iter().any(|x| !x.is_finite()) {
+                    continue;
+                }
+                let t = rng.random_range(least..=most);
+                let ball = body.face(f).surface.point(uv) + n * t + offset.normalize() * within;
+                let reach = [least, most];
+                let misses = |b: &NormalBundle, p: &P3| b.misses(p, within * 1.000_001 + 1e-12, reach);
+                assert!(!misses(&whole, &ball), "{ball} of {uv} at {t}");
+                assert!(!bundles.iter().all(|b| misses(b, &ball)), "{ball} of {uv} at {t}");
+                on_normals += 1;
+                let other = center + direction;
+                excluded += usize::from(
+                    !whole.misses(&other, 1e-3, reach)
+                        && bundles.iter().all(|b| b.misses(&other, 1e-3, reach)),
+                );
+            }
+        }
+        assert!(on_normals > 1000, "{on_normals}");
+        assert!(!is_apex || excluded > 100, "{excluded}");
+    }
 }
