@@ -104,7 +104,8 @@ fn waves_have_the_minima_of_their_areas() {
     assert!(n > 100, "only {n} minima compared");
 }
 
-/// Rims that follow circles and are pressed into each other: side by side, and end to end with the axes apart.
+/// Rims that follow circles and are pressed into each other: side by side, and end to end with the axes
+/// apart.
 #[test]
 fn pressed_rims_have_the_minima_of_their_areas() {
     let part = with_waves("cylinder");

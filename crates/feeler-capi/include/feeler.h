@@ -1905,6 +1905,28 @@ enum FeelerResult feeler_tracker_gap_hessians(const struct FeelerTracker *tracke
                                               size_t *count);
 
 /*
+ Gaps (mm) of the contacts of the last update, in the order of `feeler_tracker_contacts`, at the end of the
+ step without that contact: writes up to `capacity` gaps to `out` and their number to `count`. For engines
+ whose contacts act only if they are closed: such an engine needs the contacts with a negative gap. The
+ bodies continue as in the last step or accelerate as in the last two, whichever closes a gap more.
+
+ `one_step_ago` and `two_steps_ago` are poses of B in A's frame, NULL if unknown; without the first one the
+ gaps are those of the last update. `is_free`: no joints guide the bodies, and the prediction includes
+ rotations by impacts on the other contacts. The contacts do not change.
+
+ # Safety
+ No other thread uses `tracker`; poses are NULL or poses; `out` has room for `capacity` numbers; `count`
+ may be written.
+ */
+enum FeelerResult feeler_tracker_predicted_gaps(struct FeelerTracker *tracker,
+                                                const struct FeelerPose *one_step_ago,
+                                                const struct FeelerPose *two_steps_ago,
+                                                bool is_free,
+                                                double *out,
+                                                size_t capacity,
+                                                size_t *count);
+
+/*
  Status of the last update. `depth`, which may be NULL, receives the depth (mm) of the deepest contact of
  bodies with the status Pressed or Deep, else 0. For concave solids that is not the depth of penetration.
 

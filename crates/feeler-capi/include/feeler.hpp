@@ -260,6 +260,17 @@ public:
         hessians.resize(n);
         return hessians;
     }
+    /// Gaps (mm) of the contacts at the end of the step without that contact, for engines whose contacts act
+    /// only if they are closed. The bodies continue as in the last step or accelerate as in the last two. Poses of
+    /// B in A's frame; nullptr if unknown. `is_free`: no joints guide the bodies.
+    std::vector<double> predicted_gaps(const Pose *one_step_ago, const Pose *two_steps_ago, bool is_free = true) {
+        std::vector<double> gaps(contacts_.size());
+        std::size_t n = 0;
+        check(feeler_tracker_predicted_gaps(tracker_.get(), one_step_ago, two_steps_ago, is_free, gaps.data(),
+                                            gaps.size(), &n));
+        gaps.resize(n);
+        return gaps;
+    }
     /// Bound of the step from these poses for engines that cannot query within a step: twice the motion since
     /// the last update plus the displacement `forced` (mm) by forces, at most `max_displacement` (mm).
     StepBound expected_bound(const Pose &a, const Pose &b, double forced, double max_displacement) const {

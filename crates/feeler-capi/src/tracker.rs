@@ -6,8 +6,8 @@ use crate::pair::{FeelerVerdict, verdict_record};
 use crate::pointer::{exclusive, fill, get_sized, hand_out, put, put_sized, shared, take_back};
 use crate::record::{FeelerPose, feature_kind, pose};
 use feeler::{
-    ContactTracker, P3, Pose, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerCounts,
-    TrackerOptions,
+    ContactTracker, GapPrediction, P3, Pose, StepBound, StepContact, StepContactKind, TrackedStatus,
+    TrackerCounts, TrackerOptions,
 };
 
 /// Contacts of two bodies, with numbers that last from step to step.
@@ -16,6 +16,7 @@ pub struct FeelerTracker {
     tracker: ContactTracker,
     /// Poses of A and of B in the last update.
     poses: [Pose; 2],
+    prediction: GapPrediction,
     /// An update has panicked, so that cached results are unreliable.
     broken: bool,
 }
@@ -268,7 +269,8 @@ pub unsafe extern "C" fn feeler_tracker_new(
         let options = get_sized(options, FeelerTrackerOptions::new(), "options")?.read();
         options.check().map_err(Failure::of(FeelerResult::Query))?;
         let tracker = ContactTracker::new(a, b, options);
-        hand_out(out, FeelerTracker { tracker, poses: [Pose::identity(); 2], broken: false })
+        let prediction = GapPrediction::default();
+        hand_out(out, FeelerTracker { tracker, poses: [Pose::identity(); 2], prediction, broken: false })
     })
 }
 
@@ -299,7 +301,8 @@ pub unsafe extern "C" fn feeler_tracker_clone(
     enter(|| unsafe {
         let from = shared(tracker, "tracker")?;
         from.check()?;
-        hand_out(out, FeelerTracker { tracker: from.tracker.clone(), poses: from.poses, broken: false })
+        let (tracker, prediction) = (from.tracker.clone(), GapPrediction::default());
+        hand_out(out, FeelerTracker { tracker, poses: from.poses, prediction, broken: false })
     })
 }
 
@@ -428,6 +431,44 @@ pub unsafe extern "C" fn feeler_tracker_gap_hessians(
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe { fill(shared(tracker, "tracker")?.gap_hessians(), (out, capacity), count) })
+}
+
+/// Gaps (mm) of the contacts of the last update, in the order of `feeler_tracker_contacts`, at the end of the
+/// step without that contact: writes up to `capacity` gaps to `out` and their number to `count`. For engines
+/// whose contacts act only if they are closed: such an engine needs the contacts with a negative gap. The
+/// bodies continue as in the last step or accelerate as in the last two, whichever closes a gap more.
+///
+/// `one_step_ago` and `two_steps_ago` are poses of B in A's frame, NULL if unknown; without the first one the
+/// gaps are those of the last update. `is_free`: no joints guide the bodies, and the prediction includes
+/// rotations by impacts on the other contacts. The contacts do not change.
+///
+/// # Safety
+/// No other thread uses `tracker`; poses are NULL or poses; `out` has room for `capacity` numbers; `count`
+/// may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn feeler_tracker_predicted_gaps(
+    tracker: *mut FeelerTracker,
+    one_step_ago: *const FeelerPose,
+    two_steps_ago: *const FeelerPose,
+    is_free: bool,
+    out: *mut f64,
+    capacity: usize,
+    count: *mut usize,
+) -> FeelerResult {
+    // SAFETY: by the caller's promise.
+    enter(|| unsafe {
+        let tracker = exclusive(tracker, "tracker")?;
+        tracker.check()?;
+        let known = |pointer: *const FeelerPose, name: &str| {
+            if pointer.is_null() { Ok(None) } else { pose(pointer, name).map(Some) }
+        };
+        let before = [known(one_step_ago, "one_step_ago")?, known(two_steps_ago, "two_steps_ago")?];
+        let before = before.each_ref().map(Option::as_ref);
+        tracker.broken = true;
+        let gaps = tracker.prediction.gaps(&tracker.tracker, before, is_free);
+        tracker.broken = false;
+        fill(gaps.iter().copied(), (out, capacity), count)
+    })
 }
 
 /// Status of the last update. `depth`, which may be NULL, receives the depth (mm) of the deepest contact of

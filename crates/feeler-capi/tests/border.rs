@@ -194,6 +194,16 @@ impl Tracker {
         hessians
     }
 
+    /// Predicted gaps, given poses of B in A's frame.
+    fn predicted_gaps(&self, before: [Option<&FeelerPose>; 2], expected: usize) -> Vec<f64> {
+        let (mut gaps, mut count) = (vec![0.0; expected], 0);
+        let [one, two] = before.map(|pose| pose.map_or(std::ptr::null(), std::ptr::from_ref));
+        let out = gaps.as_mut_ptr();
+        ok(unsafe { feeler_tracker_predicted_gaps(self.0, one, two, true, out, expected, &raw mut count) });
+        assert_eq!(count, expected, "one for each contact");
+        gaps
+    }
+
     fn covers(&self, [a, b]: &[FeelerPose; 2]) -> bool {
         let mut covers = false;
         ok(unsafe { feeler_tracker_covers(self.0, a, b, &raw mut covers) });
@@ -266,6 +276,17 @@ fn tracked_contacts() {
             assert!((between - normal * c.gap).norm() < 1e-9, "{c:?}");
             // The bottom, or the wall: pushed up, or inwards.
             assert!(local.z > 0.999 && (c.gap - 0.01).abs() < 1e-9 || local.z.abs() < 1e-9, "{c:?}");
+        }
+    }
+    // A pin that comes down by 4 µm a step, after 3.5 µm in the last case.
+    let higher =
+        |dz: f64| FeelerPose::from(&(feeler::Pose::new(feeler::V3::z() * dz, feeler::V3::zeros()) * ab));
+    let (one, two) = (higher(0.004), higher(0.0075));
+    let steps = [(None, None, 0.0), (Some(&one), None, 0.004), (Some(&one), Some(&two), 0.0045)];
+    for (one, two, closed) in steps {
+        for (c, gap) in contacts.iter().zip(tracker.predicted_gaps([one, two], contacts.len())) {
+            let expected = c.gap - closed * c.local_normal[2].max(0.0);
+            assert!((gap - expected).abs() < 1e-9, "{gap} instead of {expected} of {c:?}");
         }
     }
     // The bore's wall bends towards the pin, by its radius.

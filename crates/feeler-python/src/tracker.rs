@@ -5,7 +5,7 @@ use crate::model::Body;
 use crate::pair::Verdict;
 use crate::pose;
 use crate::record::{StepContact, array};
-use feeler::{Pose, StepBound, TrackedStatus, TrackerCounts, TrackerOptions};
+use feeler::{GapPrediction, Pose, StepBound, TrackedStatus, TrackerCounts, TrackerOptions};
 use feeler_c::{FeelerStepContact, gap_hessian};
 use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ pub(crate) struct ContactTracker {
     tracker: feeler::ContactTracker,
     /// Poses of A and of B in the last update.
     poses: [Pose; 2],
+    prediction: GapPrediction,
 }
 
 pub(crate) fn bound_of([rotation, displacement]: [f64; 2]) -> StepBound {
@@ -71,7 +72,7 @@ impl ContactTracker {
         let options = options_of(reach, max_depth, max_step, gap_error, max_contacts, dilations);
         options.check().map_err(query)?;
         let tracker = feeler::ContactTracker::new(a.body.clone(), b.body.clone(), options);
-        Ok(Self { tracker, poses: [Pose::identity(); 2] })
+        Ok(Self { tracker, poses: [Pose::identity(); 2], prediction: GapPrediction::default() })
     }
 
     fn update<'py>(
@@ -133,6 +134,20 @@ impl ContactTracker {
         Ok(PyArray1::from_vec(py, values).reshape([contacts.len(), 6, 6])?.into_any())
     }
 
+    #[pyo3(signature = (one_step_ago, two_steps_ago = None, is_free = true))]
+    fn predicted_gaps<'py>(
+        &mut self,
+        py: Python<'py>,
+        one_step_ago: Option<&Bound<'py, PyAny>>,
+        two_steps_ago: Option<&Bound<'py, PyAny>>,
+        is_free: bool,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let known = |value: Option<&Bound<'py, PyAny>>| value.map(|v| pose::read(Some(v))).transpose();
+        let before = [known(one_step_ago)?, known(two_steps_ago)?];
+        let gaps = self.prediction.gaps(&self.tracker, before.each_ref().map(Option::as_ref), is_free);
+        Ok(PyArray1::from_slice(py, gaps))
+    }
+
     #[getter]
     fn bound(&self) -> Option<(f64, f64)> {
         self.tracker.bound().map(numbers_of)
@@ -175,7 +190,7 @@ impl ContactTracker {
     }
 
     fn __copy__(&self) -> Self {
-        Self { tracker: self.tracker.clone(), poses: self.poses }
+        Self { tracker: self.tracker.clone(), poses: self.poses, prediction: GapPrediction::default() }
     }
 
     fn __repr__(&self) -> String {

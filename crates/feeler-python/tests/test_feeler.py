@@ -78,6 +78,11 @@ def test_tracker(ball, box):
     rate = strict["gap_rate"]
     assert rate[:, :3] == pytest.approx(strict["local_normal"], abs=1e-12)
     assert rate[:, 3] == pytest.approx(strict["point_b"][:, 1], abs=1e-9)
+    # Falling by 4 um a step, after 3.5 um in the last case.
+    assert (tracker.predicted_gaps(None) == contacts["gap"]).all()
+    assert tracker.predicted_gaps([1, 2, 20.014]) == pytest.approx(contacts["gap"] - 0.004, abs=1e-9)
+    faster = tracker.predicted_gaps([1, 2, 20.014], [1, 2, 20.0175], is_free=False)
+    assert faster == pytest.approx(contacts["gap"] - 0.0045, abs=1e-9)
     # Corners of a flat contact are not isolated; a ball on a plate is.
     assert np.isnan(tracker.gap_hessians()).all() and tracker.gap_hessians().shape == (len(contacts), 6, 6)
     rolling = feeler.ContactTracker(box, ball)

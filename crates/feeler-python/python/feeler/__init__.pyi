@@ -340,6 +340,16 @@ class ContactTracker:
         """Second derivatives H of the gaps of the contacts, shape (contacts, 6, 6): a twist x of B at A's origin, in A's
         frame, changes a gap by gap_rate @ x + x @ H @ x / 2 up to third order, where B's pose changes by the exponential
         of the twist. NaN for a contact that is not isolated, such as a member of a conformal set."""
+    def predicted_gaps(
+        self, one_step_ago: Pose, two_steps_ago: Pose = None, is_free: bool = True
+    ) -> NDArray[np.float64]:
+        """Gaps (mm) of the contacts at the end of the step without that contact, shape (contacts,): for engines whose
+        contacts act only if they are closed. Such an engine needs the contacts with a negative gap. The bodies continue
+        as in the last step or accelerate as in the last two, whichever closes a gap more.
+
+        one_step_ago, two_steps_ago: poses of B in A's frame; None if unknown. Without the first one the gaps are those
+        of the last update.
+        is_free: no joints guide the bodies, and the prediction includes rotations by impacts on the other contacts."""
     @property
     def bound(self) -> tuple[float, float] | None:
         """Rotation and displacement of the last update."""
