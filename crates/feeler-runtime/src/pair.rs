@@ -508,6 +508,17 @@ impl ContactPair {
     /// Drops what was found out where the bodies were.
     fn forget_places(&mut self) {
         self.front.clear();
+        self.forget_answers();
+    }
+
+    /// Begins a new motion after a jump, as [`ContactPair::forget`] does. Pairs of nodes stay culled whose
+    /// margins exceed the jump.
+    pub(crate) fn forget_contacts(&mut self) {
+        self.contact_ids.clear();
+        self.forget_answers();
+    }
+
+    fn forget_answers(&mut self) {
         self.decision.clear();
         self.answered = None;
     }

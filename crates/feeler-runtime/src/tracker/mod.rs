@@ -374,7 +374,7 @@ impl ContactTracker {
         self.counts.updates += 1;
         self.counts.jumps += u64::from(jumped);
         if jumped {
-            self.pair.forget();
+            self.pair.forget_contacts();
             self.known.clear();
         } else if let (Some(motion), Some(last)) = (&motion, &self.last) {
             self.counts.uncovered += u64::from(!last.bound.contains(motion));
