@@ -197,7 +197,7 @@ impl Tracker {
     /// Predicted gaps, given poses of B in A's frame.
     fn predicted_gaps(&self, before: [Option<&FeelerPose>; 2], expected: usize) -> Vec<f64> {
         let (mut gaps, mut count) = (vec![0.0; expected], 0);
-        let [one, two] = before.map(|pose| pose.map_or(std::ptr::null(), std::ptr::from_ref));
+        let [one, two] = before.map(|pose| pose.map_or(null(), std::ptr::from_ref));
         let out = gaps.as_mut_ptr();
         ok(unsafe { feeler_tracker_predicted_gaps(self.0, one, two, true, out, expected, &raw mut count) });
         assert_eq!(count, expected, "one for each contact");
