@@ -104,8 +104,8 @@ fn waves_have_the_minima_of_their_areas() {
     assert!(n > 100, "only {n} minima compared");
 }
 
-/// Rims that follow circles and are pressed into each other: side by side, and end to end with the axes
-/// apart.
+/// Rims that follow circles and are pressed into each other and into circles: side by side, and end to end
+/// with the axes apart.
 #[test]
 fn pressed_rims_have_the_minima_of_their_areas() {
     let part = with_waves("cylinder");
@@ -122,16 +122,44 @@ fn pressed_rims_have_the_minima_of_their_areas() {
         penetration: 0.05 * radius,
         ..QueryOptions::within(0.05 * radius)
     };
-    let mut pressed = 0;
+    let mut pressed = [0, 0];
+    let canonical = model("cylinder");
     let end_to_end = [0.4, 0.8, 1.2, 1.5, 1.7, 1.8].map(|across| (across * radius, height));
     let side_by_side = [(2.0 * radius, 0.0), (1.9 * radius, 0.99 * height)];
     for (across, along) in end_to_end.into_iter().chain(side_by_side) {
         let poses = (&Pose::translation(across, 0.0, along), 0.02 * radius, 0.05);
-        let found = compare(&part.body, &part.body, &options, poses);
-        let is_rim = |l: &&Lmd| {
-            l.distance < 0.0 && [l.feature_a, l.feature_b].iter().all(|f| f.kind == FeatureKind::Edge)
-        };
-        pressed += found.iter().filter(is_rim).count();
+        for (n, a) in pressed.iter_mut().zip([&part.body, &canonical.body]) {
+            let found = compare(a, &part.body, &options, poses);
+            let is_rim = |l: &&Lmd| {
+                l.distance < 0.0 && [l.feature_a, l.feature_b].iter().all(|f| f.kind == FeatureKind::Edge)
+            };
+            *n += found.iter().filter(is_rim).count();
+        }
     }
-    assert!(pressed > 20, "only {pressed} pressed minima of rims");
+    assert!(pressed.iter().all(|n| *n > 20), "only {pressed:?} pressed minima of rims");
+}
+
+/// Base rims of cones side by side in one plane, at a gap of 0 to the waves: the sign of the critical pair of
+/// the circles that they follow is that of rounding.
+#[test]
+fn rims_that_touch_are_found() {
+    let part = with_waves("cone");
+    let rim = part.body.hierarchy().edges.iter().find_map(|e| match e.near.as_ref()?.shape {
+        Curve::Circle { frame, radius } => Some((frame, radius)),
+        _ => None,
+    });
+    let (frame, radius) = rim.expect("a rim that follows a circle");
+    for seed in 0..24 {
+        let placed = random_pose(seed, &Pose::identity(), 100.0, 3.0);
+        let angle = f64::from(u32::try_from(seed).expect("a small number"));
+        let beside = frame.vector(math::cos(angle), math::sin(angle), 0.0) * (2.0 * radius);
+        let pose = placed * Pose::translation(beside.x, beside.y, beside.z);
+        let mut pair = ContactPair::new(part.body.clone(), part.body.clone());
+        let options =
+            QueryOptions { detect_interference: false, penetration: 0.01, ..QueryOptions::within(1.0) };
+        pair.query(&placed, &pose, &options).expect("finite poses and options");
+        let least = pair.lmds().iter().map(|l| l.distance.abs()).fold(f64::INFINITY, f64::min);
+        // The waves of both.
+        assert!(least < 4.0 * HEIGHT * 40.0, "{seed}: {least}");
+    }
 }

@@ -826,8 +826,8 @@ typedef struct FeelerTrackedPair {
    */
   enum FeelerTrackedStatus status;
   /*
-   Not 0: the motion since the last step was a jump, or the pair was not near in it; all contacts were
-   searched anew.
+   Not 0: the motion since the last step was a jump, or the pair was not near in it; no contact
+   continues.
    */
   uint8_t jumped;
   /*
@@ -981,8 +981,8 @@ typedef struct FeelerTrackerUpdate {
    */
   uint32_t struct_size;
   /*
-   Not 0: the motion since the last update was a jump, or there was no update; all contacts were searched
-   anew.
+   Not 0: the motion since the last update was a jump, or there was no update; no contact
+   continues.
    */
   uint8_t jumped;
   /*
@@ -1908,11 +1908,11 @@ enum FeelerResult feeler_tracker_gap_hessians(const struct FeelerTracker *tracke
  Gaps (mm) of the contacts of the last update, in the order of `feeler_tracker_contacts`, at the end of the
  step without that contact: writes up to `capacity` gaps to `out` and their number to `count`. For engines
  whose contacts act only if they are closed: such an engine needs the contacts with a negative gap. The
- bodies continue as in the last step or accelerate as in the last two, whichever closes a gap more.
+ bodies continue as in the last step or accelerate as in the last two; the smaller gap is returned.
 
- `one_step_ago` and `two_steps_ago` are poses of B in A's frame, NULL if unknown; without the first one the
- gaps are those of the last update. `is_free`: no joints guide the bodies, and the prediction includes
- rotations by impacts on the other contacts. The contacts do not change.
+ `one_step_ago` and `two_steps_ago` are poses of B in A's frame. NULL means unknown here, not the identity;
+ without the first one the gaps are those of the last update. If `is_free`, no joints guide the bodies, and
+ the prediction includes rotations by impacts on the other contacts. The contacts do not change.
 
  # Safety
  No other thread uses `tracker`; poses are NULL or poses; `out` has room for `capacity` numbers; `count`

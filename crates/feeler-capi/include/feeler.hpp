@@ -261,8 +261,9 @@ public:
         return hessians;
     }
     /// Gaps (mm) of the contacts at the end of the step without that contact, for engines whose contacts act
-    /// only if they are closed. The bodies continue as in the last step or accelerate as in the last two. Poses of
-    /// B in A's frame; nullptr if unknown. `is_free`: no joints guide the bodies.
+    /// only if they are closed. The bodies continue as in the last step or accelerate as in the last two; the
+    /// smaller gap is returned. Poses of B in A's frame, nullptr if unknown; without the first one the gaps are
+    /// those of the last update. If `is_free`, no joints guide the bodies.
     std::vector<double> predicted_gaps(const Pose *one_step_ago, const Pose *two_steps_ago, bool is_free = true) {
         std::vector<double> gaps(contacts_.size());
         std::size_t n = 0;

@@ -19,8 +19,8 @@ pub struct FeelerTrackedPair {
     pub parts: [u32; 2],
     /// Status by the signed gaps of the contacts.
     pub status: FeelerTrackedStatus,
-    /// Not 0: the motion since the last step was a jump, or the pair was not near in it; all contacts were
-    /// searched anew.
+    /// Not 0: the motion since the last step was a jump, or the pair was not near in it; no contact
+    /// continues.
     pub jumped: u8,
     /// Not 0: a verdict was computed.
     pub decided: u8,

@@ -139,8 +139,8 @@ pub enum FeelerTrackedStatus {
 pub struct FeelerTrackerUpdate {
     /// `sizeof(FeelerTrackerUpdate)`, set by the caller.
     pub struct_size: u32,
-    /// Not 0: the motion since the last update was a jump, or there was no update; all contacts were searched
-    /// anew.
+    /// Not 0: the motion since the last update was a jump, or there was no update; no contact
+    /// continues.
     pub jumped: u8,
     /// Not 0: a verdict was computed.
     pub decided: u8,
@@ -436,11 +436,11 @@ pub unsafe extern "C" fn feeler_tracker_gap_hessians(
 /// Gaps (mm) of the contacts of the last update, in the order of `feeler_tracker_contacts`, at the end of the
 /// step without that contact: writes up to `capacity` gaps to `out` and their number to `count`. For engines
 /// whose contacts act only if they are closed: such an engine needs the contacts with a negative gap. The
-/// bodies continue as in the last step or accelerate as in the last two, whichever closes a gap more.
+/// bodies continue as in the last step or accelerate as in the last two; the smaller gap is returned.
 ///
-/// `one_step_ago` and `two_steps_ago` are poses of B in A's frame, NULL if unknown; without the first one the
-/// gaps are those of the last update. `is_free`: no joints guide the bodies, and the prediction includes
-/// rotations by impacts on the other contacts. The contacts do not change.
+/// `one_step_ago` and `two_steps_ago` are poses of B in A's frame. NULL means unknown here, not the identity;
+/// without the first one the gaps are those of the last update. If `is_free`, no joints guide the bodies, and
+/// the prediction includes rotations by impacts on the other contacts. The contacts do not change.
 ///
 /// # Safety
 /// No other thread uses `tracker`; poses are NULL or poses; `out` has room for `capacity` numbers; `count`
@@ -464,9 +464,7 @@ pub unsafe extern "C" fn feeler_tracker_predicted_gaps(
         };
         let before = [known(one_step_ago, "one_step_ago")?, known(two_steps_ago, "two_steps_ago")?];
         let before = before.each_ref().map(Option::as_ref);
-        tracker.broken = true;
         let gaps = tracker.prediction.gaps(&tracker.tracker, before, is_free);
-        tracker.broken = false;
         fill(gaps.iter().copied(), (out, capacity), count)
     })
 }

@@ -497,7 +497,7 @@ impl Body {
         self.samples.third_derivatives(self, area)
     }
 
-    /// Bundles of normals of a free-form face's area, piece by piece; none unless its patch has a pole.
+    /// Bundles of normals of a free-form face's area, piece by piece; empty unless its patch has a pole.
     pub(crate) fn normal_bundles_of(&self, area: AreaId) -> &[NormalBundle] {
         self.samples.bundles(self, area)
     }

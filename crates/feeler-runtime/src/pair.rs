@@ -511,13 +511,14 @@ impl ContactPair {
         self.forget_answers();
     }
 
-    /// Begins a new motion after a jump, as [`ContactPair::forget`] does. Pairs of nodes stay culled whose
-    /// margins exceed the jump.
-    pub(crate) fn forget_contacts(&mut self) {
+    /// Begins a new motion after a jump, as [`ContactPair::forget`] does. Pairs of nodes whose margins exceed
+    /// the jump stay culled.
+    pub(crate) fn forget_motion(&mut self) {
         self.contact_ids.clear();
         self.forget_answers();
     }
 
+    /// Drops the verdict's memory and the last answer.
     fn forget_answers(&mut self) {
         self.decision.clear();
         self.answered = None;

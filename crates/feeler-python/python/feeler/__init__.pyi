@@ -320,7 +320,7 @@ class ContactTracker:
         there are no contacts.
 
         Returns `jumped` (the motion since the last update was larger than max_step, or there was none, and
-        everything was searched anew), `decided` (a verdict was computed) and `dropped` (contacts that max_contacts
+        no contact continues), `decided` (a verdict was computed) and `dropped` (contacts that max_contacts
         dropped)."""
     def expected_bound(
         self, pose_a: Pose, pose_b: Pose, forced: float, max_displacement: float
@@ -345,11 +345,11 @@ class ContactTracker:
     ) -> NDArray[np.float64]:
         """Gaps (mm) of the contacts at the end of the step without that contact, shape (contacts,): for engines whose
         contacts act only if they are closed. Such an engine needs the contacts with a negative gap. The bodies continue
-        as in the last step or accelerate as in the last two, whichever closes a gap more.
+        as in the last step or accelerate as in the last two; the smaller gap is returned.
 
         one_step_ago, two_steps_ago: poses of B in A's frame; None if unknown. Without the first one the gaps are those
         of the last update.
-        is_free: no joints guide the bodies, and the prediction includes rotations by impacts on the other contacts."""
+        is_free: if true, no joints guide the bodies, and the prediction includes rotations by impacts on the other contacts."""
     @property
     def bound(self) -> tuple[float, float] | None:
         """Rotation and displacement of the last update."""

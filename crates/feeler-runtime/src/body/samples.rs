@@ -121,7 +121,7 @@ pub(crate) struct EdgeSegment {
     third: OnceLock<Third>,
 }
 
-/// How much the third derivative of an edge by its parameter varies.
+/// Variation of the third derivative of an edge by its parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Third {
     /// Largest difference from a constant, over the area and [`MARGIN`] beyond.
@@ -239,7 +239,7 @@ impl Samples {
         self.curvatures[area.index()].get_or_init(|| Box::new(CurvatureBounds::of_area(body, area)))
     }
 
-    /// Bundles of normals of a free-form face's area, piece by piece; none unless its patch has a pole.
+    /// Bundles of normals of a free-form face's area, piece by piece; empty unless its patch has a pole.
     pub(crate) fn bundles(&self, body: &Body, area: AreaId) -> &[NormalBundle] {
         self.bundles[area.index()].get_or_init(|| {
             let pole = self.get(body, area).poles.first();

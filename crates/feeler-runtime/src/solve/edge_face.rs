@@ -109,7 +109,7 @@ pub(crate) fn solve(
 }
 
 /// Points from which an area of a face can be reached along its outward normals, in the face's frame: those
-/// within a range of coordinates along each axis of its box that its [`NormalBundle`]s do not miss.
+/// within a range of coordinates along each axis of its box that no [`NormalBundle`] excludes.
 struct Slab<'a> {
     node: &'a TreeNode,
     /// Smallest and largest component of an outward normal along each axis of the box.

@@ -184,7 +184,7 @@ fn areas_in(
         let node_a = &ctx.a.tree()[ctx.a.leaf_of_area(i).index()];
         let partners = beside.iter().filter(|(_, of_b, node_b)| {
             let is_culled = |node_b| ctx.cull.is_some_and(|cull| cull.nodes(node_a, node_b).is_some());
-            // Their polyhedral cones exclude few pairs more, and take half as long as a solve.
+            // Polyhedral cones exclude few further pairs and cost half a solve.
             bits & of_b != 0 && !node_b.as_ref().is_some_and(is_culled)
         });
         out.extend(partners.map(|(j, ..)| (i, *j)));
@@ -243,8 +243,8 @@ fn decided(
     let reach = ctx.d_max + deviation;
     let flat = ctx.tol.tol.max(deviation + angle * extent);
     let is_edge = |s: &Shape| matches!(s.feature, Feature::Edge(_));
-    // Two edges have each critical pair with both signs, and are a minimum apart with both or with none:
-    // positive distances stand for both.
+    // Each critical pair of two edges occurs with both signs of normal and distance, in contact maybe with
+    // one. The second order is the same for both, so that negative distances are left out.
     let unsigned = is_edge(a) && is_edge(b);
     let depth = ctx.least - deviation;
     let range = if unsigned { [-flat, reach.max(-depth)] } else { [depth.min(-flat), reach] };
@@ -256,7 +256,7 @@ fn decided(
     let bend = CLEARLY * curvature * extent * extent + ctx.tol.tol;
     let mut spots = ArrayVec::new();
     for c in &found.isolated {
-        if unsigned && c.distance < 0.0 {
+        if unsigned && c.distance < -ctx.tol.tol {
             continue;
         }
         let is_pressed = c.distance < ctx.tol.least_distance();

@@ -26,7 +26,7 @@ use crate::tolerance::power_of_two;
 use crate::{Body, FeatureKind, FeatureRef, LmdClass};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{Primitive, signed_distance};
-use feeler_geom::{Curve, P2, P3, Surface, V3, math};
+use feeler_geom::{Curve, CurveDerivs, P2, P3, Surface, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -195,8 +195,8 @@ fn along_borders(ctx: &Context<'_>, step: &Widening, contact: &Accepted, out: &m
     }
 }
 
-/// A place of an edge near a point, where samples along the edge begin: the foot but for second orders. The
-/// nearest point of a spline would take a search of all its pieces.
+/// Start of the samples along an edge: approximate footpoint of a point. A projection onto a spline would
+/// search all its pieces.
 fn place_near(body: &Body, edge: EdgeId, p: &P3) -> FeatureRef {
     let feature = Feature::Edge(edge);
     if !matches!(body.edge(edge).curve, Curve::Bezier(_)) {
@@ -206,9 +206,15 @@ fn place_near(body: &Body, edge: EdgeId, p: &P3) -> FeatureRef {
     let segments = body.areas_of(body.data(feature)).iter().zip(body.segments_of(edge));
     let nearest = segments.min_by(|x, y| distance(x.1).total_cmp(&distance(y.1)));
     let t = nearest.map_or(0.0, |(area, segment)| {
-        let (rect, d) = (&body.area(*area).rect, &segment.middle);
-        let forward = d.d1.dot(&(p - d.p)) / d.d1.norm_squared();
-        (0.5 * (rect.u0 + rect.u1) + forward).clamp(rect.u0, rect.u1)
+        let rect = &body.area(*area).rect;
+        let step = |t: f64, d: &CurveDerivs| {
+            let from = p - d.p;
+            let second = d.d1.norm_squared() - d.d2.dot(&from);
+            let forward = if second > 0.0 { d.d1.dot(&from) / second } else { 0.0 };
+            (t + forward).clamp(rect.u0, rect.u1)
+        };
+        let t = step(0.5 * (rect.u0 + rect.u1), &segment.middle);
+        step(t, &body.edge(edge).curve.derivs(t))
     });
     FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: 0, uv: [t, 0.0] }
 }
@@ -320,13 +326,13 @@ fn along_edge(
             (data.closed && period.is_some()) || (span.t0 <= t && t <= span.t1)
         });
         if !is_on {
-            return Look::Beside;
+            return Facing::Beside;
         }
         let p = data.curve.point(t);
         let facing = match facing(ctx, other, (face, hint.of(i, middle)), &ctx.in_a(which, &p), step) {
-            Look::Faces(facing) => facing,
-            Look::TooFar => return Look::TooFar,
-            Look::Beside => return Look::Beside,
+            Facing::At(point) => point,
+            Facing::OutOfReach => return Facing::OutOfReach,
+            Facing::Beside => return Facing::Beside,
         };
         hint.set(&facing.place);
         let alpha = (step.rotation + bend.norm() * step.displacement).min(LARGEST_DILATION);
@@ -336,10 +342,10 @@ fn along_edge(
             Some(normals.test(&across, ctx.tol.angle, alpha) != Polar::Outside)
         };
         if is_in_polar(&outward_of(ctx, which, &facing.n)) != Some(true) {
-            return Look::Beside;
+            return Facing::Beside;
         }
         let own = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: 0, uv: [t, 0.0] };
-        Look::Faces(facing.sample(contact, which, own, ([i, 0], [step_length, 1.0])))
+        Facing::At(facing.sample(contact, which, own, ([i, 0], [step_length, 1.0])))
     };
     let is_closed_form = ctx.primitive(other, face).is_some()
         && (!matches!(data.curve, Curve::Bezier(_)) || is_round(body, edge));
@@ -360,7 +366,7 @@ fn walk(
     middle: i64,
     (most, in_all): (i64, usize),
     skips: bool,
-    sample: &dyn Fn(i64) -> Look<Sample>,
+    sample: &dyn Fn(i64) -> Facing<Sample>,
     out: &mut Vec<Sample>,
 ) {
     for sign in [1, -1] {
@@ -370,11 +376,11 @@ fn walk(
                 return;
             }
             match sample(middle + sign * k) {
-                Look::Faces(s) => out.push(s),
+                Facing::At(s) => out.push(s),
                 // The nearest points are on both sides of the contact.
-                Look::TooFar if k > 0 => break,
+                Facing::OutOfReach if k > 0 => break,
                 // Beyond a border of either face; there may be more behind it.
-                Look::Beside if k > 0 && !skips => break,
+                Facing::Beside if k > 0 && !skips => break,
                 _ => {}
             }
         }
@@ -447,23 +453,23 @@ fn on_faces(
     let sample = |i: i64, (j, middle_u): (i64, i64), spacing_u: f64| {
         let uv = P2::new(i as f64 * spacing_u, j as f64 * spacing_v);
         if !on_face(data, uv, deviation, &ctx.tol) {
-            return Look::Beside;
+            return Facing::Beside;
         }
         let p = data.surface.point(uv);
         let near = hint.of(i, middle_u);
         let facing = match facing(ctx, other, (of_other, near), &ctx.in_a(which, &p), step) {
-            Look::Faces(facing) => facing,
-            Look::TooFar => return Look::TooFar,
-            Look::Beside => return Look::Beside,
+            Facing::At(point) => point,
+            Facing::OutOfReach => return Facing::OutOfReach,
+            Facing::Beside => return Facing::Beside,
         };
         hint.set(&facing.place);
         // Normals are opposite up to the rotation of the step and the curvature between samples.
         let outward = outward_normal(data, uv);
         if outward.dot(&outward_of(ctx, which, &facing.n)) < math::cos(LARGEST_DILATION) {
-            return Look::Beside;
+            return Facing::Beside;
         }
         let own = FeatureRef { kind: FeatureKind::Face, index: face.0, source: 0, uv: [uv.x, uv.y] };
-        Look::Faces(facing.sample(contact, which, own, ([i, j], [spacing_u, spacing_v])))
+        Facing::At(facing.sample(contact, which, own, ([i, j], [spacing_u, spacing_v])))
     };
     let middle_v = whole_number(uv.y / spacing_v);
     let [along_u, along_v] = is_sampled.map(|is| if is { MAX_ALONG_LINE } else { 0 });
@@ -497,18 +503,18 @@ fn on_faces(
     has_borders
 }
 
-/// What a point of one side faces on the other.
-enum Look<T> {
-    Faces(T),
-    /// A face that the step does not reach.
-    TooFar,
-    /// No face: the foot is beyond its border or its normals.
+/// Result of the search for the nearest point of a face.
+enum Facing<T> {
+    At(T),
+    /// The step does not reach the face.
+    OutOfReach,
+    /// The face has no such point: it is beyond the border, its normal is outside a polar, or it is too deep.
     Beside,
 }
 
 /// A point of one side and the nearest one of a face of the other.
 #[derive(Clone, Copy, Debug)]
-struct Facing {
+struct FacePoint {
     /// Points on A and on B (frame of A).
     points: [P3; 2],
     /// Unit normal from A to B.
@@ -518,7 +524,7 @@ struct Facing {
     is_extended: bool,
 }
 
-impl Facing {
+impl FacePoint {
     fn sample(
         &self,
         contact: &Accepted,
@@ -554,10 +560,10 @@ fn facing(
     (feature, near): (Feature, P2),
     p: &P3,
     step: &Widening,
-) -> Look<Facing> {
-    let Feature::Face(face) = feature else { return Look::Beside };
+) -> Facing<FacePoint> {
+    let Feature::Face(face) = feature else { return Facing::Beside };
     let (foot, outward, distance, hint) = if let Some(primitive) = ctx.primitive(which, feature) {
-        let Some(s) = signed_distance(&primitive, p) else { return Look::Beside };
+        let Some(s) = signed_distance(&primitive, p) else { return Facing::Beside };
         (s.foot, s.gradient, s.value, None)
     } else {
         let data = ctx.body(which).face(face);
@@ -570,17 +576,19 @@ fn facing(
         // Reject points of another turn of the face, and points beyond the border by more than the step.
         let beside = (p - foot - outward * distance).norm();
         if beside > step.displacement {
-            return Look::Beside;
+            return Facing::Beside;
         }
         (foot, outward, distance, Some(uv))
     };
     // Reject deeper points: they lie on another side of the solid, or on another turn of a thread.
     if distance < ctx.least {
-        return Look::Beside;
+        return Facing::Beside;
     }
-    // Trims and normals, which take longer, are not asked about points that no trim would bring nearer.
+    // Trims and normals are tested last: they take longer and do not change the distance. There may be nearer
+    // points behind one that is beside the face.
     if distance > step.max_distance {
-        return Look::TooFar;
+        let bounds = ctx.body(which).data(feature).bounds.inflated(step.displacement);
+        return if bounds.contains(&ctx.in_own(which, &foot)) { Facing::OutOfReach } else { Facing::Beside };
     }
     let (points, n) = match which {
         Which::A => ([foot, *p], outward),
@@ -589,9 +597,9 @@ fn facing(
     let basis = complete_basis(&n);
     let beside = ctx.beside(distance).max(step.displacement);
     let foot = Foot { p: &foot, n: outward, basis, hint, in_domain: None, beside };
-    side(ctx, which, feature, &foot, &ctx.tol).map_or(Look::Beside, |found| {
+    side(ctx, which, feature, &foot, &ctx.tol).map_or(Facing::Beside, |found| {
         let located = found.located;
-        Look::Faces(Facing { points, n, distance, place: located.place, is_extended: located.is_beside })
+        Facing::At(FacePoint { points, n, distance, place: located.place, is_extended: located.is_beside })
     })
 }
 

@@ -149,7 +149,7 @@ pub enum TrackedStatus {
 /// Report of an update.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Update {
-    /// The motion since the last update was a jump, or there was none: everything was searched anew.
+    /// The motion since the last update was a jump, or there was no update: no contact continues.
     pub jumped: bool,
     /// A verdict was computed.
     pub decided: bool,
@@ -374,7 +374,7 @@ impl ContactTracker {
         self.counts.updates += 1;
         self.counts.jumps += u64::from(jumped);
         if jumped {
-            self.pair.forget_contacts();
+            self.pair.forget_motion();
             self.known.clear();
         } else if let (Some(motion), Some(last)) = (&motion, &self.last) {
             self.counts.uncovered += u64::from(!last.bound.contains(motion));

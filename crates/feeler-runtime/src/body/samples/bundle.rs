@@ -1,4 +1,4 @@
-//! Bundles of normals: which points can be reached along the normals of a piece of a face.
+//! Bundles of normals: bounds of the points on the normals of a piece of a face.
 
 use super::{MARGIN, Pole, at};
 use crate::Body;
@@ -9,7 +9,7 @@ use feeler_hierarchy::{AreaId, Feature};
 const AROUND: usize = 8;
 const AWAY: usize = 2;
 
-/// A ball that holds the points of a piece of a face, and a cone that holds its outward normals.
+/// A ball around a piece of a face and a cone around its outward normals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NormalBundle {
     pub center: P3,
@@ -23,12 +23,12 @@ pub(crate) struct NormalBundle {
 }
 
 impl NormalBundle {
-    /// Whether no point of a ball is on a normal of the piece, at a signed distance in a range.
+    /// Returns whether no point of a ball lies on a normal of the piece at a signed distance within a range.
     ///
     /// Seen from the piece, directions to the ball differ from the one between the centres by at most an
     /// angle δ. There is no such point if that direction is off the axis by more than the half-angle and δ
     /// together, on both sides of the face.
-    pub(crate) fn misses(&self, center: &P3, radius: f64, [least, most]: [f64; 2]) -> bool {
+    pub(crate) fn misses(&self, center: &P3, radius: f64, [min, max]: [f64; 2]) -> bool {
         let from = center - self.center;
         let (distance, around) = (from.norm(), self.radius + radius);
         let nearest = distance - around;
@@ -41,12 +41,11 @@ impl NormalBundle {
         let is_wide = self.cos <= 0.0;
         let open = distance * (self.cos * cos_delta - self.sin * sin_delta);
         let along = from.dot(&self.axis);
-        (nearest > most || !is_wide && along < open) && (nearest > -least || !is_wide && -along < open)
+        (nearest > max || !is_wide && along < open) && (nearest > -min || !is_wide && -along < open)
     }
 
-    /// Bundles of the pieces of a free-form area and [`MARGIN`] beyond it, but for what is behind the pole of
-    /// its patch. Around the apex of a cone each of them has a narrow cone of normals; one around all of them
-    /// would hold the directions within the apex's own polar, too.
+    /// Bundles of the pieces of a free-form area and [`MARGIN`] beyond it, except behind the pole. Around an
+    /// apex each piece has a narrow cone of normals; a single cone would contain the apex's polar.
     pub(super) fn of_area(body: &Body, index: AreaId, pole: &Pole) -> Box<[Self]> {
         let area = body.area(index);
         let Feature::Face(f) = area.feature else { unreachable!("an area of a face") };
