@@ -981,8 +981,7 @@ typedef struct FeelerTrackerUpdate {
    */
   uint32_t struct_size;
   /*
-   Not 0: the motion since the last update was a jump, or there was no update; no contact
-   continues.
+   Not 0: the motion since the last update was a jump, or there was no update; no contact continues.
    */
   uint8_t jumped;
   /*

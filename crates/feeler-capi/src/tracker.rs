@@ -139,8 +139,7 @@ pub enum FeelerTrackedStatus {
 pub struct FeelerTrackerUpdate {
     /// `sizeof(FeelerTrackerUpdate)`, set by the caller.
     pub struct_size: u32,
-    /// Not 0: the motion since the last update was a jump, or there was no update; no contact
-    /// continues.
+    /// Not 0: the motion since the last update was a jump, or there was no update; no contact continues.
     pub jumped: u8,
     /// Not 0: a verdict was computed.
     pub decided: u8,

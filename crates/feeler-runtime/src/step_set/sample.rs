@@ -326,14 +326,10 @@ fn along_edge(
             (data.closed && period.is_some()) || (span.t0 <= t && t <= span.t1)
         });
         if !is_on {
-            return Facing::Beside;
+            return Err(Miss::Beside);
         }
         let p = data.curve.point(t);
-        let facing = match facing(ctx, other, (face, hint.of(i, middle)), &ctx.in_a(which, &p), step) {
-            Facing::At(point) => point,
-            Facing::OutOfReach => return Facing::OutOfReach,
-            Facing::Beside => return Facing::Beside,
-        };
+        let facing = facing(ctx, other, (face, hint.of(i, middle)), &ctx.in_a(which, &p), step)?;
         hint.set(&facing.place);
         let alpha = (step.rotation + bend.norm() * step.displacement).min(LARGEST_DILATION);
         let is_in_polar = |n: &V3| {
@@ -342,10 +338,10 @@ fn along_edge(
             Some(normals.test(&across, ctx.tol.angle, alpha) != Polar::Outside)
         };
         if is_in_polar(&outward_of(ctx, which, &facing.n)) != Some(true) {
-            return Facing::Beside;
+            return Err(Miss::Beside);
         }
         let own = FeatureRef { kind: FeatureKind::Edge, index: edge.0, source: 0, uv: [t, 0.0] };
-        Facing::At(facing.sample(contact, which, own, ([i, 0], [step_length, 1.0])))
+        Ok(facing.sample(contact, which, own, ([i, 0], [step_length, 1.0])))
     };
     let is_closed_form = ctx.primitive(other, face).is_some()
         && (!matches!(data.curve, Curve::Bezier(_)) || is_round(body, edge));
@@ -366,7 +362,7 @@ fn walk(
     middle: i64,
     (most, in_all): (i64, usize),
     skips: bool,
-    sample: &dyn Fn(i64) -> Facing<Sample>,
+    sample: &dyn Fn(i64) -> Result<Sample, Miss>,
     out: &mut Vec<Sample>,
 ) {
     for sign in [1, -1] {
@@ -376,11 +372,11 @@ fn walk(
                 return;
             }
             match sample(middle + sign * k) {
-                Facing::At(s) => out.push(s),
+                Ok(s) => out.push(s),
                 // The nearest points are on both sides of the contact.
-                Facing::OutOfReach if k > 0 => break,
+                Err(Miss::OutOfReach) if k > 0 => break,
                 // Beyond a border of either face; there may be more behind it.
-                Facing::Beside if k > 0 && !skips => break,
+                Err(Miss::Beside) if k > 0 && !skips => break,
                 _ => {}
             }
         }
@@ -453,23 +449,19 @@ fn on_faces(
     let sample = |i: i64, (j, middle_u): (i64, i64), spacing_u: f64| {
         let uv = P2::new(i as f64 * spacing_u, j as f64 * spacing_v);
         if !on_face(data, uv, deviation, &ctx.tol) {
-            return Facing::Beside;
+            return Err(Miss::Beside);
         }
         let p = data.surface.point(uv);
         let near = hint.of(i, middle_u);
-        let facing = match facing(ctx, other, (of_other, near), &ctx.in_a(which, &p), step) {
-            Facing::At(point) => point,
-            Facing::OutOfReach => return Facing::OutOfReach,
-            Facing::Beside => return Facing::Beside,
-        };
+        let facing = facing(ctx, other, (of_other, near), &ctx.in_a(which, &p), step)?;
         hint.set(&facing.place);
         // Normals are opposite up to the rotation of the step and the curvature between samples.
         let outward = outward_normal(data, uv);
         if outward.dot(&outward_of(ctx, which, &facing.n)) < math::cos(LARGEST_DILATION) {
-            return Facing::Beside;
+            return Err(Miss::Beside);
         }
         let own = FeatureRef { kind: FeatureKind::Face, index: face.0, source: 0, uv: [uv.x, uv.y] };
-        Facing::At(facing.sample(contact, which, own, ([i, j], [spacing_u, spacing_v])))
+        Ok(facing.sample(contact, which, own, ([i, j], [spacing_u, spacing_v])))
     };
     let middle_v = whole_number(uv.y / spacing_v);
     let [along_u, along_v] = is_sampled.map(|is| if is { MAX_ALONG_LINE } else { 0 });
@@ -503,9 +495,8 @@ fn on_faces(
     has_borders
 }
 
-/// Result of the search for the nearest point of a face.
-enum Facing<T> {
-    At(T),
+/// Why a point has no sample.
+enum Miss {
     /// The step does not reach the face.
     OutOfReach,
     /// The face has no such point: it is beyond the border, its normal is outside a polar, or it is too deep.
@@ -560,10 +551,10 @@ fn facing(
     (feature, near): (Feature, P2),
     p: &P3,
     step: &Widening,
-) -> Facing<FacePoint> {
-    let Feature::Face(face) = feature else { return Facing::Beside };
+) -> Result<FacePoint, Miss> {
+    let Feature::Face(face) = feature else { return Err(Miss::Beside) };
     let (foot, outward, distance, hint) = if let Some(primitive) = ctx.primitive(which, feature) {
-        let Some(s) = signed_distance(&primitive, p) else { return Facing::Beside };
+        let s = signed_distance(&primitive, p).ok_or(Miss::Beside)?;
         (s.foot, s.gradient, s.value, None)
     } else {
         let data = ctx.body(which).face(face);
@@ -576,19 +567,19 @@ fn facing(
         // Reject points of another turn of the face, and points beyond the border by more than the step.
         let beside = (p - foot - outward * distance).norm();
         if beside > step.displacement {
-            return Facing::Beside;
+            return Err(Miss::Beside);
         }
         (foot, outward, distance, Some(uv))
     };
     // Reject deeper points: they lie on another side of the solid, or on another turn of a thread.
     if distance < ctx.least {
-        return Facing::Beside;
+        return Err(Miss::Beside);
     }
     // Trims and normals are tested last: they take longer and do not change the distance. There may be nearer
     // points behind one that is beside the face.
     if distance > step.max_distance {
         let bounds = ctx.body(which).data(feature).bounds.inflated(step.displacement);
-        return if bounds.contains(&ctx.in_own(which, &foot)) { Facing::OutOfReach } else { Facing::Beside };
+        return Err(if bounds.contains(&ctx.in_own(which, &foot)) { Miss::OutOfReach } else { Miss::Beside });
     }
     let (points, n) = match which {
         Which::A => ([foot, *p], outward),
@@ -597,10 +588,8 @@ fn facing(
     let basis = complete_basis(&n);
     let beside = ctx.beside(distance).max(step.displacement);
     let foot = Foot { p: &foot, n: outward, basis, hint, in_domain: None, beside };
-    side(ctx, which, feature, &foot, &ctx.tol).map_or(Facing::Beside, |found| {
-        let located = found.located;
-        Facing::At(FacePoint { points, n, distance, place: located.place, is_extended: located.is_beside })
-    })
+    let located = side(ctx, which, feature, &foot, &ctx.tol).ok_or(Miss::Beside)?.located;
+    Ok(FacePoint { points, n, distance, place: located.place, is_extended: located.is_beside })
 }
 
 /// A's direction from A to B as the outward direction of a side, in its own frame.

@@ -25,9 +25,13 @@ pub(crate) struct NormalBundle {
 impl NormalBundle {
     /// Returns whether no point of a ball lies on a normal of the piece at a signed distance within a range.
     ///
-    /// Seen from the piece, directions to the ball differ from the one between the centres by at most an
-    /// angle δ. There is no such point if that direction is off the axis by more than the half-angle and δ
-    /// together, on both sides of the face.
+    /// Directions from the piece to the ball differ from the direction between the centres by at most an
+    /// angle δ. If the angle between that direction and the axis exceeds the sum of half-angle and δ, the
+    /// ball contains no point on this side of the face. The same test with the opposite axis excludes the
+    /// other side.
+    ///
+    /// # Source
+    /// MATH §8, edges against patches.
     pub(crate) fn misses(&self, center: &P3, radius: f64, [min, max]: [f64; 2]) -> bool {
         let from = center - self.center;
         let (distance, around) = (from.norm(), self.radius + radius);
