@@ -48,8 +48,7 @@ quiet c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror crates/feeler-capi/tests/c
 LD_LIBRARY_PATH="$library" "$place/chrono" data
 # Threads of the pool live as long as the program: what is only possibly lost is theirs.
 leaks=(valgrind -q --leak-check=full --show-leak-kinds=definite,indirect
-  --errors-for-leak-kinds=definite,indirect --error-exitcode=9
-  "--suppressions=$PWD/tools/bindings/valgrind.supp")
+  --errors-for-leak-kinds=definite,indirect --error-exitcode=9)
 quiet "${leaks[@]}" "$place/examples/query" data/bore.step data/pin.step 1 0.05 0 0 0 0 0 1
 quiet env LD_LIBRARY_PATH="$library" "${leaks[@]}" "$place/chrono" data
 quiet "${leaks[@]}" "$place/examples/simulator" data/perforated-plate.step data/ball.step

@@ -45,11 +45,24 @@ pub(crate) struct Request<'a> {
 pub(crate) struct Front {
     tree: PairTree<u32>,
     placed: PlacedTree<TreeNode>,
-    /// Parameters of culling beside the pose: reach and distance beside faces (mm), and dilations.
-    valid_for: Option<([f64; 2], Dilations)>,
+    valid_for: Parameters,
     /// Pairs of features that are solved as wholes.
     wholes: Wholes,
     envelopes: PlacedEnvelopes,
+}
+
+/// Parameters of culling beside the pose.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Parameters {
+    /// Reach and distance beside faces (mm); NaN, which equals nothing, before the first query.
+    lengths: [f64; 2],
+    dilations: Dilations,
+}
+
+impl Default for Parameters {
+    fn default() -> Self {
+        Self { lengths: [f64::NAN; 2], dilations: Dilations::uniform(0.0) }
+    }
 }
 
 /// Pairs of features that are solved as wholes, by numbers.
@@ -127,10 +140,10 @@ impl Front {
         }
         self.placed.restart(b.tree());
         self.envelopes.restart(b);
-        let key = Some(([cull.reach, cull.beside()], *cull.dilations()));
-        if self.valid_for != key {
+        let parameters = Parameters { lengths: [cull.reach, cull.beside()], dilations: *cull.dilations() };
+        if self.valid_for != parameters {
             self.clear();
-            self.valid_for = key;
+            self.valid_for = parameters;
         }
         self.wholes.restart();
         let Self { tree, placed, wholes, envelopes, .. } = self;
