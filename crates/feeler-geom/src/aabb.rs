@@ -29,13 +29,13 @@ impl Aabb {
         b
     }
 
-    /// Enlarges the box to hold `p`.
+    /// Enlarges the box to contain `p`.
     pub fn insert(&mut self, p: &P3) {
         self.min = self.min.inf(p);
         self.max = self.max.sup(p);
     }
 
-    /// Smallest box around both.
+    /// Smallest box that contains both boxes.
     #[must_use]
     pub fn union(&self, o: &Self) -> Self {
         Self { min: self.min.inf(&o.min), max: self.max.sup(&o.max) }
@@ -47,7 +47,7 @@ impl Aabb {
         Self { min: self.min.map(|c| c - r), max: self.max.map(|c| c + r) }
     }
 
-    /// Whether nothing is inside.
+    /// Whether the box contains no point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         (0..3).any(|i| self.min[i] > self.max[i])

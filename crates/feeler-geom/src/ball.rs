@@ -1,8 +1,9 @@
-//! Balls of vectors: what is known of a vector that varies.
+//! Balls of vectors: enclosures of vectors that vary.
 //!
-//! Every operation returns a ball that holds all exact results for vectors in its arguments: radii grow by a
-//! bound of the rounding of the centre. Coarser than intervals by coordinate for a single operation, but the
-//! same in every frame, and dot products of nearly orthogonal vectors stay small.
+//! Every operation returns a ball that contains all exact results for vectors in its arguments: radii
+//! grow by a bound of the rounding error of the centre. Balls are coarser than intervals per coordinate
+//! for a single operation, but they do not depend on the frame, and dot products of nearly orthogonal
+//! vectors stay small.
 //!
 //! # Source
 //! Midpoint-radius arithmetic; used by the uniqueness certificates of MATH §8.
@@ -14,34 +15,35 @@ use crate::V3;
 pub struct Ball {
     /// Centre.
     pub center: V3,
-    /// Radius, ≥ 0; infinite where nothing is known.
+    /// Radius, ≥ 0; infinite if the vector is unbounded.
     pub radius: f64,
 }
 
-/// Rounding of one operation on three coordinates, relative.
+/// Bound of the relative rounding error of one operation on three coordinates. A larger value leaves
+/// more certificates undecided; a smaller one makes them unsafe.
 const ROUND: f64 = 8.0 * f64::EPSILON;
 
 impl Ball {
-    /// A ball.
+    /// Creates a ball from its centre and its radius (≥ 0).
     #[must_use]
     pub fn new(center: V3, radius: f64) -> Self {
         Self { center, radius }
     }
 
-    /// One vector, taken as exact.
+    /// The ball of radius 0 about an exact vector.
     #[must_use]
     pub fn exact(v: V3) -> Self {
         Self { center: v, radius: 0.0 }
     }
 
-    /// Nothing is known.
+    /// The ball of infinite radius, which contains every vector.
     #[must_use]
     pub fn everything() -> Self {
         Self { center: V3::zeros(), radius: f64::INFINITY }
     }
 
-    /// Smallest ball about the middle of the box of some vectors that holds their convex hull; the zero
-    /// vector for none.
+    /// Smallest ball that contains `vectors` and is centred in the middle of their bounding box; the
+    /// zero vector if `vectors` is empty.
     #[must_use]
     pub fn around(vectors: &[V3]) -> Self {
         let Some(first) = vectors.first() else { return Self::exact(V3::zeros()) };
@@ -56,7 +58,7 @@ impl Ball {
         if radius.is_finite() { Self { center, radius } } else { Self::everything() }
     }
 
-    /// Largest length.
+    /// Largest length of a vector in the ball.
     #[must_use]
     pub fn norm(&self) -> f64 {
         (self.center.norm() + self.radius) * (1.0 + ROUND)
@@ -68,26 +70,26 @@ impl Ball {
         Self::rounded(self.center, self.radius + by, 0.0)
     }
 
-    /// Sums.
+    /// Encloses the sums of vectors of both balls.
     #[must_use]
     pub fn plus(&self, o: &Self) -> Self {
         let magnitude = self.center.norm() + o.center.norm();
         Self::rounded(self.center + o.center, self.radius + o.radius, magnitude)
     }
 
-    /// Differences.
+    /// Encloses the differences of vectors of both balls.
     #[must_use]
     pub fn minus(&self, o: &Self) -> Self {
         self.plus(&o.times(-1.0))
     }
 
-    /// Multiples.
+    /// Encloses the multiples by `f` of all vectors.
     #[must_use]
     pub fn times(&self, f: f64) -> Self {
         Self::rounded(self.center * f, self.radius * f.abs(), self.center.norm() * f.abs())
     }
 
-    /// Middle and radius of the dot products.
+    /// Middle and radius of an interval that contains the dot products.
     #[must_use]
     pub fn dot(&self, o: &Self) -> (f64, f64) {
         let (a, b) = (self.center.norm(), o.center.norm());
@@ -96,14 +98,14 @@ impl Ball {
         (self.center.dot(&o.center), if radius.is_finite() { radius } else { f64::INFINITY })
     }
 
-    /// Largest absolute dot product.
+    /// Upper bound of the absolute dot products.
     #[must_use]
     pub fn dot_bound(&self, o: &Self) -> f64 {
         let (middle, radius) = self.dot(o);
         middle.abs() + radius
     }
 
-    /// Cross products.
+    /// Encloses the cross products of vectors of both balls.
     #[must_use]
     pub fn cross(&self, o: &Self) -> Self {
         let (a, b) = (self.center.norm(), o.center.norm());
@@ -125,7 +127,7 @@ mod tests {
     use rand::Rng;
 
     #[test]
-    fn operations_hold_what_they_should() {
+    fn operations_enclose_exact_results() {
         let mut r = rng(91);
         for _ in 0..20_000 {
             let mut pair = || {
@@ -144,17 +146,20 @@ mod tests {
             assert!((x.dot(&y) - middle).abs() <= radius + 1e-15 * a.norm() * b.norm(), "{a:?} · {b:?}");
             assert!(x.dot(&y).abs() <= a.dot_bound(&b) && x.norm() <= a.norm(), "{a:?}");
         }
-        assert!(!Ball::everything().cross(&Ball::exact(V3::zeros())).radius.is_nan(), "nothing known");
+        assert!(
+            !Ball::everything().cross(&Ball::exact(V3::zeros())).radius.is_nan(),
+            "an unbounded operand gives NaN"
+        );
     }
 
     #[test]
-    fn a_ball_around_vectors_holds_them() {
+    fn a_ball_around_vectors_contains_them() {
         let mut r = rng(92);
         for n in 1..20 {
             let all: Vec<V3> = (0..n).map(|_| unit(&mut r) * r.random_range(0.1..5.0)).collect();
             let ball = Ball::around(&all);
             assert!(all.iter().all(|v| ball.contains(v)), "{all:?}");
         }
-        assert!(Ball::around(&[]).radius < 1e-300, "none");
+        assert!(Ball::around(&[]).radius < 1e-300, "the ball around no vectors is not a point");
     }
 }

@@ -1,6 +1,7 @@
-//! Pascal's triangle: as a table made by the compiler, and rows of any length.
+//! Pascal's triangle: a table computed at compile time, and single rows of any length.
 
-/// Binomial coefficients: row `n`, entry `k ≤ n`; the rest is zero. Exact up to row 56.
+/// Table of binomial coefficients: row `n`, entry `k ≤ n`; the other entries are zero. Exact up to row
+/// 56.
 pub(crate) const fn pascal<const N: usize>() -> [[f64; N]; N] {
     let mut c = [[0.0; N]; N];
     let mut n = 0;
@@ -16,7 +17,7 @@ pub(crate) const fn pascal<const N: usize>() -> [[f64; N]; N] {
     c
 }
 
-/// Row `n`, where no table is long enough.
+/// Computes row `n`, for degrees beyond the tables.
 pub(crate) fn row(n: usize) -> Vec<f64> {
     let mut row = vec![1.0];
     for _ in 0..n {
@@ -29,7 +30,7 @@ pub(crate) fn row(n: usize) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn rows_are_those_of_the_table() {
+    fn rows_agree_with_the_table() {
         let table = super::pascal::<9>();
         for (n, expected) in table.iter().enumerate() {
             assert_eq!(super::row(n), expected[..=n]);

@@ -1,7 +1,8 @@
 //! Long arrays of small records as plain little-endian bytes.
 //!
-//! A record has a fixed size and no padding. `#[serde(with = "feeler_geom::bulk")]` on a `Vec` of records
-//! stores it as one run of bytes: a reader copies it field by field, without asking serde about every number.
+//! A record has a fixed size and no padding. `#[serde(with = "feeler_geom::bulk")]` on a `Vec` of
+//! records stores them as one run of bytes: a reader copies field by field, without a call of serde for
+//! every number.
 
 use crate::{Obb, P2, P3, V3};
 use nalgebra::Vector4;
@@ -10,19 +11,20 @@ use serde::ser::Serializer;
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A record of fixed size.
+/// A record of fixed size in bytes.
 pub trait Record: Sized {
-    /// Bytes that it takes.
+    /// Size of a record in bytes.
     const SIZE: usize;
 
-    /// Appends its bytes.
+    /// Appends the record's bytes to `out`.
     fn put(&self, out: &mut Vec<u8>);
 
-    /// Takes its [`SIZE`](Self::SIZE) bytes; none: they are no such record. Numbers are not judged here.
+    /// Reads the next [`SIZE`](Self::SIZE) bytes; `None` if they are too few or do not encode such a
+    /// record. The values of numbers are not validated here.
     fn take(from: &mut Bytes<'_>) -> Option<Self>;
 }
 
-/// Bytes still to be read.
+/// Cursor over the bytes that are still to be read.
 #[derive(Debug)]
 pub struct Bytes<'a>(&'a [u8]);
 
@@ -93,7 +95,8 @@ macro_rules! coordinates {
 
 coordinates!(P2: 2, P3: 3, V3: 3, Vector4<f64>: 4);
 
-/// Makes a struct of records a record: `record!(Type { field: FieldType, … })`, with all fields.
+/// Implements [`Record`](crate::bulk::Record) for a struct of records:
+/// `record!(Type { field: FieldType, … })` lists all fields.
 #[macro_export]
 macro_rules! record {
     ($t:ident { $($field:ident: $of:ty),* $(,)? }) => {
@@ -119,7 +122,7 @@ record!(Obb { center: P3, axes: [V3; 3], half: V3 });
 /// Stores records as bytes.
 ///
 /// # Errors
-/// The serializer's.
+/// Errors of the serializer.
 pub fn serialize<T: Record, S: Serializer>(records: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     let mut bytes = Vec::with_capacity(records.len() * T::SIZE);
     records.iter().for_each(|r| r.put(&mut bytes));
@@ -129,7 +132,7 @@ pub fn serialize<T: Record, S: Serializer>(records: &[T], serializer: S) -> Resu
 /// Reads records from bytes.
 ///
 /// # Errors
-/// The deserializer's, or the bytes are not a whole number of records.
+/// Errors of the deserializer, and bytes that are not a whole number of valid records.
 pub fn deserialize<'de, T: Record, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     struct Records<T>(PhantomData<T>);
 
@@ -143,12 +146,12 @@ pub fn deserialize<'de, T: Record, D: Deserializer<'de>>(deserializer: D) -> Res
         fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<T>, E> {
             let chunks = bytes.chunks_exact(T::SIZE);
             if !chunks.remainder().is_empty() {
-                return Err(E::custom("a list ends inside a record"));
+                return Err(E::custom("the length of a list is not a multiple of its record size"));
             }
             let mut records = Vec::with_capacity(chunks.len());
             for chunk in chunks {
                 let record = T::take(&mut Bytes(chunk));
-                records.push(record.ok_or_else(|| E::custom("a record of no known kind"))?);
+                records.push(record.ok_or_else(|| E::custom("a record has an unknown kind"))?);
             }
             Ok(records)
         }

@@ -1,7 +1,7 @@
-//! Cones of directions: of revolution, and polyhedral.
+//! Cones of directions: cones of revolution and polyhedral cones.
 //!
-//! Both bound the outward normals (polars) of a piece of a solid. Two pieces can hold a local minimal
-//! distance only if a direction of one cone is opposite to a direction of the other.
+//! Cones of both kinds bound the outward normals (polars) of a piece of a solid. Two pieces can contain
+//! a local minimal distance only if a direction of one cone is opposite to a direction of the other.
 //!
 //! # Source
 //! BREP chapter 3, §4.2.2; MATH §7.
@@ -19,11 +19,12 @@ pub use zone::DirectionBand;
 use crate::V3;
 use arrayvec::ArrayVec;
 
-/// Pointed convex cone of at most four unit generators, sorted around the cone; no generator: all directions.
+/// Pointed convex cone of at most four unit generators, sorted around the cone. A cone without
+/// generators contains all directions.
 ///
-/// Cones made here have no generator, three or four, and a non-empty interior. Seen from outside, along the
-/// cone's axis towards the origin, generators turn counter-clockwise: `g[i + 1] × g[i]` points out of the
-/// cone.
+/// Cones built by this module have zero, three or four generators and a non-empty interior. Seen from
+/// outside, along the cone's axis towards the origin, the generators are in counter-clockwise order:
+/// `g[i + 1] × g[i]` points out of the cone.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct PolyCone {
@@ -31,11 +32,13 @@ pub struct PolyCone {
     pub generators: ArrayVec<V3, 4>,
 }
 
-/// Angle (rad) by which a hull is dilated to give it an interior. Products of two such angles (the volume
-/// spanned by the generators around a single direction) must stand clear of rounding, hence not smaller;
-/// flatness is five orders larger, hence no gain in tightness from less.
+/// Angle (rad) by which a hull is dilated to give it an interior. With a smaller value, products of two
+/// such angles (the volume spanned by the generators around a single direction) would vanish in
+/// rounding. A larger value loosens the cones; a smaller one does not tighten them noticeably, because
+/// flatness is five orders of magnitude larger.
 pub const HULL_DILATION: f64 = 1e-6;
-/// Cosine of the widest half-angle of a cap whose directions are still given a cone.
+/// Cosine of the largest half-angle of a cap whose directions get a cone; wider sets get the cone of all
+/// directions. A larger value gives more nodes without a cone, a smaller one needle-like cones.
 const MIN_COS: f64 = 1e-4;
 
 #[cfg(test)]

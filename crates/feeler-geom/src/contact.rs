@@ -1,41 +1,44 @@
-//! Second-order contact geometry: is a critical pair of footpoints a strict local minimum?
+//! Second-order contact geometry: decides whether a critical pair of footpoints is a strict local
+//! minimum.
 //!
 //! # Source
-//! MATH §2, the generalisation of BREP (2.6): with `n` from A to B and everything written in one orthonormal
-//! basis of the plane orthogonal to it, the Hessian of ½ distance² by the displacements of both footpoints is
+//! MATH §2, a generalisation of BREP (2.6). With `n` from A to B and all quantities in one orthonormal
+//! basis of the plane orthogonal to `n`, the Hessian of ½ distance² by the displacements of both
+//! footpoints is
 //!
 //! ```text
 //! [ J_aᵀ (I + d S_a) J_a    -J_aᵀ J_b            ]
 //! [ -J_bᵀ J_a               J_bᵀ (I + d S_b) J_b ]
 //! ```
 //!
-//! A face has J = I and its shape operator S, an edge its unit tangent J and its curvature S, a vertex no
-//! block.
+//! A face has J = I and its shape operator as S, an edge its unit tangent as J and its curvature as S. A
+//! vertex has no block.
 //!
 //! # Deviations
-//! At d = 0 that form is singular wherever tangent spaces overlap, so with a face we decide by its Schur
-//! complement, divided by d: the Hessian of the *distance* itself by one footpoint, the other one following.
-//! It is regular at d = 0.
+//! At d = 0 this form is singular if the tangent spaces overlap. For pairs with a face the test
+//! therefore uses the Schur complement divided by d: the Hessian of the *distance* by one footpoint
+//! while the other one follows. It is regular at d = 0.
 //!
 //! # Negative distances
-//! With `d < 0` the footpoints are pressed into the other side, and the distance along `n` grows with every
-//! displacement of a contact. With both faces that is so if any of three forms is positive definite: the
-//! complement by either side, or, deeper than both are curved, `S_a + S_b` together with
-//! `I + d S_a (S_a + S_b)⁻¹ S_b`; where several apply they agree. An edge has two such forms likewise. An
-//! edge against a vertex, or two vertices, are never pressed: they come apart along one of their faces.
+//! With `d < 0` the sides penetrate each other, and a contact is a minimum of penetration if the
+//! distance along `n` grows with every displacement. For two faces this is so if any of three forms is
+//! positive definite: the complement by either side, or, if the penetration is deeper than the radii of
+//! curvature of both, `S_a + S_b` together with `I + d S_a (S_a + S_b)⁻¹ S_b`. If several forms apply,
+//! they agree. An edge and a face have two such forms. An edge against a vertex and two vertices are not
+//! tested this way: they separate along one of their faces.
 //!
 //! # Thresholds
-//! All are lengths. A form counts as semidefinite when, moving the footpoints by `extent` (the size of the
-//! areas), its weakest direction changes the distance by less than `tol`: `|κ| extent² ≤ tol` for a second
-//! derivative κ of the distance, `|λ| extent² ≤ tol² + 2 d tol` for an eigenvalue λ of the Hessian of ½
-//! distance² (since `√(d² + λ e²) ≤ d + tol`).
+//! All thresholds are lengths. A form counts as semidefinite if a displacement of the footpoints by
+//! `extent` (the size of the areas) in its weakest direction changes the distance by less than `tol`.
+//! That is `|κ| extent² ≤ tol` for a second derivative κ of the distance, and `|λ| extent² ≤ tol² + 2 d
+//! tol` for an eigenvalue λ of the Hessian of ½ distance² (since `√(d² + λ e²) ≤ d + tol`).
 
 use crate::{P2, Surface, V3};
 use nalgebra::{Matrix2, Vector2};
 
-/// The local shape of one side, in an orthonormal basis of the plane orthogonal to the normal of the pair.
-/// Curvatures are signed against the side's *own* outward direction (`n` for A, `-n` for B): positive where
-/// the side bends away from the other one.
+/// Local shape of one side, in an orthonormal basis of the plane orthogonal to the normal of the pair.
+/// Curvatures are signed by the side's *own* outward direction (`n` for A, `-n` for B): positive if the
+/// side bends away from the other one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SideShape {
     /// A face.
@@ -55,8 +58,8 @@ pub enum SideShape {
 }
 
 impl SideShape {
-    /// The shape of an edge from its tangent (any length), its curvature vector `k` (1/mm) and the side's
-    /// outward unit direction; `basis` as everywhere. The tangent should be orthogonal to `outward`.
+    /// Shape of an edge from its tangent (any length), its curvature vector `k` (1/mm) and the side's
+    /// outward unit direction, in the given basis. The tangent should be orthogonal to `outward`.
     #[must_use]
     pub fn edge(tangent: &V3, k: &V3, outward: &V3, basis: &(V3, V3)) -> Self {
         let t = Vector2::new(tangent.dot(&basis.0), tangent.dot(&basis.1));
@@ -64,7 +67,7 @@ impl SideShape {
         Self::Edge { tangent, curvature: -k.dot(outward) }
     }
 
-    /// The shape of a face, see [`shape_operator`].
+    /// Shape of a face, see [`shape_operator`].
     #[must_use]
     pub fn face(surface: &Surface, uv: P2, outward: bool, basis: &(V3, V3)) -> Option<Self> {
         shape_operator(surface, uv, outward, basis).map(|shape| Self::Face { shape })
@@ -76,33 +79,35 @@ impl SideShape {
 pub enum SecondOrder {
     /// A strict local minimum.
     Strict {
-        /// Smallest second derivative of the distance (1/mm) by the displacement of a footpoint; infinite
-        /// where the distance is not smooth (a vertex or crossing edges in contact).
+        /// Smallest second derivative of the distance (1/mm) by the displacement of a footpoint.
+        /// Infinite if the distance is not smooth (a vertex or crossing edges in contact).
         min_eig: f64,
     },
-    /// Flat within the tolerance in some direction, and nowhere falling: conformal, if a minimum at all.
+    /// Flat within the tolerance in some direction, and not decreasing in any direction: conformal, if a
+    /// minimum at all.
     Semidefinite {
-        /// As of a strict minimum, of either sign: what is known of the flat direction. 0 in contact, where
-        /// the distance is not smooth.
+        /// Second derivative (1/mm) in the flat direction, of either sign; 0 in contact where the
+        /// distance is not smooth.
         min_eig: f64,
     },
     /// A saddle or a maximum.
     Indefinite,
 }
 
-/// Above this an eigenvalue of the (dimensionless) Hessian of ½ distance² is never taken for zero: small
-/// features far apart would otherwise all be "flat" in terms of length.
-const FLATTEST: f64 = 1e-4;
+/// Eigenvalue of the (dimensionless) Hessian of ½ distance² above which a form never counts as flat.
+/// Without this limit all small features far apart would be flat in terms of lengths. With a larger
+/// value such features count as flat; with a smaller one minima of flat contacts are lost as saddles.
+const MAX_FLAT_LAMBDA: f64 = 1e-4;
 
-/// Second-order test of a critical pair at distance `d` (mm; negative where the sides are pressed into one
-/// another). `extent` is the size of the areas, `tol` the tolerance, see the module's text.
+/// Second-order test of a critical pair at distance `d` (mm; negative for penetration). `extent` is the
+/// size of the areas (mm) and `tol` the tolerance (mm); see the module documentation.
 #[must_use]
 pub fn second_order(a: &SideShape, b: &SideShape, d: f64, extent: f64, tol: f64) -> SecondOrder {
     use SideShape::{Edge, Face, Vertex};
     let test = Test {
         d,
         tol_kappa: tol / (extent * extent),
-        tol_lambda: (tol * (tol + 2.0 * d.max(0.0)) / (extent * extent)).min(FLATTEST),
+        tol_lambda: (tol * (tol + 2.0 * d.max(0.0)) / (extent * extent)).min(MAX_FLAT_LAMBDA),
     };
     match (a, b) {
         (Face { shape: s_a }, Face { shape: s_b }) => test.face_face(s_a, s_b),
@@ -111,13 +116,13 @@ pub fn second_order(a: &SideShape, b: &SideShape, d: f64, extent: f64, tol: f64)
         }
         (Face { shape }, Vertex) | (Vertex, Face { shape }) => {
             let e = eigen(shape).eigenvalues;
-            test.of_lambda(1.0 + d * if d < 0.0 { e.max() } else { e.min() })
+            test.classify_lambda(1.0 + d * if d < 0.0 { e.max() } else { e.min() })
         }
         (Edge { tangent: t_a, curvature: k_a }, Edge { tangent: t_b, curvature: k_b }) => {
             test.edge_edge(t_a, *k_a, t_b, *k_b)
         }
         (Edge { curvature, .. }, Vertex) | (Vertex, Edge { curvature, .. }) => {
-            test.of_lambda(1.0 + d * curvature)
+            test.classify_lambda(1.0 + d * curvature)
         }
         (Vertex, Vertex) => SecondOrder::Strict { min_eig: f64::INFINITY },
     }
@@ -126,20 +131,21 @@ pub fn second_order(a: &SideShape, b: &SideShape, d: f64, extent: f64, tol: f64)
 /// Distance and thresholds of one test.
 struct Test {
     d: f64,
-    /// For second derivatives of the distance (1/mm).
+    /// Threshold for second derivatives of the distance (1/mm).
     tol_kappa: f64,
-    /// For eigenvalues of the Hessian of ½ distance².
+    /// Threshold for eigenvalues of the Hessian of ½ distance².
     tol_lambda: f64,
 }
 
 impl Test {
-    /// Both Schur complements `S_b + S_a (I + d S_a)⁻¹` and the mirrored one: they have the same signature,
-    /// and asking both makes the outcome independent of the order of the sides.
+    /// Tests both Schur complements, `S_b + S_a (I + d S_a)⁻¹` and the mirrored one. They have the same
+    /// signature; testing both makes the outcome independent of the order of the sides.
     fn face_face(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
         let complement = |s: &Matrix2<f64>, other: &Matrix2<f64>| {
             let e = eigen(s);
             let stretched = e.eigenvalues.map(|k| 1.0 + self.d * k);
-            // A singular block has a nonzero coupling to the other side: not semidefinite.
+            // A singular block has a nonzero coupling to the other side, so the form is not
+            // semidefinite.
             if stretched.min().is_nan() || stretched.min() <= 0.0 {
                 return None;
             }
@@ -147,15 +153,15 @@ impl Test {
             Some(eigen(&(other + e.eigenvectors * curved * e.eigenvectors.transpose())).eigenvalues.min())
         };
         match (complement(s_a, s_b), complement(s_b, s_a)) {
-            (Some(by_b), Some(by_a)) => self.of_kappa(by_a.min(by_b)),
-            (Some(kappa), None) | (None, Some(kappa)) if self.d < 0.0 => self.of_kappa(kappa),
+            (Some(by_b), Some(by_a)) => self.classify_kappa(by_a.min(by_b)),
+            (Some(kappa), None) | (None, Some(kappa)) if self.d < 0.0 => self.classify_kappa(kappa),
             (None, None) if self.d < 0.0 => self.pressed_faces(s_a, s_b),
             _ => SecondOrder::Indefinite,
         }
     }
 
-    /// Faces pressed deeper into each other than either is curved: `W = S_a + S_b ≻ 0` and
-    /// `I + d S_a W⁻¹ S_b ≻ 0`.
+    /// Tests faces that penetrate deeper than the radii of curvature of both: `W = S_a + S_b ≻ 0` and `I
+    /// + d S_a W⁻¹ S_b ≻ 0`.
     fn pressed_faces(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
         let sum = s_a + s_b;
         let kappa = eigen(&sum).eigenvalues.min();
@@ -173,8 +179,8 @@ impl Test {
         }
     }
 
-    /// `I + d S ≻ 0` (λ) and `κ + tᵀ S (I + d S)⁻¹ t > 0`; of an edge pressed deeper into a face than that is
-    /// curved, see [`Test::pressed_edge`].
+    /// Tests `I + d S ≻ 0` (λ) and `κ + tᵀ S (I + d S)⁻¹ t > 0`. If the edge penetrates deeper than a
+    /// radius of curvature of the face, see [`Test::pressed_edge`].
     fn face_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
         let e = eigen(s);
         if self.d < 0.0 && 1.0 + self.d * e.eigenvalues.max() <= 0.0 {
@@ -191,14 +197,14 @@ impl Test {
             if stretched > self.tol_lambda {
                 kappa += pull / stretched;
             } else if stretched.is_nan() || pull.abs() > self.tol_kappa {
-                // A vanishing block with a coupling.
+                // The block vanishes but its coupling does not.
                 return SecondOrder::Indefinite;
             }
         }
-        self.both(self.of_lambda(lambda), self.of_kappa(kappa))
+        self.worse(self.classify_lambda(lambda), self.classify_kappa(kappa))
     }
 
-    /// `w = κ + tᵀ S t > 0` and `I + d (S - S t tᵀ S / w) ≻ 0`.
+    /// Tests `w = κ + tᵀ S t > 0` and `I + d (S - S t tᵀ S / w) ≻ 0`.
     fn pressed_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
         let along = s * t;
         let w = curvature + t.dot(&along);
@@ -210,7 +216,7 @@ impl Test {
         if lambda > 0.0 { SecondOrder::Strict { min_eig: w * lambda } } else { SecondOrder::Indefinite }
     }
 
-    /// `[1 + d κ_a, -c; -c, 1 + d κ_b]`, c the cosine of the tangents' angle.
+    /// Tests `[1 + d κ_a, -c; -c, 1 + d κ_b]` with c the cosine of the angle between the tangents.
     fn edge_edge(&self, t_a: &Vector2<f64>, k_a: f64, t_b: &Vector2<f64>, k_b: f64) -> SecondOrder {
         let sin = t_a.perp(t_b);
         let cos = t_a.dot(t_b);
@@ -223,8 +229,9 @@ impl Test {
         if largest.is_nan() || largest <= 0.0 {
             return SecondOrder::Indefinite;
         }
-        let outcome = self.of_lambda(det / largest);
-        // Tangent edges in contact: the Hessian of ½ distance² vanishes, that of the distance need not.
+        let outcome = self.classify_lambda(det / largest);
+        // For tangent edges in contact the Hessian of ½ distance² vanishes, but that of the distance
+        // need not.
         let kappa = bend / block_a.max(block_b);
         let flat = matches!(outcome, SecondOrder::Semidefinite { .. });
         if flat && block_a.min(block_b) > 0.0 && kappa > self.tol_kappa {
@@ -233,8 +240,8 @@ impl Test {
         outcome
     }
 
-    /// By an eigenvalue of the Hessian of ½ distance².
-    fn of_lambda(&self, lambda: f64) -> SecondOrder {
+    /// Classifies an eigenvalue of the Hessian of ½ distance².
+    fn classify_lambda(&self, lambda: f64) -> SecondOrder {
         if lambda > self.tol_lambda {
             let min_eig = if self.d > 0.0 { lambda / self.d } else { f64::INFINITY };
             SecondOrder::Strict { min_eig }
@@ -245,8 +252,8 @@ impl Test {
         }
     }
 
-    /// By a second derivative of the distance.
-    fn of_kappa(&self, kappa: f64) -> SecondOrder {
+    /// Classifies a second derivative of the distance.
+    fn classify_kappa(&self, kappa: f64) -> SecondOrder {
         if kappa > self.tol_kappa {
             SecondOrder::Strict { min_eig: kappa }
         } else if kappa >= -self.tol_kappa {
@@ -256,8 +263,8 @@ impl Test {
         }
     }
 
-    /// The worse of two.
-    fn both(&self, x: SecondOrder, y: SecondOrder) -> SecondOrder {
+    /// Returns the worse of two outcomes.
+    fn worse(&self, x: SecondOrder, y: SecondOrder) -> SecondOrder {
         use SecondOrder::{Indefinite, Semidefinite, Strict};
         match (x, y) {
             (Indefinite, _) | (_, Indefinite) => Indefinite,
@@ -270,8 +277,8 @@ impl Test {
     }
 }
 
-/// Eigenvalues of the symmetric part of a matrix, the larger one first, and its eigenvectors in columns; in
-/// closed form.
+/// Eigenvalues of the symmetric part of a matrix, the larger one first, with its eigenvectors in
+/// columns. Computed in closed form.
 struct Eigen {
     eigenvalues: Vector2<f64>,
     eigenvectors: Matrix2<f64>,
@@ -281,7 +288,7 @@ fn eigen(s: &Matrix2<f64>) -> Eigen {
     let (half_sum, half_diff) = (0.5 * (s[(0, 0)] + s[(1, 1)]), 0.5 * (s[(0, 0)] - s[(1, 1)]));
     let off = 0.5 * (s[(0, 1)] + s[(1, 0)]);
     let radius = (half_diff * half_diff + off * off).sqrt();
-    // Across the other one: the longer of the two columns that both are multiples of the first eigenvector.
+    // Two columns are multiples of the first eigenvector; the longer one is used.
     let v = if half_diff >= 0.0 {
         Vector2::new(half_diff + radius, off)
     } else {
@@ -294,11 +301,12 @@ fn eigen(s: &Matrix2<f64>) -> Eigen {
     }
 }
 
-/// Shape operator of a surface against its outward normal (`outward`: the natural one), in an orthonormal
-/// basis of the plane orthogonal to the pair's normal; positive where the material is convex. `None` where
-/// the surface has no finite curvature (apex, singular point).
+/// Shape operator of a surface by its outward normal (`outward`: the natural normal), in an orthonormal
+/// basis of the plane orthogonal to the pair's normal; positive where the material is convex. `None`
+/// where the surface has no finite curvature (apex, singular point).
 ///
-/// The basis may be off the tangent plane by what tolerances allow: curvature directions are projected on it.
+/// The basis may deviate from the tangent plane within tolerances; curvature directions are projected on
+/// it.
 #[must_use]
 pub fn shape_operator(surface: &Surface, uv: P2, outward: bool, basis: &(V3, V3)) -> Option<Matrix2<f64>> {
     let p = surface.principal(uv);

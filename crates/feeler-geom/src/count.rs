@@ -1,11 +1,11 @@
-//! Counts as indices.
+//! Conversion of counts to indices.
 
-/// A count of stored things as the index type of files and hierarchies.
+/// Converts a count of stored items to `u32`, the index type of files and hierarchies.
 ///
 /// # Panics
-/// With 2³² things or more: no solid of so many fits into memory.
+/// Panics if `n` is 2³² or more; no solid of that many items fits into memory.
 #[must_use]
 #[inline]
 pub fn index(n: usize) -> u32 {
-    u32::try_from(n).expect("fewer than 2^32 of anything")
+    u32::try_from(n).expect("a solid has fewer than 2^32 items of a kind")
 }

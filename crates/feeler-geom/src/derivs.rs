@@ -2,7 +2,7 @@
 
 use crate::{P3, V3};
 
-/// A point of a curve with its first two derivatives by the parameter.
+/// A point of a curve with the first two derivatives with respect to the parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveDerivs {
     /// Point.
@@ -13,7 +13,7 @@ pub struct CurveDerivs {
     pub d2: V3,
 }
 
-/// A surface point with its derivatives up to the second order.
+/// A point of a surface with the partial derivatives up to second order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceDerivs {
     /// Point.

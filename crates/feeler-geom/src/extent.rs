@@ -1,9 +1,9 @@
-//! How far a piece of a curve or surface reaches along a direction, with bounds.
+//! Extents of pieces of curves and surfaces along a direction, with bounds.
 //!
-//! Lines and conics, spheres and tori have closed forms. Splines are halved where their control points leave
-//! more room than is asked for: the heights of control points enclose those of the piece, and the room
-//! shrinks with the square of its size. A face is highest in its interior only where its normal points along
-//! the direction; else on its edges, which have their own answers.
+//! Lines, conics, spheres and tori have closed forms. Splines are bisected until the bounds are tight
+//! enough: the heights of the control points enclose those of a piece, and the gap shrinks with the
+//! square of the size of the piece. A face is highest in its interior only where its normal points along
+//! the direction, and otherwise on its edges, whose extents are computed separately.
 //!
 //! # Source
 //! MATH §18.
@@ -14,52 +14,57 @@ use crate::{Curve, P2, P3, Rect, Surface, V3, math};
 use std::collections::BinaryHeap;
 use std::f64::consts::{PI, TAU};
 
-/// How far something reaches along a unit direction `d`: the largest `d · x` (mm) over its points `x`.
+/// Extent of a point set along a unit direction `d`: bounds of the largest `d · x` (mm) over its points
+/// `x`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// Reached by `point`, to rounding.
+    /// Height of `point`, up to rounding: a lower bound of the extent.
     pub lower: f64,
-    /// No point reaches farther.
+    /// Upper bound of the extent.
     pub upper: f64,
-    /// A point that reaches `lower`.
+    /// A point of the set at height `lower`.
     pub point: P3,
 }
 
-/// Rounding relative to the coordinates involved.
-const ROUND: f64 = 32.0 * f64::EPSILON;
+/// Bound of the rounding error of an extent, relative to the coordinates involved. A larger value
+/// loosens boxes; with a smaller one points could lie outside their boxes.
+const ROUNDING: f64 = 32.0 * f64::EPSILON;
 
-/// Parameters this near (relative to their range) to a border of a rectangle or a trim count as inside: what
-/// is let in is a point where the surface is level, so that it is higher than the border by the square of
-/// this at most.
-const NEAR: f64 = 1e-9;
+/// Parameters within this distance (relative to their range) of a border of a rectangle or a trim count
+/// as inside. Only points where the surface is level are accepted this way, so the extent grows by at
+/// most the square of this value. A larger value enlarges boxes; a smaller one could miss a level point
+/// on the border.
+const BORDER_TOL: f64 = 1e-9;
 
-/// Halvings of one cell at most; its bound is taken as it is then.
-const MOST_HALVINGS: u32 = 60;
+/// Maximum number of bisections of one cell; its current bound is used after that. A larger value only
+/// costs time, a smaller one loosens the extents of strongly curved pieces.
+const MAX_HALVINGS: u32 = 60;
 
-/// Cells looked at for one piece at most; the best bound so far is taken then.
-const MOST_CELLS: usize = 20_000;
+/// Maximum number of cells that are bisected for one piece; the best bound so far is used after that. A
+/// larger value costs time on degenerate splines, a smaller one loosens their extents.
+const MAX_CELLS: usize = 20_000;
 
 impl Extent {
     fn of_point(point: P3, d: &V3, reach: f64) -> Self {
         let h = d.dot(&point.coords);
-        Self { lower: h, upper: h + ROUND * (point.coords.amax() + reach), point }
+        Self { lower: h, upper: h + ROUNDING * (point.coords.amax() + reach), point }
     }
 
-    /// The farther one of two.
+    /// Extent of the union of two point sets.
     #[must_use]
     pub fn or_farther(self, o: Self) -> Self {
         let upper = self.upper.max(o.upper);
         if o.lower > self.lower { Self { upper, ..o } } else { Self { upper, ..self } }
     }
 
-    /// Of a vertex.
+    /// Extent of a vertex.
     #[must_use]
     pub fn of_vertex(point: P3, d: &V3) -> Self {
         Self::of_point(point, d, 0.0)
     }
 
-    /// Of the curve over `[t0, t1]`. Splines: halved until the bounds differ by `tol` (mm) or nothing reaches
-    /// above `floor`, a height that is reached anyway.
+    /// Extent of a curve over `[t0, t1]`. Splines are bisected until the bounds differ by at most `tol`
+    /// (mm) or no part can reach above `floor`, a height that another part of the solid already reaches.
     #[must_use]
     pub fn of_curve(curve: &Curve, (t0, t1): (f64, f64), d: &V3, floor: f64, tol: f64) -> Self {
         let (at, reach) = match curve {
@@ -70,7 +75,8 @@ impl Extent {
                 let peak = math::atan2(semi_y * d.dot(&frame.y), semi_x * d.dot(&frame.x));
                 (Some(peak), semi_x.max(*semi_y))
             }
-            // Where 2 f (t x + y) and a sinh t x + b cosh t y vanish.
+            // The height is stationary where 2 f (t x + y) vanishes (parabola) or a sinh t x + b cosh t
+            // y (hyperbola).
             Curve::Parabola { frame, focal } => (Some(-d.dot(&frame.y) / d.dot(&frame.x)), *focal),
             Curve::Hyperbola { frame, semi, semi_imag } => {
                 let (a, b) = (semi * d.dot(&frame.x), semi_imag * d.dot(&frame.y));
@@ -89,9 +95,9 @@ impl Extent {
         }
     }
 
-    /// Of the places over `rect` where the surface of a face is level and highest, as far as they are in the
-    /// trimmed domain; `None` where there are none: the face is then highest on its border. `floor`, `tol` as
-    /// in [`Self::of_curve`].
+    /// Extent of the points over `rect`, in the trimmed domain, where the surface of a face is level and
+    /// highest; `None` if such a point does not exist, so that the face is highest on its border.
+    /// `floor` and `tol` are those of [`Self::of_curve`].
     #[must_use]
     pub fn of_face(
         surface: &Surface,
@@ -102,21 +108,21 @@ impl Extent {
         tol: f64,
     ) -> Option<Self> {
         match surface {
-            // Level along whole rulings, which end at borders or at an apex.
+            // These surfaces are level only along whole rulings, which end at borders or at an apex.
             Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => None,
             Surface::Sphere { frame, radius } => {
                 let [x, y, z] = [&frame.x, &frame.y, &frame.z].map(|a| d.dot(a));
                 let uv = P2::new(math::atan2(y, x), math::atan2(z, math::hypot(x, y)));
                 let point = frame.origin + d * *radius;
-                is_there(uv, [Some(TAU), None], rect, trim).then(|| Self::of_point(point, d, *radius))
+                is_in_domain(uv, [Some(TAU), None], rect, trim).then(|| Self::of_point(point, d, *radius))
             }
             Surface::Torus { frame, major, minor } => {
                 let [x, y, z] = [&frame.x, &frame.y, &frame.z].map(|a| d.dot(a));
                 let (u, across) = (math::atan2(y, x), math::hypot(x, y));
-                // The second one is on the inner sheet of a spindle torus.
+                // The second point is on the inner sheet of a spindle torus.
                 let at = [P2::new(u, math::atan2(z, across)), P2::new(u + PI, math::atan2(z, -across))];
                 at.into_iter()
-                    .filter(|uv| is_there(*uv, [Some(TAU); 2], rect, trim))
+                    .filter(|uv| is_in_domain(*uv, [Some(TAU); 2], rect, trim))
                     .map(|uv| Self::of_point(surface.point(uv), d, major + minor))
                     .reduce(Self::or_farther)
             }
@@ -125,20 +131,22 @@ impl Extent {
     }
 }
 
-/// Whether parameters, moved by periods, lie in the rectangle and in the trimmed domain, or next to them.
-fn is_there(uv: P2, periods: [Option<f64>; 2], rect: &Rect, trim: &TrimCells) -> bool {
+/// Whether the parameters, shifted by periods, are in the rectangle and in the trimmed domain or within
+/// [`BORDER_TOL`] of them.
+fn is_in_domain(uv: P2, periods: [Option<f64>; 2], rect: &Rect, trim: &TrimCells) -> bool {
     let into = |x: f64, lo: f64, hi: f64, period: Option<f64>| {
-        let near = NEAR * (hi - lo).max(1.0);
+        let near = BORDER_TOL * (hi - lo).max(1.0);
         let x = period.map_or(x, |p| math::wrap(x, lo - near, p));
         (lo - near <= x && x <= hi + near).then_some(x)
     };
     let Some(u) = into(uv.x, rect.u0, rect.u1, periods[0]) else { return false };
     let Some(v) = into(uv.y, rect.v0, rect.v1, periods[1]) else { return false };
-    let near = Rect { u0: u - NEAR, u1: u + NEAR, v0: v - NEAR, v1: v + NEAR };
+    let near = Rect { u0: u - BORDER_TOL, u1: u + BORDER_TOL, v0: v - BORDER_TOL, v1: v + BORDER_TOL };
     trim.may_touch(&near)
 }
 
-/// Heights of a homogeneous control point: its distance along the direction times its weight, and the weight.
+/// Homogeneous height of a control point: its height along the direction times its weight, and the
+/// weight.
 type Height = [f64; 2];
 
 fn heights(control: &[H4], d: &V3) -> Vec<Height> {
@@ -146,7 +154,7 @@ fn heights(control: &[H4], d: &V3) -> Vec<Height> {
 }
 
 fn top(net: &[Height]) -> f64 {
-    // Weights of a range outside its piece may leave the positive numbers: then nothing bounds it.
+    // Weights of a range outside its piece may become non-positive; the height is then unbounded.
     net.iter().fold(f64::NEG_INFINITY, |m, [h, w]| m.max(if *w > 0.0 { h / w } else { f64::INFINITY }))
 }
 
@@ -154,7 +162,7 @@ fn bottom(net: &[Height]) -> f64 {
     net.iter().fold(f64::INFINITY, |m, [h, w]| m.min(if *w > 0.0 { h / w } else { f64::NEG_INFINITY }))
 }
 
-/// The two halves of a curve's heights.
+/// Splits the heights of a curve at its middle.
 fn halves(net: &[Height]) -> [Vec<Height>; 2] {
     let (mut left, mut right) = (Vec::with_capacity(net.len()), net.to_vec());
     for k in (0..net.len()).rev() {
@@ -163,17 +171,17 @@ fn halves(net: &[Height]) -> [Vec<Height>; 2] {
             right[i] = std::array::from_fn(|c| 0.5 * (right[i][c] + right[i + 1][c]));
         }
     }
-    // What is left of each round is the last point of its row: the right half, from its end.
+    // Each round leaves the last point of its row in place, so `right` is the right half.
     [left, right]
 }
 
-/// A part of a spline or patch; ordered by its bound.
+/// A part of a spline or patch, ordered by its upper bound.
 struct Cell {
     upper: f64,
     net: Vec<Height>,
     rect: Rect,
     size: [usize; 2],
-    /// All of it is in the trimmed domain.
+    /// Whether the whole cell is in the trimmed domain.
     whole: bool,
     halvings: u32,
 }
@@ -192,12 +200,12 @@ fn of_spline(spline: &BezierSpline, (t0, t1): (f64, f64), d: &V3, floor: f64, to
         let rect = Rect { u0: part.t0 + part.shift, u1: part.t1 + part.shift, v0: 0.0, v1: 0.0 };
         cells.push(Cell { upper: top(&net), size: [net.len(), 1], net, rect, whole: true, halvings: 0 });
     }
-    let mut left = MOST_CELLS;
+    let mut left = MAX_CELLS;
     let mut upper = f64::NEG_INFINITY;
     while let Some(cell) = cells.pop() {
-        if cell.upper <= best.lower.max(floor) + tol || cell.halvings >= MOST_HALVINGS || left == 0 {
+        if cell.upper <= best.lower.max(floor) + tol || cell.halvings >= MAX_HALVINGS || left == 0 {
             upper = upper.max(cell.upper);
-            if cell.halvings >= MOST_HALVINGS && left > 0 {
+            if cell.halvings >= MAX_HALVINGS && left > 0 {
                 continue;
             }
             break;
@@ -211,20 +219,20 @@ fn of_spline(spline: &BezierSpline, (t0, t1): (f64, f64), d: &V3, floor: f64, to
             cells.push(Cell { upper: top(&net), size: cell.size, net, rect, whole: true, halvings });
         }
     }
-    Extent { upper: best.upper.max(upper + ROUND * reach), ..best }
+    Extent { upper: best.upper.max(upper + ROUNDING * reach), ..best }
 }
 
-/// Whether the heights of a net surely rise (1) or fall (-1) all along the steps `(i, i + stride)` that
-/// `starts` lists.
+/// Proves that the heights of a net rise (1) or fall (-1) on all steps `(i, i + stride)` for `i` in
+/// `starts`; 0 if neither is proven.
 fn trend(net: &[Height], starts: impl Iterator<Item = usize>, stride: usize) -> i32 {
     let (mut rise, mut fall, mut turn) = (f64::INFINITY, f64::INFINITY, 0.0_f64);
-    let (mut most, mut least) = (0.0_f64, f64::INFINITY);
-    // About a height in the middle the slope of the weights counts little.
+    let (mut max_height, mut min_weight) = (0.0_f64, f64::INFINITY);
+    // Heights relative to one in the middle reduce the influence of the slope of the weights.
     let base = net[net.len() / 2][0] / net[net.len() / 2][1];
     let above = |h: &Height| h[0] - base * h[1];
     for h in net {
-        most = most.max(above(h).abs());
-        least = least.min(h[1]);
+        max_height = max_height.max(above(h).abs());
+        min_weight = min_weight.min(h[1]);
     }
     for i in starts {
         let (a, b) = (&net[i], &net[i + stride]);
@@ -233,11 +241,11 @@ fn trend(net: &[Height], starts: impl Iterator<Item = usize>, stride: usize) -> 
         fall = fall.min(-step);
         turn = turn.max((b[1] - a[1]).abs());
     }
-    // The slope of h / w has the sign of h' w - h w'.
-    let doubt = most * turn + 1e-14 * most * least;
-    if rise * least > doubt {
+    // The slope of h / w has the sign of h' w − h w'.
+    let error = max_height * turn + 1e-14 * max_height * min_weight;
+    if rise * min_weight > error {
         1
-    } else if fall * least > doubt {
+    } else if fall * min_weight > error {
         -1
     } else {
         0
@@ -271,7 +279,7 @@ fn of_grid(
     }
     let mut best: Option<Extent> = None;
     let mut upper = f64::NEG_INFINITY;
-    let mut left = MOST_CELLS;
+    let mut left = MAX_CELLS;
     while let Some(mut cell) = cells.pop() {
         let reached = best.map_or(floor, |b| b.lower.max(floor));
         if cell.upper <= reached + tol || left == 0 {
@@ -290,26 +298,27 @@ fn of_grid(
             let at = Extent::of_point(grid.first_derivs(middle).0, d, 0.0);
             best = Some(best.map_or(at, |b| b.or_farther(at)));
         }
-        if cell.halvings >= MOST_HALVINGS {
+        if cell.halvings >= MAX_HALVINGS {
             upper = upper.max(cell.upper);
             continue;
         }
-        // No cell that is left has a higher bound, and this one's is as good as is asked for.
+        // The bound of this cell is tight enough, and no remaining cell has a higher one.
         if cell.upper - bottom(&cell.net) <= tol {
             upper = upper.max(cell.upper);
             break;
         }
-        // Where the height has a slope all over the cell, it is highest on a side. Only sides where patches
-        // meet can hold what no other cell sees: the surface may have a crease there.
+        // If the height has a slope over the whole cell, its maximum is on a side. Only sides where
+        // patches join are kept, because the surface may have a crease there; other sides belong to a
+        // neighbouring cell too.
         let Some(cell) = narrowed(cell, grid) else { continue };
         halve(cell, &mut cells);
     }
     let best = best.unwrap_or(Extent { lower: f64::NEG_INFINITY, upper, point: P3::origin() });
-    let upper = best.upper.max(upper + ROUND * reach);
+    let upper = best.upper.max(upper + ROUNDING * reach);
     (upper > floor).then_some(Extent { upper, ..best })
 }
 
-/// A cell that is highest on a side, reduced to it; `None` where that side is inside a patch.
+/// Reduces a cell that is highest on a side to that side; `None` if the side is inside a patch.
 fn narrowed(mut cell: Cell, grid: &BezierSurface) -> Option<Cell> {
     let [nu, nv] = cell.size;
     if nu > 1 {
@@ -348,8 +357,8 @@ fn is_break(x: f64, breaks: &[f64], periodic: bool) -> bool {
     breaks.iter().any(|b| (b - x).abs() <= near)
 }
 
-/// Two halves across the direction in which the heights of the net vary more; of a point: the point, as
-/// often.
+/// Splits a cell across the direction in which the heights vary more. A cell that is a single point is
+/// pushed again as fully bisected.
 fn halve(cell: Cell, cells: &mut BinaryHeap<Cell>) {
     let [nu, nv] = cell.size;
     let Cell { net, rect, whole, halvings, size, .. } = cell;
@@ -363,7 +372,7 @@ fn halve(cell: Cell, cells: &mut BinaryHeap<Cell>) {
         cells.push(Cell { upper: top(&net), net, rect, size, whole, halvings: halvings + 1 });
     };
     if nu == 1 && nv == 1 {
-        cells.push(Cell { upper: top(&net), net, rect, size, whole, halvings: MOST_HALVINGS });
+        cells.push(Cell { upper: top(&net), net, rect, size, whole, halvings: MAX_HALVINGS });
     } else if nv == 1 || (nu > 1 && along_u >= along_v) {
         let m = 0.5 * (rect.u0 + rect.u1);
         let (mut low, mut high) = (net.clone(), net);

@@ -23,9 +23,9 @@ impl Frame {
         Self { origin: P3::origin(), x: V3::x(), y: V3::y(), z: V3::z() }
     }
 
-    /// Frame with the given `z` (normalised) and an `x` as close to `x_hint` as orthogonality allows. When
-    /// the hint is missing or (nearly) parallel to `z`, ISO 10303-42's default is taken: the world X, or Y
-    /// when the axis is along X. `None` if `z` has no direction or anything is not finite.
+    /// Frame with the given `z` (normalised) and an `x` as close to `x_hint` as orthogonality allows. If
+    /// the hint is missing or (nearly) parallel to `z`, the default of ISO 10303-42 is used: the world X
+    /// axis, or Y if `z` is along X. `None` if `z` is zero or a number is not finite.
     #[must_use]
     pub fn from_z(origin: P3, z: V3, x_hint: Option<V3>) -> Option<Self> {
         let z = unit(z)?;
@@ -35,7 +35,7 @@ impl Frame {
         let project = |h: V3| {
             let h = unit(h)?;
             let p = h - z * h.dot(&z);
-            // Twice: once leaves an error of eps / |p|.
+            // Projected twice, because one projection leaves an error of eps / |p|.
             let p = unit(p).filter(|_| p.norm() > 1e-9)?;
             unit(p - z * p.dot(&z))
         };
@@ -77,7 +77,7 @@ impl Frame {
     }
 }
 
-/// `v` normalised, `None` when it is zero or not finite.
+/// Normalises `v`; `None` if it is zero or not finite.
 #[must_use]
 pub fn unit(v: V3) -> Option<V3> {
     let scale = v.amax();
@@ -123,7 +123,7 @@ mod tests {
             let f = Frame::from_z(point(&mut r, 9.0), z, Some(h)).unwrap();
             is_frame(&f);
             assert!((f.z - z.normalize()).norm() < 1e-15, "z is kept");
-            assert!(f.x.dot(&h) >= 0.0 && f.y.dot(&h).abs() < 1e-15, "x is the hint's side");
+            assert!(f.x.dot(&h) >= 0.0 && f.y.dot(&h).abs() < 1e-15, "x is on the side of the hint");
             // A hint nearly along z.
             is_frame(&Frame::from_z(P3::origin(), z, Some(z.normalize() + h * 1e-7)).unwrap());
             let p = point(&mut r, 9.0);
@@ -136,12 +136,12 @@ mod tests {
     }
 
     #[test]
-    fn omitted_directions_are_the_standards() {
+    fn omitted_directions_follow_the_standard() {
         let f = |z, h| Frame::from_z(P3::origin(), z, h).unwrap().x;
         assert_eq!(f(V3::z(), None), V3::x(), "the world X");
         assert_eq!(f(V3::x(), None), V3::y(), "Y for an axis along X");
-        assert_eq!(f(-V3::x(), None), V3::y(), "either way");
-        assert_eq!(f(V3::z(), Some(V3::z())), V3::x(), "a hint along z is none");
+        assert_eq!(f(-V3::x(), None), V3::y(), "Y for an axis along −X");
+        assert_eq!(f(V3::z(), Some(V3::z())), V3::x(), "a hint along z is ignored");
         assert_eq!(Frame::from_z(P3::origin(), V3::zeros(), None), None, "no axis");
         assert_eq!(Frame::from_z(P3::origin(), V3::z() * f64::NAN, None), None, "not finite");
     }

@@ -1,19 +1,19 @@
-//! Shapes that a screw motion leaves where they are: flanks of threads, edges of drills, springs.
+//! Shapes that are invariant under a screw motion: flanks of threads, edges of drills, springs.
 //!
-//! A curve or surface is invariant under the screw motion with velocities `v + w × p` when the velocity of
-//! each of its points lies in it: `n · (v + w × p) = 0` for the normals n at p. That is one linear equation
-//! in v and w for each normal (the normal lines are in one linear complex), and the best v and w are the
-//! eigenvector of the smallest eigenvalue of the sum of the squares. Where a second motion does nearly as
-//! well (cylinders, spheres, planes, all that is short), there is no answer.
+//! A curve or surface is invariant under the screw motion with velocities `v + w × p` if the velocity of
+//! each of its points is tangent to it: `n · (v + w × p) = 0` for the normals n at p. That is one linear
+//! equation in v and w for each normal (the normal lines are in one linear complex), and the best v and
+//! w are the eigenvector of the smallest eigenvalue of the sum of the squares. If a second motion fits
+//! nearly as well (cylinders, spheres, planes, short pieces), the shape is rejected.
 //!
 //! # Source
 //! Pottmann and Wallner, *Computational Line Geometry*, 2001, §3.1 and §4.2.3 (helical surfaces, their fit
 //! by linear complexes).
 //!
 //! # Deviations
-//! The fit by normals takes their noise for that of the axis: it is followed by steps of Gauss and Newton
-//! on the distances from one section, moved by the screw. What a shape is off is measured by the same
-//! distances at samples on every piece, with a margin of a half; it is no proven bound.
+//! The fit to normals passes their noise on to the axis. It is therefore refined by Gauss–Newton steps
+//! on the distances of the shape from one section of it, moved by the screw. The deviation is the
+//! largest such distance at samples on every piece, enlarged by a half; it is not a proven bound.
 
 use crate::bezier::{BezierSpline, BezierSurface};
 use crate::frame::unit;
@@ -21,44 +21,50 @@ use crate::{Frame, P2, P3, Pose, Rect, Twist, V3, math};
 use nalgebra::{Matrix6, SymmetricEigen, Vector6};
 use std::f64::consts::TAU;
 
-/// A screw motion, and how well a shape is left where it is.
+/// A screw motion with the deviation of a shape from invariance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Helical {
-    /// The axis is z through the origin; angles count from x.
+    /// Frame whose z axis is the screw axis; angles are measured from x.
     pub frame: Frame,
-    /// How far (mm) the motion goes along the axis for a turn of a radian; negative for left-handed
-    /// threads.
+    /// Translation (mm) along the axis per radian; negative for left-handed threads.
     pub lead: f64,
-    /// Distance (mm) of the shape from one that the motion leaves exactly where it is.
+    /// Estimated distance (mm) of the shape from an exactly invariant one.
     pub deviation: f64,
 }
 
-/// A point as the motion sees it.
+/// A point in cylindrical coordinates about the screw axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cylindrical {
     /// Distance from the axis (mm).
     pub radius: f64,
-    /// Between −π and π.
+    /// Angle (rad) between −π and π.
     pub angle: f64,
-    /// Along the axis (mm).
+    /// Coordinate along the axis (mm).
     pub height: f64,
 }
 
-/// Measured distances count by this much more.
-const OFF_MARGIN: f64 = 1.5;
-/// Rms of the normal velocity, relative to that of the fastest point, above which no shape is helical.
-const LEAVES: f64 = 1e-3;
-/// How many times as large the rms of every other motion must be, and how large it must be at least.
-const OTHERS: f64 = 10.0;
-const OTHERS_LEAST: f64 = 1e-4;
-/// Lead over the radius of the shape below which the motion is a rotation, and above which it is a
-/// translation.
-const LEADS: [f64; 2] = [1e-3, 10.0];
-/// Steps of the fit to distances.
-const STEPS: usize = 4;
+/// Factor by which the largest measured distance is enlarged, for the points between samples. A larger
+/// value rejects threads, a smaller one underestimates deviations.
+const DEVIATION_MARGIN: f64 = 1.5;
+/// Largest rms of the normal velocity, relative to the fastest point, of a helical shape in the first
+/// fit; also the smallest angular part of its motion. A larger value wastes fits on other shapes, a
+/// smaller one rejects coarse threads.
+const MAX_NORMAL_VELOCITY: f64 = 1e-3;
+/// Minimum ratio of the second smallest rms to the smallest one; it makes the motion unique. A larger
+/// value rejects short threads; with a smaller one cylinders become threads of any lead.
+const MIN_RMS_RATIO: f64 = 10.0;
+/// Minimum of the second smallest rms, for shapes whose smallest one is rounding; the effects are those
+/// of [`MIN_RMS_RATIO`].
+const MIN_SECOND_RMS: f64 = 1e-4;
+/// Range of the lead, relative to the radius of the shape: below it the motion is taken for a rotation,
+/// above it for a translation, and neither is a screw.
+const LEAD_RANGE: [f64; 2] = [1e-3, 10.0];
+/// Maximum number of Gauss–Newton steps of the fit to distances, which stops earlier once it no longer
+/// improves. A larger value only costs time, a smaller one can leave the axis inaccurate.
+const MAX_FIT_STEPS: usize = 4;
 
 impl Helical {
-    /// A point seen from the axis.
+    /// Cylindrical coordinates of a point about the axis.
     #[must_use]
     pub fn cylindrical(&self, p: &P3) -> Cylindrical {
         let d = p - self.frame.origin;
@@ -66,27 +72,27 @@ impl Helical {
         Cylindrical { radius: math::hypot(x, y), angle: math::atan2(y, x), height: d.dot(&self.frame.z) }
     }
 
-    /// Velocity (mm a radian) of a point.
+    /// Velocity (mm per radian) of a point.
     #[must_use]
     pub fn velocity(&self, p: &P3) -> V3 {
         self.frame.z * self.lead + self.frame.z.cross(&(p - self.frame.origin))
     }
 
-    /// The motion by an angle.
+    /// The screw motion by an angle (rad).
     #[must_use]
     pub fn motion(&self, angle: f64) -> Pose {
         let turn = Twist::rotation(&self.frame.origin, self.frame.z);
         Twist { v: turn.v + self.frame.z * self.lead, w: turn.w }.times(angle).exp()
     }
 
-    /// Height (mm) between the turns.
+    /// Distance (mm) between neighbouring turns along the axis.
     #[must_use]
     pub fn pitch(&self) -> f64 {
         TAU * self.lead.abs()
     }
 
-    /// The angle by which the motion takes one point to beside another one of the same shape: to the same
-    /// side of the axis, and the nearest turn.
+    /// Angle (rad) of the motion that takes `from` nearest to `to`, a point of the same shape: to the
+    /// same polar angle and the nearest turn.
     #[must_use]
     pub fn angle_between(&self, from: &P3, to: &P3) -> f64 {
         let (a, b) = (self.cylindrical(from), self.cylindrical(to));
@@ -94,7 +100,8 @@ impl Helical {
         turn + TAU * (((b.height - a.height) / self.lead - turn) / TAU).round()
     }
 
-    /// Of the field `v + w × p`; `None` for what is no screw at this distance from its axis.
+    /// Screw motion with the velocity field `v + w × p`; `None` if its lead is outside [`LEAD_RANGE`]
+    /// for a shape of this extent.
     fn of_twist(twist: &Twist, center: &P3, extent: f64) -> Option<Self> {
         let rate = twist.w.norm();
         let mut twist = twist.times(1.0 / rate);
@@ -102,10 +109,11 @@ impl Helical {
             twist = -twist;
         }
         let lead = twist.w.dot(&twist.v);
-        // The point of the axis nearest to the middle of the shape.
+        // The origin is the point of the axis nearest to the centre of the shape.
         let at_center = twist.at(center);
         let origin = center + twist.w.cross(&(at_center - twist.w * lead));
-        let is_screw = lead.is_finite() && (LEADS[0] * extent..LEADS[1] * extent).contains(&lead.abs());
+        let is_screw =
+            lead.is_finite() && (LEAD_RANGE[0] * extent..LEAD_RANGE[1] * extent).contains(&lead.abs());
         is_screw.then_some(())?;
         Some(Self { frame: Frame::from_z(origin, twist.w, None)?, lead, deviation: f64::INFINITY })
     }
@@ -116,7 +124,8 @@ impl Helical {
     }
 }
 
-/// The screw motion that leaves a part of a surface where it is, up to `tol` (mm).
+/// Screw motion under which a part of a surface is invariant up to `tol` (mm); `None` if a unique one
+/// does not exist.
 #[must_use]
 pub fn of_surface(grid: &BezierSurface, rect: &Rect, tol: f64) -> Option<Helical> {
     let at = |s: f64, t: f64| P2::new(rect.u0 + rect.width() * s, rect.v0 + (rect.v1 - rect.v0) * t);
@@ -124,11 +133,11 @@ pub fn of_surface(grid: &BezierSurface, rect: &Rect, tol: f64) -> Option<Helical
         let (p, du, dv) = grid.first_derivs(uv);
         Some(Normal { p, n: unit(du.cross(&dv))? })
     };
-    let few: Vec<Normal> = (0..FEW * 3)
-        .map(|k| normal(at(spread(k, FEW * 3), spread(7 * k % 11, 11))))
+    let few: Vec<Normal> = (0..FIT_SAMPLES * 3)
+        .map(|k| normal(at(spread(k, FIT_SAMPLES * 3), spread(7 * k % 11, 11))))
         .collect::<Option<_>>()?;
     let guess = fitted(&few)?;
-    // Which of the parameters runs along the motion.
+    // Decide which parameter runs along the motion.
     let middle = at(0.5, 0.5);
     let (p, du, dv) = grid.first_derivs(middle);
     let along = guess.velocity(&p);
@@ -139,12 +148,16 @@ pub fn of_surface(grid: &BezierSurface, rect: &Rect, tol: f64) -> Option<Helical
     let (pieces_u, pieces_v) =
         (pieces(&grid.u_breaks, rect.u0, rect.u1), pieces(&grid.v_breaks, rect.v0, rect.v1));
     let all = |n_u: usize, n_v: usize| -> Option<Vec<Pair>> {
-        let (us, vs) = (places(&pieces_u, n_u), places(&pieces_v, n_v));
+        let (us, vs) = (sample_parameters(&pieces_u, n_u), sample_parameters(&pieces_v, n_v));
         let mut out = Vec::with_capacity(us.len() * vs.len());
         for (i, &u) in us.iter().enumerate() {
             for (j, &v) in vs.iter().enumerate() {
                 let uv = P2::new(u, v);
-                out.push(Pair { from: section(uv), to: normal(uv)?, place: if along_u { j } else { i } });
+                out.push(Pair {
+                    from: section(uv),
+                    to: normal(uv)?,
+                    section_index: if along_u { j } else { i },
+                });
             }
         }
         Some(out)
@@ -153,7 +166,8 @@ pub fn of_surface(grid: &BezierSurface, rect: &Rect, tol: f64) -> Option<Helical
     finished(guess, &all(4, 3)?, &all(n(grid.u_degree), n(grid.v_degree))?, tol)
 }
 
-/// The screw motion that leaves a part of a curve where it is, up to `tol` (mm).
+/// Screw motion under which a part of a curve is invariant up to `tol` (mm); `None` if a unique one does
+/// not exist.
 #[must_use]
 pub fn of_curve(spline: &BezierSpline, (t0, t1): (f64, f64), tol: f64) -> Option<Helical> {
     let across = |t: f64| {
@@ -162,42 +176,47 @@ pub fn of_curve(spline: &BezierSpline, (t0, t1): (f64, f64), tol: f64) -> Option
         Some([Normal { p: d.p, n }, Normal { p: d.p, n: m }])
     };
     let mut few = Vec::new();
-    for k in 0..2 * FEW {
-        few.extend(across(t0 + (t1 - t0) * spread(k, 2 * FEW))?);
+    for k in 0..2 * FIT_SAMPLES {
+        few.extend(across(t0 + (t1 - t0) * spread(k, 2 * FIT_SAMPLES))?);
     }
     let guess = fitted(&few)?;
     let from = spline.derivs(0.5 * (t0 + t1)).p;
     let parts = pieces(&spline.breaks, t0, t1);
     let all = |n: usize| -> Option<Vec<Pair>> {
         let mut out = Vec::new();
-        for t in places(&parts, n) {
-            out.extend(across(t)?.into_iter().enumerate().map(|(place, to)| Pair { from, to, place }));
+        for t in sample_parameters(&parts, n) {
+            out.extend(across(t)?.into_iter().enumerate().map(|(section_index, to)| Pair {
+                from,
+                to,
+                section_index,
+            }));
         }
         Some(out)
     };
     finished(guess, &all(6)?, &all((4 * spline.degree as usize).clamp(8, 32))?, tol)
 }
 
-/// A point with a direction that leads out of the shape.
+/// A point of the shape with a unit normal.
 #[derive(Clone, Copy, Debug)]
 struct Normal {
     p: P3,
     n: V3,
 }
 
-/// A point of the section, and one of the shape that the motion is to take it to.
+/// A point of the section, and the point of the shape to which the motion should take it.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     from: P3,
     to: Normal,
-    /// Which point of the section, or which direction.
-    place: usize,
+    /// Index of the point of the section (surfaces) or of the normal (curves).
+    section_index: usize,
 }
 
-/// Samples in one direction of the first fit.
-const FEW: usize = 12;
+/// Number of samples of the first fit in one direction.
+const FIT_SAMPLES: usize = 12;
 
-/// Places in an interval, off its ends and unevenly: what is even may be a period.
+/// Sample `k` of `n` in `[0, 1]`, inside its ends. The samples are uneven, because even ones could
+/// coincide with a period of the shape.
 #[expect(clippy::cast_precision_loss, reason = "small counts")]
 fn spread(k: usize, n: usize) -> f64 {
     (k as f64 + 0.5 + [0.3, -0.3][k % 2]) / n as f64
@@ -210,9 +229,9 @@ fn pieces(breaks: &[f64], lo: f64, hi: f64) -> Vec<[f64; 2]> {
     if all.is_empty() { vec![[lo, hi]] } else { all }
 }
 
-/// As many places in each piece, off its ends.
+/// `n` parameters in each piece, inside its ends.
 #[expect(clippy::cast_precision_loss, reason = "small counts")]
-fn places(pieces: &[[f64; 2]], n: usize) -> Vec<f64> {
+fn sample_parameters(pieces: &[[f64; 2]], n: usize) -> Vec<f64> {
     let of = |w: &[f64; 2]| {
         let w = *w;
         (0..n).map(move |k| w[0] + (w[1] - w[0]) * (0.01 + 0.98 * k as f64 / (n - 1) as f64))
@@ -220,7 +239,7 @@ fn places(pieces: &[[f64; 2]], n: usize) -> Vec<f64> {
     pieces.iter().flat_map(of).collect()
 }
 
-/// The motion for which the normals are closest to a linear complex.
+/// Computes the motion whose linear complex fits the normals best.
 fn fitted(normals: &[Normal]) -> Option<Helical> {
     #[expect(clippy::cast_precision_loss, reason = "small counts")]
     let count = normals.len() as f64;
@@ -240,25 +259,25 @@ fn fitted(normals: &[Normal]) -> Option<Helical> {
     let mut order: [usize; 6] = std::array::from_fn(|i| i);
     order.sort_unstable_by(|&i, &j| eigen.eigenvalues[i].total_cmp(&eigen.eigenvalues[j]));
     let rms = |i: usize| eigen.eigenvalues[order[i]].max(0.0).sqrt();
-    if rms(0) > LEAVES || rms(1) < (OTHERS * rms(0)).max(OTHERS_LEAST) {
+    if rms(0) > MAX_NORMAL_VELOCITY || rms(1) < (MIN_RMS_RATIO * rms(0)).max(MIN_SECOND_RMS) {
         return None;
     }
     let x = eigen.eigenvectors.column(order[0]);
     let (v, w) = (V3::new(x[0], x[1], x[2]) * extent, V3::new(x[3], x[4], x[5]));
-    if w.norm() < LEAVES {
+    if w.norm() < MAX_NORMAL_VELOCITY {
         return None;
     }
-    // The field at the origin instead of at the middle.
+    // Shift the field from the centre to the origin.
     Helical::of_twist(&Twist { v: v - w.cross(&center.coords), w }, &center, extent)
 }
 
-/// How far (mm) the motion misses one point from its section, along the direction out of the shape.
+/// Distance (mm), along the normal, by which the motion misses the target of a pair.
 fn miss(screw: &Helical, pair: &Pair) -> f64 {
     let moved = screw.motion(screw.angle_between(&pair.from, &pair.to.p)) * pair.from;
     (pair.to.p - moved).dot(&pair.to.n)
 }
 
-/// The motion fitted to the distances of `some`, measured at `all`.
+/// Refines the motion on the pairs `some` and measures its deviation on the pairs `all`.
 fn finished(guess: Helical, some: &[Pair], all: &[Pair], tol: f64) -> Option<Helical> {
     let worst = |screw: &Helical, of: &[Pair]| of.iter().fold(0.0, |m: f64, p| m.max(miss(screw, p).abs()));
     let uneven = |screw: &Helical| {
@@ -268,11 +287,11 @@ fn finished(guess: Helical, some: &[Pair], all: &[Pair], tol: f64) -> Option<Hel
     };
     let mut best = (uneven(&guess), guess);
     let mut screw = guess;
-    for _ in 0..STEPS {
+    for _ in 0..MAX_FIT_STEPS {
         let Some(next) = improved(&screw, some) else { break };
         screw = next;
         let off = uneven(&screw);
-        // What is not a tenth better is rounding, or no way to go.
+        // An improvement of less than a tenth is rounding or stagnation.
         let is_better = off < 0.9 * best.0;
         if off < best.0 {
             best = (off, screw);
@@ -281,24 +300,24 @@ fn finished(guess: Helical, some: &[Pair], all: &[Pair], tol: f64) -> Option<Hel
             break;
         }
     }
-    let deviation = OFF_MARGIN * worst(&best.1, all);
+    let deviation = DEVIATION_MARGIN * worst(&best.1, all);
     (deviation <= tol).then_some(Helical { deviation, ..best.1 })
 }
 
-/// Takes from each value the mean of those of the same place of the section.
+/// Subtracts from each value the mean of the values with the same section index.
 fn even_out(pairs: &[Pair], values: &mut [f64]) {
-    let n = pairs.iter().map(|p| p.place + 1).max().unwrap_or(0);
+    let n = pairs.iter().map(|p| p.section_index + 1).max().unwrap_or(0);
     let mut sums = vec![(0.0, 0.0); n];
     for (p, x) in pairs.iter().zip(values.iter()) {
-        sums[p.place].0 += x;
-        sums[p.place].1 += 1.0;
+        sums[p.section_index].0 += x;
+        sums[p.section_index].1 += 1.0;
     }
     for (p, x) in pairs.iter().zip(values) {
-        *x -= sums[p.place].0 / sums[p.place].1;
+        *x -= sums[p.section_index].0 / sums[p.section_index].1;
     }
 }
 
-/// One step of Gauss and Newton, with derivatives by differences.
+/// One Gauss–Newton step with central differences as derivatives.
 fn improved(screw: &Helical, some: &[Pair]) -> Option<Helical> {
     let extent = some.iter().fold(0.0, |m: f64, p| m.max((p.to.p - screw.frame.origin).norm()));
     let step = 1e-6;
@@ -307,7 +326,7 @@ fn improved(screw: &Helical, some: &[Pair]) -> Option<Helical> {
         if k < 3 {
             twist.v[k] += by * extent;
         } else {
-            // About the middle of the shape.
+            // Rotate about the centre of the shape.
             let turn = Twist::rotation(&screw.frame.origin, V3::ith(k - 3, by));
             (twist.v, twist.w) = (twist.v + turn.v, twist.w + turn.w);
         }
@@ -317,7 +336,8 @@ fn improved(screw: &Helical, some: &[Pair]) -> Option<Helical> {
     for k in 0..6 {
         sides.push([changed(k, -step)?, changed(k, step)?]);
     }
-    // The section's own ripple is no fault of the motion: it may lie anywhere across.
+    // Deviations of the section itself are constant along the motion and do not count, hence the
+    // subtraction of means.
     let off = |of: &dyn Fn(&Pair) -> f64| {
         let mut out: Vec<f64> = some.iter().map(of).collect();
         even_out(some, &mut out);
@@ -332,7 +352,7 @@ fn improved(screw: &Helical, some: &[Pair]) -> Option<Helical> {
         normal += row * row.transpose();
         right -= row * *miss;
     }
-    // How fast the motion is run through does not matter: the matrix is singular.
+    // The scale of the twist is free, so the matrix is singular and needs damping.
     let damped = normal + Matrix6::identity() * (1e-12 * normal.trace());
     let x = damped.cholesky()?.solve(&right);
     let mut twist = screw.twist();
@@ -352,7 +372,7 @@ mod tests {
 
     const LEAD: f64 = 0.16;
 
-    /// A helix about an axis that is nowhere special, by cubic pieces, so many a turn.
+    /// A helix of cubic pieces about an axis in general position; `pieces` counts those of all turns.
     fn helix(radius: f64, height: f64, turns: f64, pieces: i32, pose: &Pose) -> BezierSpline {
         let samples: Vec<(f64, P3, V3)> = (0..=pieces)
             .map(|k| {
@@ -369,7 +389,8 @@ mod tests {
         Pose::new(V3::new(3.0, -7.0, 2.0), V3::new(0.4, -0.8, 0.3))
     }
 
-    /// Distance of a point from the true helicoid with a straight profile through two places.
+    /// Distance of a point from the exact helicoid with a straight profile through two points (radius,
+    /// height).
     fn off(pose: &Pose, p: &P3, [from, to]: [[f64; 2]; 2]) -> f64 {
         let q = pose.inverse() * p;
         let slope = (to[1] - from[1]) / (to[0] - from[0]);
@@ -388,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn helices_are_found_with_what_they_are_off() {
+    fn helices_are_found_with_their_deviation() {
         let pose = pose();
         for (pieces, noise) in [(60, 0.0), (120, 0.0), (240, 0.0), (160, 1e-6)] {
             let mut curve = helix(2.5, 0.3, 5.0, pieces, &pose);
@@ -402,7 +423,7 @@ mod tests {
             });
             assert!(true_off <= 1.2 * found.deviation && found.deviation <= 6.0 * true_off + 1e-12);
             check(&found, &pose, 3.0 * true_off + 1e-11);
-            // As good as asked for.
+            // A tolerance below the deviation is not met.
             assert!(of_curve(&curve, curve.range(), 0.3 * true_off).is_none());
         }
     }
@@ -418,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn flanks_are_found_with_what_they_are_off() {
+    fn flanks_are_found_with_their_deviation() {
         let pose = pose();
         let profile = [[2.4, 0.1], [2.9, 0.35]];
         for (turns, pieces, noise) in [(5.0, 40, 0.0), (5.0, 160, 1e-6), (1.0, 30, 1e-7), (12.0, 400, 1e-5)] {
@@ -437,7 +458,7 @@ mod tests {
                 "{turns} {pieces} {noise}: {true_off} {found:?}"
             );
             check(&found, &pose, 5.0 * true_off + 1e-11);
-            // Points are taken along by the motion.
+            // The motion takes points of the flank to points of the flank.
             let (p, q) = (grid.derivs(P2::new(r.u0, r.v0)).p, grid.derivs(P2::new(r.u1, r.v0)).p);
             let angle = found.angle_between(&p, &q);
             assert!((angle.abs() - TAU * turns).abs() < 1e-3, "{angle}");
@@ -445,9 +466,9 @@ mod tests {
         }
     }
 
-    /// What is moved into itself by more than one motion, by a rotation or by none.
+    /// Shapes that are invariant under several motions, under a rotation, or under no motion.
     #[test]
-    fn other_shapes_are_none() {
+    fn other_shapes_are_rejected() {
         let frame = Frame::identity();
         let arc = BezierSpline::arc(&frame, 3.0, 3.0, 0.0, 2.0);
         let ellipse = BezierSpline::arc(&frame, 3.0, 2.0, 0.0, 2.0);

@@ -3,8 +3,7 @@
 //! Every operation returns an interval that contains all exact results for exact operands inside its
 //! arguments. A bound is moved by one ulp after each rounded operation (two after sine and cosine, whose
 //! library versions are good to one). Operations that are undefined somewhere on their arguments, and
-//! anything that is not a number, give
-//! [`Interval::ENTIRE`]: nothing is known, nothing is claimed.
+//! NaN operands, return [`Interval::ENTIRE`].
 //!
 //! # Source
 //! IEEE 1788 in its simplest form; used by the uniqueness certificates of MATH §8.
@@ -40,30 +39,31 @@ impl Interval {
         }
     }
 
-    /// One number, taken as exact.
+    /// The interval of one exact number.
     #[must_use]
     pub fn point(x: f64) -> Self {
         Self::new(x, x)
     }
 
-    /// `x` with everything within `radius` (≥ 0) of it.
+    /// All numbers within `radius` (≥ 0) of `x`.
     #[must_use]
     pub fn around(x: f64, radius: f64) -> Self {
         Self::outward(x - radius, x + radius)
     }
 
-    /// Bounds as computed with one rounding each, moved outward by one ulp.
+    /// Interval of two bounds that were computed with one rounding each: both are moved outward by one
+    /// ulp.
     fn outward(lo: f64, hi: f64) -> Self {
         if lo <= hi { Self { lo: lo.next_down(), hi: hi.next_up() } } else { Self::ENTIRE }
     }
 
-    /// Smallest number.
+    /// Lower bound.
     #[must_use]
     pub fn lo(&self) -> f64 {
         self.lo
     }
 
-    /// Largest number.
+    /// Upper bound.
     #[must_use]
     pub fn hi(&self) -> f64 {
         self.hi
@@ -109,33 +109,33 @@ impl Interval {
         self.lo <= other.lo && other.hi <= self.hi
     }
 
-    /// Whether all of `other` is inside, away from the border: the condition of the Krawczyk test.
+    /// Whether all of `other` is in the interior: the condition of the Krawczyk test.
     #[must_use]
     pub fn contains_strictly(&self, other: &Self) -> bool {
         self.lo < other.lo && other.hi < self.hi
     }
 
-    /// Numbers in both; `None` when there are none.
+    /// Intersection of both intervals; `None` if it is empty.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Option<Self> {
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
         (lo <= hi).then_some(Self { lo, hi })
     }
 
-    /// Smallest interval around both.
+    /// Smallest interval that contains both intervals.
     #[must_use]
     pub fn hull(&self, other: &Self) -> Self {
         Self { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
-    /// Square; tighter than the product with itself.
+    /// Square; tighter than the product of the interval with itself.
     #[must_use]
     pub fn sqr(&self) -> Self {
         let (a, b) = (self.mig(), self.mag());
         Self { lo: (a * a).next_down().max(0.0), hi: (b * b).next_up() }
     }
 
-    /// Square root of the part that is not negative; the whole line when there is no such part.
+    /// Square root of the non-negative part; the whole line if all numbers are negative.
     #[must_use]
     pub fn sqrt(&self) -> Self {
         if self.hi < 0.0 {
@@ -166,8 +166,8 @@ impl Interval {
     /// Range of a function that rises and falls between −1 and 1 like a cosine with maxima at `crest + 2πk`.
     fn wave(&self, f: impl Fn(f64) -> f64, crest: f64) -> Self {
         let whole = Self { lo: -1.0, hi: 1.0 };
-        // Past 1e6 turns the position of the crests is known to 1e-9 only, and nothing here needs such
-        // angles.
+        // Beyond 1e6 turns the position of the crests is accurate to 1e-9 only, and the library needs no
+        // such angles.
         if !(self.mag() < 1e6 * TAU && self.width() < TAU) {
             return whole;
         }
@@ -176,7 +176,8 @@ impl Interval {
             let step = 2.0 * f64::EPSILON;
             (x + towards * step).clamp(-1.0, 1.0)
         };
-        // Whether some `phase + 2πk` is inside, allowing for the rounding of k π: too often yes never hurts.
+        // Whether some `phase + 2πk` is inside, allowing for the rounding of k π. A false positive only
+        // widens the result.
         let passes = |phase: f64| {
             let slack = 4.0 * f64::EPSILON * (self.mag() + TAU);
             let k = ((self.lo - slack - phase) / TAU).ceil();
@@ -222,7 +223,7 @@ impl Sub for Interval {
 impl Mul for Interval {
     type Output = Self;
     fn mul(self, o: Self) -> Self {
-        // An infinite bound stands for arbitrarily large numbers, of which zero times each is zero.
+        // An infinite bound means arbitrarily large finite numbers, and zero times each of them is zero.
         let product = |a: f64, b: f64| if a == 0.0 || b == 0.0 { 0.0 } else { a * b };
         let p =
             [product(self.lo, o.lo), product(self.lo, o.hi), product(self.hi, o.lo), product(self.hi, o.hi)];
@@ -301,7 +302,8 @@ mod tests {
             assert!((-i).contains(-x) && i.abs().contains(x.abs()), "{i:?}");
             assert!(i.mig() <= x.abs() && x.abs() <= i.mag() && i.contains(i.mid()), "{i:?}");
             if y != 0.0 {
-                // y q = x − r exactly, and q is exact plus r / y, whose sign decides.
+                // y q = x − r exactly, so the exact quotient is q + r / y, and the sign of r / y
+                // decides.
                 let q = x / y;
                 let r = -q.mul_add(y, -x);
                 assert!(holds(&(i / j), (q, r * y.signum())), "{i:?} / {j:?}");

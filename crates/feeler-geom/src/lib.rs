@@ -1,8 +1,8 @@
 //! Numbers and shapes: frames, intervals, balls of vectors, curves, surfaces, trimmed parameter domains,
 //! oriented-sphere skeletons, differential geometry, boxes and direction cones.
 //!
-//! Lengths in millimetres, angles in radians, `f64` throughout. This crate knows neither files nor solids:
-//! it depends on nalgebra alone.
+//! Lengths are in millimetres, angles in radians, and all numbers are `f64`. The crate depends on
+//! nalgebra alone; it defines neither files nor solids.
 
 pub mod frame;
 pub mod math;
@@ -58,5 +58,5 @@ pub type V3 = nalgebra::Vector3<f64>;
 pub type P2 = nalgebra::Point2<f64>;
 /// A vector in a parameter plane.
 pub type V2 = nalgebra::Vector2<f64>;
-/// A proper rigid motion; `pose * p_local = p_world`.
+/// A rigid motion without reflection; `pose * p_local = p_world`.
 pub type Pose = nalgebra::Isometry3<f64>;

@@ -1,8 +1,11 @@
-//! The one door to transcendental functions.
+//! All transcendental functions of the workspace.
 //!
-//! Platform math libraries differ in the last bit; with every call behind this module a single change makes
-//! results portable (enforced by `.clippy.toml`).
-#![expect(clippy::disallowed_methods, reason = "this module is the door the lint guards")]
+//! Platform math libraries differ in the last bit; because every call goes through this module (enforced
+//! by `.clippy.toml`), a single change makes results portable.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this module wraps the functions that the lint disallows elsewhere"
+)]
 
 use std::f64::consts::TAU;
 
@@ -39,13 +42,13 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
     x.sin_cos()
 }
 
-/// Inverse sine with its argument clamped to [-1, 1]: rounding must not make a NaN.
+/// Inverse sine of the argument clamped to [-1, 1], so that rounding cannot produce a NaN.
 #[must_use]
 pub fn asin(x: f64) -> f64 {
     x.clamp(-1.0, 1.0).asin()
 }
 
-/// Inverse cosine with its argument clamped to [-1, 1].
+/// Inverse cosine of the argument clamped to [-1, 1].
 #[must_use]
 pub fn acos(x: f64) -> f64 {
     x.clamp(-1.0, 1.0).acos()
@@ -82,13 +85,13 @@ pub fn wrap(x: f64, lo: f64, period: f64) -> f64 {
     if y >= lo + period { lo } else { y }
 }
 
-/// `x` shifted by whole turns to be within half a turn of `near`.
+/// `x` shifted by whole periods to within half a period of `near`.
 #[must_use]
 pub fn unwrap_near(x: f64, near: f64, period: f64) -> f64 {
     x + ((near - x) / period).round() * period
 }
 
-/// Angle in `[0, 2π)`.
+/// Angle wrapped into `[0, 2π)`.
 #[must_use]
 pub fn turn(x: f64) -> f64 {
     wrap(x, 0.0, TAU)

@@ -1,9 +1,9 @@
-//! NURBS curves and surfaces as files give them, and their exact conversion to rational Bézier pieces.
+//! NURBS curves and surfaces as stored in files, and their exact conversion to rational Bézier pieces.
 //!
 //! # Source
-//! Piegl & Tiller, *The NURBS Book*, chapters 2–5; Ramshaw's blossoms for the conversion: the Bézier points
-//! of a knot span are the values of its blossom at the span's ends, which are convex combinations of control
-//! points whatever the knots, clamped or not.
+//! Piegl & Tiller, *The NURBS Book*, chapters 2–5; Ramshaw's blossoms for the conversion: the Bézier
+//! points of a knot span are the values of its blossom at the span's ends, which are convex combinations
+//! of control points for clamped and unclamped knots.
 
 use std::fmt;
 
@@ -15,7 +15,8 @@ use crate::{Aabb, P2, P3};
 pub struct NurbsCurve {
     /// Degree.
     pub degree: u32,
-    /// Non-decreasing knots, each as often as its multiplicity; one more than points and degree together.
+    /// Non-decreasing knots, each repeated as often as its multiplicity; their number is that of the
+    /// points plus the degree plus 1.
     pub knots: Vec<f64>,
     /// Control points.
     pub points: Vec<P3>,
@@ -30,9 +31,9 @@ pub struct NurbsSurface {
     pub u_degree: u32,
     /// Degree in v.
     pub v_degree: u32,
-    /// Knots in u, each as often as its multiplicity.
+    /// Non-decreasing knots in u, each repeated as often as its multiplicity.
     pub u_knots: Vec<f64>,
-    /// Knots in v.
+    /// Non-decreasing knots in v, repeated likewise.
     pub v_knots: Vec<f64>,
     /// Number of control points along v. Control point `(i, j)` is at `i * n_v + j`.
     pub n_v: usize,
@@ -42,7 +43,7 @@ pub struct NurbsSurface {
     pub weights: Vec<f64>,
 }
 
-/// What is wrong with a NURBS description.
+/// Error of a NURBS description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NurbsError {
     /// The degree is 0 or larger than [`MAX_DEGREE`].
@@ -74,19 +75,24 @@ impl fmt::Display for NurbsError {
 
 impl std::error::Error for NurbsError {}
 
-/// Knots nearer to each other than this fraction of the domain are one knot.
+/// Knots that differ by at most this fraction of the domain are merged. A larger value removes small
+/// spans, a smaller one keeps spans of rounding.
 const KNOT_TOL: f64 = 1e-12;
-/// Ends nearer than this fraction of the size meet.
+/// Ends within this fraction of the size (the diagonal of the control points' box) coincide. A larger
+/// value closes open curves; with a smaller one seams become borders.
 const CLOSED_TOL: f64 = 1e-7;
-/// A side smaller than this fraction of the size is a point.
+/// A side smaller than this fraction of the size is collapsed to a point. A larger value removes narrow
+/// sides; with a smaller one poles become edges.
 const COLLAPSED_TOL: f64 = 1e-8;
-/// Tangents (or normals) at a seam that agree within this angle (rad) are common.
+/// Tangents (or normals) on both sides of a seam that agree within this angle (rad) make it smooth. A
+/// larger value hides creases; with a smaller one smooth seams count as creases.
 const SMOOTH_TOL: f64 = 1e-5;
 
 impl NurbsCurve {
-    /// Exact rational Bézier pieces over the domain `[knots[degree], knots[n]]` (`n` control points). Spans
-    /// without length are dropped. Marked periodic when the end meets the start, within 1e-7 of the size, in
-    /// the same direction: what a file says about closedness is not needed.
+    /// Converts the curve exactly to rational Bézier pieces over the domain `[knots[degree], knots[n]]`
+    /// (`n` control points). Spans without length are dropped. The spline is marked periodic if its end
+    /// coincides with its start, within 1e-7 of the size, and has the same direction; closedness flags
+    /// of files are not used.
     ///
     /// # Errors
     /// See [`NurbsError`].
@@ -103,9 +109,10 @@ impl NurbsCurve {
 }
 
 impl NurbsSurface {
-    /// Exact rational Bézier patches over the domain, as [`NurbsCurve::to_bezier`]. A direction is periodic
-    /// when its two sides coincide, parameter for parameter, with common tangent planes. Sides that are a
-    /// point are made one to the last bit ([`BezierSurface::collapse_sides`]); all else is exact.
+    /// Converts the surface to rational Bézier patches over its domain, like [`NurbsCurve::to_bezier`].
+    /// A direction is periodic if its two sides coincide, parameter for parameter, with common tangent
+    /// planes. Nearly degenerate sides are collapsed to exact points
+    /// ([`BezierSurface::collapse_sides`]); the rest of the conversion is exact.
     ///
     /// # Errors
     /// See [`NurbsError`].
@@ -119,7 +126,8 @@ impl NurbsSurface {
         let u_knots = checked_knots(&self.u_knots, p, n_u)?;
         let v_knots = checked_knots(&self.v_knots, q, n_v)?;
         let points = lifted(&self.points, &self.weights)?;
-        // Along u first, every row of n_v points at once; then along v in each of the resulting rows.
+        // Convert along u first, all rows of n_v points at once, then along v in each of the resulting
+        // rows.
         let (u_breaks, rows) = spans(p, &u_knots, &points, n_v);
         let n_pu = u_breaks.len() - 1;
         let mut v_breaks = Vec::new();
@@ -139,7 +147,7 @@ impl NurbsSurface {
                 }
             }
         }
-        // Patches of consecutive i are one block of n_pv patches apart and share rows a = p and a = 0.
+        // Patches with consecutive i are n_pv patches apart and share the rows a = p and a = 0.
         for i in 1..n_pu {
             for j in 0..n_pv {
                 for b in 0..=q {
@@ -168,7 +176,7 @@ fn degree(d: u32) -> Result<usize, NurbsError> {
     if (1..=MAX_DEGREE).contains(&d) { Ok(d as usize) } else { Err(NurbsError::Degree) }
 }
 
-/// The knots, checked, with near-equal ones made equal.
+/// Validates the knots and makes nearly equal ones equal.
 fn checked_knots(knots: &[f64], p: usize, n: usize) -> Result<Vec<f64>, NurbsError> {
     if n < p + 1 || knots.len() != n + p + 1 {
         return Err(NurbsError::Counts);
@@ -196,7 +204,7 @@ fn checked_knots(knots: &[f64], p: usize, n: usize) -> Result<Vec<f64>, NurbsErr
     Ok(out)
 }
 
-#[expect(clippy::float_cmp, reason = "weights that are all the same number make a polynomial")]
+#[expect(clippy::float_cmp, reason = "weights that are exactly equal make a polynomial")]
 fn lifted(points: &[P3], weights: &[f64]) -> Result<Vec<H4>, NurbsError> {
     if !weights.is_empty() && weights.len() != points.len() {
         return Err(NurbsError::Counts);
@@ -214,7 +222,8 @@ fn lifted(points: &[P3], weights: &[f64]) -> Result<Vec<H4>, NurbsError> {
     Ok(points.iter().zip(weights).map(|(p, w)| homogeneous(p, *w)).collect())
 }
 
-/// Bézier points of every span with length: the breaks, and for each span `p + 1` rows of `stride` points.
+/// Computes the Bézier points of every span of positive length. Returns the breaks, and for each span
+/// `p + 1` rows of `stride` points.
 fn spans(p: usize, knots: &[f64], points: &[H4], stride: usize) -> (Vec<f64>, Vec<H4>) {
     let n = points.len() / stride;
     let mut breaks = vec![knots[p]];
@@ -230,7 +239,8 @@ fn spans(p: usize, knots: &[f64], points: &[H4], stride: usize) -> (Vec<f64>, Ve
         control.resize(start + (p + 1) * stride, H4::zeros());
         for col in 0..stride {
             for i in 0..=p {
-                // Blossom at (p - i) times a and i times b, by de Boor's algorithm.
+                // De Boor's algorithm for the blossom whose arguments are a, (p − i) times, and b, i
+                // times.
                 for (k, d) in d.iter_mut().enumerate() {
                     *d = points[(j - p + k) * stride + col];
                 }
@@ -249,7 +259,7 @@ fn spans(p: usize, knots: &[f64], points: &[H4], stride: usize) -> (Vec<f64>, Ve
     (breaks, control)
 }
 
-/// Makes the common end of neighbouring pieces equal to the last bit.
+/// Makes the common ends of neighbouring pieces bitwise equal.
 fn weld(control: &mut [H4], piece: usize, stride: usize, n: usize) {
     for i in 1..n {
         weld_pair(control, (i * piece - 1) * stride, i * piece * stride);
@@ -258,18 +268,19 @@ fn weld(control: &mut [H4], piece: usize, stride: usize, n: usize) {
 
 fn weld_pair(control: &mut [H4], last: usize, first: usize) {
     let (a, b) = (control[last], control[first]);
-    // A real gap (a knot of multiplicity degree + 1) stays one.
+    // A real gap (a knot of multiplicity degree + 1) is kept.
     if (a - b).amax() <= 1e-12 * a.amax() {
         control[first] = a;
     }
 }
 
 impl BezierSpline {
-    /// Whether the end meets the start, within 1e-7 of the size, with the same tangent direction.
+    /// Whether the end coincides with the start, within 1e-7 of the size, and has the same tangent
+    /// direction.
     #[must_use]
     pub fn closes_smoothly(&self) -> bool {
         let (t0, t1) = self.range();
-        // Independent of the current flag: both ends are breaks, which never wrap.
+        // The result does not depend on `periodic`: both ends are breaks, which never wrap.
         let (a, b) = (self.derivs(t0), self.derivs(t1));
         let size = Aabb::of_points(&self.points()).diagonal();
         if (a.p - b.p).norm() > CLOSED_TOL * size {
@@ -283,7 +294,8 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Sets `u_periodic` and `v_periodic` where opposite sides coincide with common tangent planes.
+    /// Sets `u_periodic` and `v_periodic`: true if the opposite sides coincide with common tangent
+    /// planes.
     pub fn detect_periodicity(&mut self) {
         let size = Aabb::of_points(&self.points()).diagonal();
         (self.u_periodic, self.v_periodic) = (false, false);
@@ -295,8 +307,8 @@ impl BezierSurface {
         (self.u_periodic, self.v_periodic) = (u, v);
     }
 
-    /// Makes a side of the whole grid whose control points agree within 1e-8 of the size one point, to the
-    /// last bit of its coordinates: normals beside a pole must not depend on the digits of a file.
+    /// Collapses each side of the grid whose control points agree within 1e-8 of the size to one point,
+    /// bitwise equal, so that normals beside a pole do not depend on the number of digits in a file.
     pub fn collapse_sides(&mut self) {
         let (n_u, n_v) = self.n_patches();
         let (p, q) = (self.u_degree as usize, self.v_degree as usize);
@@ -335,12 +347,12 @@ impl BezierSurface {
         let (na, nb) = (a.du.cross(&a.dv), b.du.cross(&b.dv));
         let sine = |n: f64, x: f64, y: f64| n <= 1e-8 * x * y;
         let singular = sine(na.norm(), a.du.norm(), a.dv.norm()) || sine(nb.norm(), b.du.norm(), b.dv.norm());
-        // At a pole the side has no direction of its own: the neighbouring samples decide.
+        // At a pole the side has no direction, so the neighbouring samples decide.
         singular || (ta.dot(&tb) > 0.0 && (na.normalize() - nb.normalize()).norm() <= SMOOTH_TOL)
     }
 }
 
-/// Enough parameters to tell two rational curves over these breaks apart.
+/// Sample parameters, enough to distinguish two rational curves over these breaks.
 fn samples(breaks: &[f64], degree: u32) -> Vec<f64> {
     let k = 2 * degree + 1;
     let mut out = Vec::new();

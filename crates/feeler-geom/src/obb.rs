@@ -5,13 +5,13 @@
 //! al.
 //!
 //! # Deviations
-//! A separating axis must show a gap larger than a margin, measured along its *unit* direction, so that the
-//! gap is a lower bound of the Euclidean distance (MATH §10: one box enlarged by `d_max` would treat the nine
-//! edge–edge axes in the same way). Boxes are fitted by a local search over rectangles about candidate axes
-//! instead of covariance alone, and by surface area instead of volume: flat and linear sets have no volume to
-//! compare.
+//! The gap along a separating axis must exceed a margin, measured along the *unit* direction, so that
+//! the gap is a lower bound of the Euclidean distance (MATH §10: enlarging one box by `d_max` would be
+//! valid for the nine edge–edge axes as well). Boxes are fitted by a local search over rectangles about
+//! candidate axes instead of covariance alone, and by surface area instead of volume: flat and linear
+//! sets have no volume to compare.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the conservative branch")]
 
 mod along;
 
@@ -33,7 +33,7 @@ pub struct Obb {
     pub half: V3,
 }
 
-/// A proper rigid motion with its rotation as a matrix: what the hot tests take, made once a query.
+/// A rigid motion with its rotation as a matrix, computed once per query for the box tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseMatrix {
     /// Rotation.
@@ -52,7 +52,7 @@ impl From<&Pose> for PoseMatrix {
 }
 
 impl PoseMatrix {
-    /// A moved point.
+    /// Applies the motion to a point.
     #[must_use]
     pub fn point(&self, p: &P3) -> P3 {
         P3::from(self.rotation * p.coords + self.translation)
@@ -62,30 +62,33 @@ impl PoseMatrix {
 /// Number of axes of the separating-axis test: three of A, three of B, nine cross products.
 pub const SAT_AXES: u8 = 15;
 
-/// Rounding allowance of the box tests, relative to the sum of all lengths involved: the longest chain of
-/// operations from stored numbers to a projected gap is about a dozen roundings.
+/// Rounding allowance of the box tests, relative to the sum of all lengths involved. The longest chain
+/// of operations from stored numbers to a projected gap has about a dozen roundings. A larger value
+/// culls less; a smaller one could separate boxes that overlap.
 const SAT_EPS: f64 = 32.0 * f64::EPSILON;
 
-/// Rounding allowance of a fitted or moved box, relative to its position and size.
+/// Rounding allowance of a fitted or moved box, relative to its position and size. A larger value
+/// loosens boxes; with a smaller one points could lie outside their box.
 const FIT_EPS: f64 = 8.0 * f64::EPSILON;
 
-/// At most this many hull edges are tried about one candidate axis.
+/// Maximum number of hull edges that are tried about one candidate axis. A larger value costs time, a
+/// smaller one gives looser boxes.
 const MAX_EDGES: usize = 48;
 
 impl Obb {
-    /// A tight box around the convex hull of `points`, rounded outward. Deterministic. Axes are sorted by
-    /// falling half-length (but for rounding).
+    /// Fits a tight box around the convex hull of `points`, rounded outward. The result is
+    /// deterministic. The axes are sorted by decreasing half-length (up to rounding).
     ///
-    /// No points: the zero box at the origin. Flat and linear sets give flat and linear boxes (but for
-    /// rounding). A point that is not finite gives an infinite box, which culls nothing and which the file's
-    /// checks refuse.
+    /// The box of no points is the zero box at the origin. Flat and linear sets give flat and linear
+    /// boxes (up to rounding). A non-finite point gives an infinite box, which never culls and which the
+    /// validation of files rejects.
     #[must_use]
     pub fn fit(points: &[P3]) -> Self {
         let Some(first) = points.first() else {
             return Self { center: P3::origin(), axes: WORLD, half: V3::zeros() };
         };
         let aabb = Aabb::of_points(points);
-        // `inf` and `sup` of nalgebra let a NaN slip, so every point is looked at.
+        // nalgebra's `inf` and `sup` can ignore a NaN, so every point is checked.
         if !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite()))
             || !(aabb.diagonal() < f64::INFINITY)
         {
@@ -100,16 +103,16 @@ impl Obb {
         Self::around(points, axes)
     }
 
-    /// The smallest box with the given right-handed orthonormal axes around finite `points`, rounded outward;
-    /// axes are sorted by falling half-length. The zero box at the origin around no points. For callers that
-    /// know good axes: [`Obb::fit`] costs a hundred times as much.
+    /// Smallest box with the given right-handed orthonormal axes around finite `points`, rounded
+    /// outward, with axes sorted by decreasing half-length; the zero box at the origin if `points` is
+    /// empty. It costs a hundredth of [`Obb::fit`] if good axes are available.
     #[must_use]
     pub fn around(points: &[P3], axes: [V3; 3]) -> Self {
         let spans = Spans::of(points, &axes);
         Self::with_spans(points, axes, &spans)
     }
 
-    /// [`Obb::around`] for axes whose spans are known: those of the same points along the same axes.
+    /// Like [`Obb::around`], with the spans of the same points along the same axes already computed.
     #[must_use]
     pub fn with_spans(points: &[P3], axes: [V3; 3], spans: &Spans) -> Self {
         let anchor = points.first().copied().unwrap_or_default();
@@ -133,8 +136,7 @@ impl Obb {
         Self { center, axes, half: half.add_scalar(FIT_EPS * (size + half.sum())) }
     }
 
-    /// The axis-aligned box as an oriented one, rounded outward. The empty box gives the zero box at the
-    /// origin.
+    /// Converts an axis-aligned box, rounded outward. The empty box gives the zero box at the origin.
     #[must_use]
     pub fn from_aabb(aabb: &Aabb) -> Self {
         if aabb.is_empty() {
@@ -143,7 +145,7 @@ impl Obb {
         Self::around(&[aabb.min, aabb.max], WORLD)
     }
 
-    /// A box around two boxes, as tight as [`Obb::fit`] finds it.
+    /// Box around two boxes, computed by [`Obb::fit`] on their corners.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         let mut corners = [P3::origin(); 16];
@@ -162,13 +164,13 @@ impl Obb {
         })
     }
 
-    /// The box moved by a pose, rounded outward.
+    /// Like [`Self::transformed`], for a pose whose rotation is already a matrix.
     #[must_use]
     pub fn transformed(&self, pose: &Pose) -> Self {
         self.placed(&PoseMatrix::from(pose))
     }
 
-    /// The box moved by a pose, rounded outward.
+    /// Returns the box moved by a pose, rounded outward.
     #[must_use]
     pub fn placed(&self, pose: &PoseMatrix) -> Self {
         let center = P3::from(pose.rotation * self.center.coords + pose.translation);
@@ -201,7 +203,7 @@ impl Obb {
         (0..3).all(|k| self.axes[k].dot(&d).abs() <= self.half[k] + eps)
     }
 
-    /// Euclidean distance (mm) of a point from the box, to rounding; 0 inside.
+    /// Euclidean distance (mm) of a point from the box, up to rounding; 0 inside.
     #[must_use]
     pub fn distance_to(&self, p: &P3) -> f64 {
         let d = p - self.center;
@@ -209,9 +211,9 @@ impl Obb {
         V3::from_fn(|k, _| beyond(k)).norm()
     }
 
-    /// A lower bound of the Euclidean distance between two boxes in one frame: the largest gap along the
-    /// fifteen axes, rounded down; 0 when none shows a gap. Exact up to rounding unless the nearest points
-    /// are two corners or a corner and an edge.
+    /// Lower bound of the Euclidean distance (mm) between two boxes in one frame: the largest gap along
+    /// the fifteen axes, rounded down; 0 if the boxes are not separated. The bound is exact up to
+    /// rounding unless the nearest points are two corners or a corner and a point of an edge.
     #[must_use]
     pub fn distance_lower_bound(&self, other: &Self) -> f64 {
         let rel = Relative::new(self, &other.center.coords, &other.axes, other.half, 0.0);
@@ -219,13 +221,13 @@ impl Obb {
     }
 }
 
-/// Whether one of the fifteen axes proves that the distance between box `a` and box `b` is larger than
-/// `margin` (mm, ≥ 0); `pose_ab` takes B's coordinates to A's. Returns the index of that axis, for the next
-/// call's `hint`, which is tried first (any number is allowed; out of range means none).
+/// Searches the fifteen axes for one that proves that the distance between box `a` and box `b` is larger
+/// than `margin` (mm, ≥ 0); `pose_ab` takes B's coordinates to A's. Returns the index of that axis,
+/// which can be the `hint` of the next call. The hint is tried first; a number out of range is ignored.
 ///
-/// Axis k < 3: A's axis k; k < 6: B's axis k − 3; else the cross product of A's axis (k − 6) / 3 and B's (k
-/// − 6) % 3. Conservative under rounding: never an axis for boxes that are nearer than `margin`. Anything not
-/// finite: `None`.
+/// Index k < 3 is A's axis k, 3 ≤ k < 6 is B's axis k − 3, and k ≥ 6 is the cross product of A's axis (k
+/// − 6) / 3 and B's axis (k − 6) % 3. The test is conservative under rounding: it returns no axis for
+/// boxes that are nearer than `margin`. Non-finite numbers give `None`.
 #[must_use]
 pub fn separated(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, margin: f64, hint: u8) -> Option<u8> {
     let r = &pose_ab.rotation;
@@ -235,15 +237,16 @@ pub fn separated(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, margin: f64, hint: u8) 
     Relative::new(a, &center, &axes, b.half, size).separated(margin, hint)
 }
 
-/// [`separated`] for two boxes that are already in one frame: cheaper where a placed box meets several
-/// others.
+/// Like [`separated`], for two boxes that are already in one frame: cheaper if a placed box is tested
+/// against several others.
 #[must_use]
 pub fn separated_in_frame(a: &Obb, b: &Obb, margin: f64, hint: u8) -> Option<u8> {
     Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0).separated(margin, hint)
 }
 
-/// [`separated_in_frame`] with the size of the proof: the axis and the gap along it (mm, > `margin`, rounded
-/// down). A motion that moves no point of either box by more than `gap - margin` leaves the boxes separated.
+/// Like [`separated_in_frame`], but returns the axis and the gap along it (mm, > `margin`, rounded
+/// down). The boxes stay separated by more than `margin` while they move relative to each other by less
+/// than `gap - margin`.
 #[must_use]
 pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64) -> Option<(u8, f64)> {
     let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
@@ -255,8 +258,8 @@ pub fn gap_in_frame(a: &Obb, b: &Obb, margin: f64) -> Option<(u8, f64)> {
     rel.crossed(margin).map(|axis| (axis, rel.gap(axis)))
 }
 
-/// The unit direction of an axis of [`separated`], from box `a` towards box `b`, both in one frame; `None`
-/// for a cross product of axes that are nearly parallel, and for no axis.
+/// Unit direction of an axis of [`separated`], from box `a` towards box `b`, both in one frame; `None`
+/// for the cross product of nearly parallel axes and for an index out of range.
 #[must_use]
 pub fn separating_axis(a: &Obb, b: &Obb, axis: u8) -> Option<V3> {
     let k = usize::from(axis);
@@ -270,14 +273,14 @@ pub fn separating_axis(a: &Obb, b: &Obb, axis: u8) -> Option<V3> {
     Some(if is_towards { direction } else { -direction })
 }
 
-/// Whether one of the fifteen axes proves that no point of box `b` is a point of box `a` displaced by an
-/// allowed vector, both in one frame; `extent` gives for a unit axis the largest component (mm) of an allowed
-/// displacement along it, to either side, at least `least` (≥ 0) for all axes. Returns by how much (mm) the
-/// proof holds.
+/// Searches the fifteen axes for one that proves that no allowed displacement of box `a` reaches box
+/// `b`, both in one frame. `extent` returns, for a unit axis, the largest component (mm) of an allowed
+/// displacement along it, to either side; `min_extent` (≥ 0) is a lower bound of `extent` over all axes.
+/// Returns the gap (mm) that remains.
 #[must_use]
-pub fn unreachable_in_frame(a: &Obb, b: &Obb, least: f64, extent: impl Fn(&V3) -> f64) -> Option<f64> {
+pub fn unreachable_in_frame(a: &Obb, b: &Obb, min_extent: f64, extent: impl Fn(&V3) -> f64) -> Option<f64> {
     let rel = Relative::new(a, &b.center.coords, &b.axes, b.half, 0.0);
-    let least = least.max(0.0);
+    let min_extent = min_extent.max(0.0);
     let spare = |gap: f64, axis: &V3| {
         let spare = gap - extent(axis);
         (spare > 0.0).then_some(spare)
@@ -285,14 +288,14 @@ pub fn unreachable_in_frame(a: &Obb, b: &Obb, least: f64, extent: impl Fn(&V3) -
     let of_faces = (0..6_u8).find_map(|k| {
         let gap = rel.gap(k);
         let axis = if k < 3 { &a.axes[usize::from(k)] } else { &b.axes[usize::from(k) - 3] };
-        if gap > least { spare(gap, axis) } else { None }
+        if gap > min_extent { spare(gap, axis) } else { None }
     });
     of_faces.or_else(|| {
         (0..9).find_map(|k| {
             let (i, j) = (k / 3, k % 3);
             let (gap, len_sq) = rel.cross_gap(i, j);
-            // Compared by squares, to save most roots.
-            if !(gap > 0.0 && gap * gap > least * least * len_sq && len_sq > MIN_CROSS_SQ) {
+            // Comparing squares avoids most square roots.
+            if !(gap > 0.0 && gap * gap > min_extent * min_extent * len_sq && len_sq > MIN_CROSS_SQ) {
                 return None;
             }
             let gap = gap / len_sq.sqrt() * (1.0 - 4.0 * f64::EPSILON);
@@ -301,7 +304,7 @@ pub fn unreachable_in_frame(a: &Obb, b: &Obb, least: f64, extent: impl Fn(&V3) -
     })
 }
 
-/// Box B seen from box A.
+/// Box B in the frame of box A.
 struct Relative {
     /// `r[i][j] = a_i · b_j`.
     r: [[f64; 3]; 3],
@@ -342,28 +345,31 @@ impl Relative {
         for i in 0..3 {
             let rb = hb[0] * r[i][0].abs() + hb[1] * r[i][1].abs() + hb[2] * r[i][2].abs();
             if t[i].abs() - ha[i] - rb > unit_margin {
-                return Some(AXIS[i]);
+                return Some(AXIS_INDICES[i]);
             }
         }
         for j in 0..3 {
             let ra = ha[0] * r[0][j].abs() + ha[1] * r[1][j].abs() + ha[2] * r[2][j].abs();
             let s = t[0] * r[0][j] + t[1] * r[1][j] + t[2] * r[2][j];
             if s.abs() - hb[j] - ra > unit_margin {
-                return Some(AXIS[3 + j]);
+                return Some(AXIS_INDICES[3 + j]);
             }
         }
         self.crossed(margin)
     }
 
-    /// The first axis across edges of both along which they are apart by more than `margin` (≥ 0).
+    /// Returns the first cross-product axis along which the gap exceeds `margin` (≥ 0).
     fn crossed(&self, margin: f64) -> Option<u8> {
         let margin = margin.max(0.0);
         for i in 0..3 {
             for j in 0..3 {
                 let (gap, len_sq) = self.cross_gap(i, j);
-                // Compared by squares, to save nine roots.
-                if gap > 0.0 && gap * gap > margin * margin * len_sq * SQ_UP && len_sq > MIN_CROSS_SQ {
-                    return Some(AXIS[6 + 3 * i + j]);
+                // Comparing squares avoids nine square roots.
+                if gap > 0.0
+                    && gap * gap > margin * margin * len_sq * SQUARE_ROUND_UP
+                    && len_sq > MIN_CROSS_SQ
+                {
+                    return Some(AXIS_INDICES[6 + 3 * i + j]);
                 }
             }
         }
@@ -374,7 +380,7 @@ impl Relative {
         self.gap(axis) > margin
     }
 
-    /// Gap along the unit axis less the rounding error; negative when the projections overlap.
+    /// Gap along the unit axis minus the rounding error; negative if the projections overlap.
     fn gap(&self, axis: u8) -> f64 {
         let (r, t, ha, hb) = (&self.r, &self.t, &self.ha, &self.hb);
         let k = usize::from(axis);
@@ -392,14 +398,14 @@ impl Relative {
         }
     }
 
-    /// Gap along `a_i × b_j` less the rounding error, and the squared length of that vector. In A's axes the
-    /// vector has the components `−r[i2][j]` along i1 and `r[i1][j]` along i2, so its length comes without
-    /// cancellation.
+    /// Gap along `a_i × b_j` minus the rounding error, and the squared length of that vector. In A's
+    /// axes the vector has the components `−r[i2][j]` along i1 and `r[i1][j]` along i2, so its length is
+    /// free of cancellation.
     #[inline]
     fn cross_gap(&self, i: usize, j: usize) -> (f64, f64) {
         let (r, t, ha, hb) = (&self.r, &self.t, &self.ha, &self.hb);
-        let (i1, i2) = NEXT[i];
-        let (j1, j2) = NEXT[j];
+        let (i1, i2) = OTHER_AXES[i];
+        let (j1, j2) = OTHER_AXES[j];
         let (p, q) = (r[i1][j], r[i2][j]);
         let ra = ha[i1] * q.abs() + ha[i2] * p.abs();
         let rb = hb[j1] * r[i][j2].abs() + hb[j2] * r[i][j1].abs();
@@ -407,29 +413,31 @@ impl Relative {
     }
 }
 
-/// Cross products shorter than 1e-5 are skipped: the boxes then have nearly parallel axes, where the six face
-/// axes show the same gap.
+/// Minimum squared length of a cross-product axis. Shorter ones are skipped because the boxes then have
+/// nearly parallel axes, and the six face axes give the same gap. A larger value culls less; with a
+/// smaller one the directions of the axes are rounding noise.
 const MIN_CROSS_SQ: f64 = 1e-10;
 
-/// Makes up for the rounding of the squared comparison.
-const SQ_UP: f64 = 1.0 + 8.0 * f64::EPSILON;
+/// Factor that covers the rounding of the comparison of squares. A larger value culls less, a smaller
+/// one could separate boxes that are nearer than the margin.
+const SQUARE_ROUND_UP: f64 = 1.0 + 8.0 * f64::EPSILON;
 
-const NEXT: [(usize, usize); 3] = [(1, 2), (2, 0), (0, 1)];
-const AXIS: [u8; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
+const OTHER_AXES: [(usize, usize); 3] = [(1, 2), (2, 0), (0, 1)];
+const AXIS_INDICES: [u8; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 const WORLD: [V3; 3] = [V3::new(1.0, 0.0, 0.0), V3::new(0.0, 1.0, 0.0), V3::new(0.0, 0.0, 1.0)];
 
-/// The larger one of two numbers that are known to be finite, without the detour that a NaN needs.
+/// Larger of two finite numbers; faster than `f64::max`, which handles NaN.
 fn larger(a: f64, b: f64) -> f64 {
     if b > a { b } else { a }
 }
 
-/// Least and largest coordinate (mm) of points along three axes, counted from the first point; zeros for no
-/// points. For choosing among axes, at a third of the cost of a box.
+/// Smallest and largest coordinates (mm) of points along three axes, relative to the first point; zeros
+/// if `points` is empty. They compare sets of axes at a third of the cost of a box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spans([[f64; 2]; 3]);
 
 impl Spans {
-    /// Of points along orthonormal axes.
+    /// Computes the spans of points along orthonormal axes.
     #[must_use]
     pub fn of(points: &[P3], axes: &[V3; 3]) -> Self {
         let Some(anchor) = points.first() else { return Self([[0.0; 2]; 3]) };
@@ -448,7 +456,7 @@ impl Spans {
         Self(std::array::from_fn(|k| [lo[k], hi[k]]))
     }
 
-    /// Surface area (mm²) of the box with these spans, but for rounding.
+    /// Surface area (mm²) of the box with these spans, up to rounding.
     #[must_use]
     pub fn area(&self) -> f64 {
         let [x, y, z] = self.0.map(|s| s[1] - s[0]);
@@ -456,7 +464,7 @@ impl Spans {
     }
 }
 
-/// A quarter of the area of one side of each pair.
+/// Eighth of the surface area of a box with half-lengths `h`.
 fn half_area(h: &V3) -> f64 {
     h.x * h.y + h.y * h.z + h.z * h.x
 }
@@ -465,8 +473,9 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)))
 }
 
-/// The best axes found for points around the origin (not all equal). Starts from the smallest rectangles
-/// about candidate axes and repeats about the axes of the best box while it improves.
+/// Searches good box axes for points around the origin (not all equal). The search starts with the
+/// smallest rectangles about candidate axes and repeats about the axes of the best box while it
+/// improves.
 fn best_axes(points: &[V3]) -> [V3; 3] {
     let mut best = WORLD;
     let world = V3::from_fn(|k, _| {
@@ -476,7 +485,7 @@ fn best_axes(points: &[V3]) -> [V3; 3] {
     let mut best_area = half_area(&world);
     let mut improve = |axis: V3, best: &mut [V3; 3]| {
         let Some((axes, area)) = rectangle_about(points, axis) else { return false };
-        // A relative step, so that rounding noise of a rotated input does not choose.
+        // A minimum relative improvement keeps the rounding noise of a rotated input from deciding.
         let better = area < best_area * (1.0 - 1e-10);
         if better {
             best_area = area;
@@ -487,8 +496,8 @@ fn best_axes(points: &[V3]) -> [V3; 3] {
     for axis in candidates(points) {
         improve(axis, &mut best);
     }
-    // Each round turns about three axes; a handful of rounds reaches a local minimum, more gain nothing
-    // measurable.
+    // Each round tries the three axes of the best box. A few rounds reach a local minimum; more rounds
+    // gave no measurable improvement.
     for _ in 0..6 {
         let axes = best;
         let mut better = false;
@@ -502,8 +511,8 @@ fn best_axes(points: &[V3]) -> [V3; 3] {
     best
 }
 
-/// Axes about which to look for a small rectangle: the world's, the covariance's, and those of a large
-/// triangle.
+/// Candidate axes about which a small rectangle is searched: those of the world, of the covariance and
+/// of a large triangle.
 fn candidates(points: &[V3]) -> Vec<V3> {
     let mut out = WORLD.to_vec();
     #[expect(clippy::cast_precision_loss, reason = "a mean does not need more than 53 bits of the count")]
@@ -521,7 +530,8 @@ fn candidates(points: &[V3]) -> Vec<V3> {
     {
         out.extend(e.eigenvectors.column_iter().filter_map(|c| unit(c.into_owned())));
     }
-    // A long edge, the point farthest from it, and the triangle's normal: exact for prisms and flat sets.
+    // A long edge, the point farthest from it, and the normal of their triangle give exact axes for
+    // prisms and flat sets.
     let far =
         |score: &dyn Fn(&V3) -> f64| points.iter().copied().max_by(|a, b| score(a).total_cmp(&score(b)));
     let p0 = far(&|p| p.norm_squared()).unwrap_or_default();
@@ -538,8 +548,9 @@ fn candidates(points: &[V3]) -> Vec<V3> {
     out
 }
 
-/// The box with one given axis whose other two are the best for the projections of the points: one of them is
-/// along an edge of their convex hull. `None` when the axis has no direction.
+/// Axes of the box with one given axis whose other two are the best for the projections of the points,
+/// with an eighth of its surface area. One of the two is along an edge of the convex hull of the
+/// projections. `None` if `axis` is zero.
 fn rectangle_about(points: &[V3], axis: V3) -> Option<([V3; 3], f64)> {
     let z = unit(axis)?;
     let (x, y) = complete_basis(&z);
@@ -565,7 +576,7 @@ fn rectangle_about(points: &[V3], axis: V3) -> Option<([V3; 3], f64)> {
     }
     let (area, c, s) = best;
     if area == f64::INFINITY {
-        // All points project to one: any rectangle will do.
+        // All points project to one point, so any rectangle is optimal.
         return Some(([x, y, z], 0.0));
     }
     let u = unit(x * c + y * s)?;
@@ -573,9 +584,9 @@ fn rectangle_about(points: &[V3], axis: V3) -> Option<([V3; 3], f64)> {
 }
 
 /// Convex hull of points in the plane, counter-clockwise, without repeated or collinear points (Andrew's
-/// monotone chain). One or two points when the set is degenerate. The points must be finite.
+/// monotone chain). A degenerate set gives one or two points. The points must be finite.
 pub(crate) fn planar_hull(mut points: Vec<P2>) -> Vec<P2> {
-    // `total_cmp` tells the two zeros apart and would break the order by y among equal x.
+    // `total_cmp` distinguishes −0 from 0, which would break the order by y among equal x.
     points.iter_mut().for_each(|p| p.coords.add_scalar_mut(0.0));
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)));
     points.dedup();

@@ -1,6 +1,6 @@
-//! Types in the order of one comparison, as heaps need them.
+//! Total order of a type from one comparison function, for binary heaps.
 
-/// Gives a type the order of a comparison, and the equality that goes with it.
+/// Implements `Ord`, `PartialOrd`, `Eq` and `PartialEq` of a type from a comparison function.
 #[macro_export]
 macro_rules! ordered_by {
     ($type:ty, $compare:expr) => {

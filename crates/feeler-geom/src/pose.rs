@@ -1,27 +1,27 @@
-//! Rigid motions from the numbers that other programs write them with.
+//! Conversion of rigid motions from and to the numbers of common file formats.
 
 use crate::Pose;
 use nalgebra::{Matrix3, Quaternion, Rotation3, Translation3, UnitQuaternion, Vector3};
 use std::fmt;
 
 /// Largest deviation of a quaternion's norm from 1, and of a matrix from a rotation, that is normalised
-/// silently.
+/// silently. With a larger value wrong poses pass; a smaller one rejects rounded ones.
 const MAX_DEVIATION: f64 = 1e-3;
 
-/// Why numbers are no pose.
+/// Error of the conversion of numbers to a pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PoseError {
-    /// A number that is NaN or infinite.
+    /// A number is NaN or infinite.
     NotFinite,
-    /// A quaternion of this norm.
+    /// The quaternion's norm is this number, not 1.
     Norm(f64),
-    /// A matrix whose last row is not 0 0 0 1.
+    /// The last row of the matrix is not 0 0 0 1.
     LastRow,
-    /// A matrix that scales, shears or mirrors.
+    /// The matrix scales, shears or mirrors.
     NoRotation {
-        /// How far the product with its transpose is from the identity.
+        /// Largest deviation of an entry of the product with the transpose from the identity.
         off: f64,
-        /// Its determinant.
+        /// Determinant of the matrix.
         determinant: f64,
     },
 }
@@ -38,7 +38,7 @@ impl fmt::Display for PoseError {
             Self::LastRow => f.write_str("the last row of a pose must be 0 0 0 1"),
             Self::NoRotation { off, determinant } => write!(
                 f,
-                "the matrix is no rotation (off by {off:.1e}, determinant {determinant:.3}); scaling and \
+                "the matrix is not a rotation (off by {off:.1e}, determinant {determinant:.3}); scaling and \
                     mirroring are not poses"
             ),
         }
@@ -47,10 +47,10 @@ impl fmt::Display for PoseError {
 
 impl std::error::Error for PoseError {}
 
-/// Pose of `tx, ty, tz` (mm) and a quaternion `qx, qy, qz, qw`, which is normalised.
+/// Converts `tx, ty, tz` (mm) and a quaternion `qx, qy, qz, qw`, which is normalised.
 ///
 /// # Errors
-/// Values that are not finite, a quaternion that is no rotation.
+/// A value is not finite, or the quaternion is not of unit norm.
 pub fn from_values(values: &[f64; 7]) -> Result<Pose, PoseError> {
     if values.iter().any(|x| !x.is_finite()) {
         return Err(PoseError::NotFinite);
@@ -63,17 +63,17 @@ pub fn from_values(values: &[f64; 7]) -> Result<Pose, PoseError> {
     Ok(Pose::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_quaternion(q)))
 }
 
-/// The numbers of [`from_values`].
+/// Returns the numbers of a pose in the order of [`from_values`].
 #[must_use]
 pub fn to_values(pose: &Pose) -> [f64; 7] {
     let (t, q) = (pose.translation.vector, pose.rotation.coords);
     [t.x, t.y, t.z, q.x, q.y, q.z, q.w]
 }
 
-/// Pose of a row-major homogeneous matrix.
+/// Converts a row-major homogeneous matrix.
 ///
 /// # Errors
-/// Not a proper rigid motion.
+/// A number is not finite, or the matrix is not a rigid motion without reflection.
 pub fn from_matrix(m: &[[f64; 4]; 4]) -> Result<Pose, PoseError> {
     if m.iter().flatten().any(|x| !x.is_finite()) {
         return Err(PoseError::NotFinite);
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_what_is_no_pose() {
+    fn invalid_poses_are_rejected() {
         assert_eq!(from_values(&[0.0; 7]), Err(PoseError::Norm(0.0)));
         assert_eq!(from_values(&[f64::NAN, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0]), Err(PoseError::NotFinite));
         let mut mirror =
@@ -126,7 +126,7 @@ mod tests {
         ];
         let p = from_matrix(&m).unwrap();
         assert!(p.rotation.angle_to(&q) < 1e-14, "{}", p.rotation.angle_to(&q));
-        // Normalised once more: the same up to rounding.
+        // A second normalisation changes only rounding.
         let again = from_values(&to_values(&p)).unwrap();
         assert!(
             (again.rotation.coords - p.rotation.coords).norm() < 1e-15 && again.translation == p.translation

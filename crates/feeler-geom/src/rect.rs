@@ -41,10 +41,10 @@ impl Rect {
         self.u0 <= uv.x && uv.x <= self.u1 && self.v0 <= uv.y && uv.y <= self.v1
     }
 
-    /// Nearest point of the rectangle.
+    /// Nearest point of the rectangle to `uv`.
     #[must_use]
     pub fn clamp(&self, uv: P2) -> P2 {
-        // Not `f64::clamp`: an empty rectangle must not panic.
+        // `f64::clamp` would panic for an empty rectangle.
         P2::new(uv.x.min(self.u1).max(self.u0), uv.y.min(self.v1).max(self.v0))
     }
 
@@ -59,13 +59,13 @@ impl Rect {
         ]
     }
 
-    /// The common part; sides in reverse order where there is none.
+    /// Intersection of both rectangles; an empty one has `u0 > u1` or `v0 > v1`.
     #[must_use]
     pub fn intersection(&self, o: &Self) -> Self {
         Self { u0: self.u0.max(o.u0), u1: self.u1.min(o.u1), v0: self.v0.max(o.v0), v1: self.v1.min(o.v1) }
     }
 
-    /// Whether no point is inside.
+    /// Whether the rectangle contains no point.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !(self.u0 <= self.u1 && self.v0 <= self.v1)

@@ -1,14 +1,16 @@
 //! All real roots of small polynomials and trigonometric polynomials.
 //!
-//! Both are cut into charts in Bernstein form; subdivision isolates the sign changes by the
-//! variation-diminishing property, a safeguarded Newton iteration on the chart's power form refines each.
-//! Where all coefficients of a piece sink into the rounding error the piece is reported as a root, so a
-//! nearly double root is never lost: it comes once or twice, and may be no root at all by an amount of the
-//! order of rounding. Callers check it in their original formulation.
+//! The domain is divided into charts in Bernstein form. Subdivision isolates the sign changes by the
+//! variation-diminishing property, and a safeguarded Newton iteration on the chart's power form refines
+//! each of them. A piece whose coefficients are all below the rounding error is reported as a root, so
+//! nearly double roots are never lost. A nearly double root may be reported once or twice, and a
+//! reported value may miss a true root by an amount of the order of rounding. Callers check roots in
+//! their original formulation.
 //!
 //! # Source
-//! MATH §3 (trigonometric polynomials of degree ≤ 4). Isolation by Bernstein subdivision after Lane and
-//! Riesenfeld; ours: charts of the circle by rational quarter arcs, so that no root is at infinity.
+//! MATH §3 (trigonometric polynomials of degree ≤ 4). Isolation by Bernstein subdivision follows Lane
+//! and Riesenfeld. The charts of the circle by rational quarter arcs are ours; they have no root at
+//! infinity.
 
 mod bracket;
 
@@ -20,15 +22,16 @@ use bracket::{bracketed, simple_root};
 use std::f64::consts::FRAC_PI_2;
 use std::sync::LazyLock;
 
-/// Largest degree of a [`TrigPoly`].
+/// Maximum degree of a [`TrigPoly`]; the squared equations of two skeletons need no more.
 pub const TRIG_DEGREE: usize = 4;
-/// Largest degree handled by [`poly_roots`].
+/// Maximum degree supported by [`poly_roots`]. A larger degree would need larger [`PolyRoots`] and
+/// binomial tables.
 pub const POLY_DEGREE: usize = 8;
 
-/// Room for the roots of a trigonometric polynomial: at most eight, each possibly reported thrice when nearly
-/// multiple.
+/// Roots of a trigonometric polynomial. There are at most eight, and each may be reported three times if
+/// it is nearly multiple.
 pub type TrigRoots = ArrayVec<UnitAngle, 24>;
-/// Room for the roots of a polynomial.
+/// Roots of a polynomial.
 pub type PolyRoots = ArrayVec<f64, 24>;
 
 /// `cos[0] + Σ cos[k] cos kθ + sin[k] sin kθ`, `k ≤ 4`; `sin[0]` is unused.
@@ -41,7 +44,7 @@ pub struct TrigPoly {
 }
 
 impl TrigPoly {
-    /// `c + a cos θ + b sin θ`.
+    /// Creates `c + a cos θ + b sin θ`.
     #[must_use]
     pub fn linear(c: f64, a: f64, b: f64) -> Self {
         let mut p = Self::default();
@@ -51,13 +54,13 @@ impl TrigPoly {
         p
     }
 
-    /// Value at `theta`.
+    /// Returns the value at `theta`.
     #[must_use]
     pub fn eval(&self, theta: f64) -> f64 {
         self.eval2(theta).0
     }
 
-    /// Value and derivative at `theta`.
+    /// Returns value and derivative at `theta`.
     #[must_use]
     pub fn eval2(&self, theta: f64) -> (f64, f64) {
         let (s1, c1) = math::sin_cos(theta);
@@ -73,7 +76,7 @@ impl TrigPoly {
         (value, slope)
     }
 
-    /// Derivative by θ.
+    /// Returns the derivative by θ.
     #[must_use]
     pub fn derivative(&self) -> Self {
         let mut out = Self::default();
@@ -86,19 +89,19 @@ impl TrigPoly {
         out
     }
 
-    /// Degree as used: the highest index with a nonzero coefficient.
+    /// Returns the actual degree: the highest index with a nonzero coefficient.
     #[must_use]
     pub fn degree(&self) -> usize {
         (1..=TRIG_DEGREE).rev().find(|&k| self.cos[k] != 0.0 || self.sin[k] != 0.0).unwrap_or(0)
     }
 
-    /// Sum of the coefficients' magnitudes: a bound of the values.
+    /// Sum of the magnitudes of the coefficients, an upper bound of the values.
     #[must_use]
     pub fn size(&self) -> f64 {
         self.cos.iter().chain(&self.sin[1..]).map(|v| v.abs()).sum()
     }
 
-    /// Sum.
+    /// Returns the sum of two polynomials.
     #[must_use]
     pub fn add(&self, other: &Self) -> Self {
         Self {
@@ -107,13 +110,14 @@ impl TrigPoly {
         }
     }
 
-    /// Multiple.
+    /// Returns the polynomial multiplied by `f`.
     #[must_use]
     pub fn scale(&self, f: f64) -> Self {
         Self { cos: self.cos.map(|v| v * f), sin: self.sin.map(|v| v * f) }
     }
 
-    /// Product; terms beyond degree 4 must vanish (the caller multiplies small degrees) and are dropped.
+    /// Returns the product of two polynomials. Terms beyond degree 4 are dropped; they must vanish
+    /// (callers multiply small degrees).
     #[must_use]
     pub fn mul(&self, other: &Self) -> Self {
         let mut out = Self::default();
@@ -139,11 +143,11 @@ impl TrigPoly {
     }
 }
 
-/// All real roots in no particular order, or `None` when the polynomial vanishes identically to within
-/// `noise` (an absolute error of its values; rounding of the coefficients themselves is added).
+/// Returns all real roots in no particular order, or `None` if the polynomial vanishes identically to
+/// within `noise` (an absolute error of its values; rounding of the coefficients is added).
 ///
-/// Where the values stay within that error over a piece, the piece is reported by its middle, and by its ends
-/// too when it is wider than 1e-6.
+/// A piece over which the values stay within that error is reported by its midpoint, and also by its
+/// ends if it is wider than 1e-6.
 #[must_use]
 pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     let size = p.size();
@@ -162,13 +166,13 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     for chart in 0..4 {
         let bernstein = table.form(&table.bernstein, p, chart);
         let angle = |x: f64| ArcTable::center(chart) + 2.0 * math::atan(TAN_PI_8 * (2.0 * x - 1.0));
-        // Made when the first root asks for it: most arcs have none.
+        // Computed for the first root only, because most arcs have no root.
         let mut power: Option<Chart> = None;
         isolate(&bernstein, 2 * table.degree, noise, &mut |piece| match piece {
             Piece::Sign { ends, values } => {
                 let c = power.get_or_insert_with(|| table.form(&table.power, p, chart));
                 let ends = ends.map(|x| 2.0 * x - 1.0);
-                // Known degrees make for unrolled loops.
+                // Constant degrees let the compiler unroll the loops.
                 let y = if table.degree == 2 {
                     simple_root(|y| horner2(&c[..5], y), ends, values)
                 } else {
@@ -187,9 +191,9 @@ pub fn trig_roots(p: &TrigPoly, noise: f64) -> Option<TrigRoots> {
     Some(roots)
 }
 
-/// All real roots of `Σ coeffs[k] x^k` (at most nine coefficients; more are ignored), or `None` when it
-/// vanishes identically. Relative to the geometric mean of the roots, two closer than the square root of
-/// rounding may come as one.
+/// Returns all real roots of `Σ coeffs[k] x^k` (at most nine coefficients; further ones are ignored) in
+/// increasing order, or `None` if the polynomial vanishes identically. Two roots that are closer than
+/// the square root of rounding, relative to the geometric mean of the roots, may be reported as one.
 #[must_use]
 pub fn poly_roots(coeffs: &[f64]) -> Option<PolyRoots> {
     let mut c = [0.0; POLY_DEGREE + 1];
@@ -205,7 +209,7 @@ pub fn poly_roots(coeffs: &[f64]) -> Option<PolyRoots> {
     if low > 0 {
         roots.push(0.0);
     }
-    // Without the root 0: b[k] = c[k + low].
+    // The polynomial without the root 0: b[k] = c[k + low].
     let n = degree - low;
     if n == 0 {
         return Some(roots);
@@ -238,9 +242,9 @@ pub fn poly_roots(coeffs: &[f64]) -> Option<PolyRoots> {
         flat.finish(&mut found);
         for x in found {
             let root = if inverted { scale / x } else { scale * x };
-            // The charts share ±1.
-            let twice = |r: &f64| (r - root).abs() <= 1e-12 * root.abs();
-            if root.is_finite() && !(inverted && x.abs() > 1.0 - 1e-9 && roots.iter().any(twice)) {
+            // A root near ±1 may be found in both charts.
+            let is_duplicate = |r: &f64| (r - root).abs() <= 1e-12 * root.abs();
+            if root.is_finite() && !(inverted && x.abs() > 1.0 - 1e-9 && roots.iter().any(is_duplicate)) {
                 let _ = roots.try_push(root);
             }
         }
@@ -249,7 +253,7 @@ pub fn poly_roots(coeffs: &[f64]) -> Option<PolyRoots> {
     Some(roots)
 }
 
-/// Value and derivative of a power-basis polynomial.
+/// Returns value and derivative of a power-basis polynomial.
 fn horner2(c: &[f64], x: f64) -> (f64, f64) {
     c.iter().rev().fold((0.0, 0.0), |(v, d), &a| (v * x + a, d * x + v))
 }
@@ -262,11 +266,12 @@ type Chart = [f64; 9];
 /// Binomial coefficients.
 const CHOOSE: [[f64; 9]; 9] = pascal();
 
-/// Bernstein form over x in [-1, 1] by multiplying out `Σ c_k x^k ((1 - t) + t)^(n - k)`, `x = t - (1 - t)`.
+/// Converts to Bernstein form over x in [-1, 1] by expanding `Σ c_k x^k ((1 - t) + t)^(n - k)`, `x = t -
+/// (1 - t)`.
 fn bernstein_of_power(c: &[f64; 9], n: usize) -> Bernstein {
     let mut out = [0.0; 9];
     for (k, &a) in c.iter().enumerate().take(n + 1) {
-        // x^k: scaled coefficient (-1)^(k-i) C(k, i) at t^i (1-t)^(k-i).
+        // x^k has the scaled coefficient (-1)^(k-i) C(k, i) at t^i (1-t)^(k-i).
         for i in 0..=k {
             let sign = if (k - i) % 2 == 0 { 1.0 } else { -1.0 };
             for j in 0..=n - k {
@@ -280,18 +285,20 @@ fn bernstein_of_power(c: &[f64; 9], n: usize) -> Bernstein {
     out
 }
 
-/// tan(π/8), the end of a quarter arc's chart in tan(ψ/2).
+/// tan(π/8), the end of a quarter arc's chart in tan(ψ/2). It is fixed by the four charts of the circle.
 const TAN_PI_8: f64 = std::f64::consts::SQRT_2 - 1.0;
-/// Charts start here: away from the multiples of π/4 that are the usual roots in CAD poses.
-const OFFSET: f64 = 0.137;
+/// Angle (rad) of the centre of the first chart. It keeps the chart ends away from the multiples of π/4,
+/// which are common roots in CAD poses; near such an angle roots would be isolated more slowly.
+const FIRST_CENTER: f64 = 0.137;
 
-/// `e^{ik(ψ + offset)} W^n`, ψ in [-π/4, π/4], k ≤ n, with `W = 1 + tan²(ψ/2)`: real and imaginary parts.
+/// `e^{ik(ψ + offset)} W^n` for ψ in [-π/4, π/4] and k ≤ n, with `W = 1 + tan²(ψ/2)`: real and imaginary
+/// parts.
 type ArcForms = [([f64; 9], [f64; 9]); TRIG_DEGREE + 1];
 
-/// The arc's functions as polynomials of degree 2n in `y = tan(ψ/2) / tan(π/8)`.
+/// The functions of a quarter arc as polynomials of degree 2n in `y = tan(ψ/2) / tan(π/8)`.
 struct ArcTable {
     degree: usize,
-    /// The middle of the first arc.
+    /// Direction of the middle of the first arc.
     first: UnitAngle,
     /// Bernstein forms in `(y + 1) / 2`.
     bernstein: ArcForms,
@@ -305,7 +312,7 @@ static ARC4: LazyLock<ArcTable> = LazyLock::new(|| ArcTable::new(4));
 impl ArcTable {
     fn new(degree: usize) -> Self {
         let x2 = TAN_PI_8 * TAN_PI_8;
-        // Coefficients scaled by the binomials, where multiplication is a plain convolution.
+        // Coefficients are scaled by the binomials, so that multiplication is a plain convolution.
         let w = ([1.0 + x2, 2.0 * (1.0 - x2), 1.0 + x2], [0.0; 3]);
         let z = ([1.0 - x2, 2.0 * (1.0 + x2), 1.0 - x2], [-2.0 * TAN_PI_8, 0.0, 2.0 * TAN_PI_8]);
         let mut bernstein = Self::products(degree, &w, &z);
@@ -317,11 +324,11 @@ impl ArcTable {
         }
         let w = ([1.0, 0.0, x2], [0.0; 3]);
         let z = ([1.0, 0.0, -x2], [0.0, 2.0 * TAN_PI_8, 0.0]);
-        let first = UnitAngle::of_angle(OFFSET);
+        let first = UnitAngle::of_angle(FIRST_CENTER);
         Self { degree, first, bernstein, power: Self::products(degree, &w, &z) }
     }
 
-    /// `e^{ik offset} z^k w^(n - k)` for k ≤ n.
+    /// Computes `e^{ik offset} z^k w^(n - k)` for k ≤ n.
     fn products(degree: usize, w: &([f64; 3], [f64; 3]), z: &([f64; 3], [f64; 3])) -> ArcForms {
         let mut out = [([0.0; 9], [0.0; 9]); TRIG_DEGREE + 1];
         let mut angle = 0.0;
@@ -341,16 +348,16 @@ impl ArcTable {
                 (re, im) = (nr, ni);
             }
             *form = (re, im);
-            angle += OFFSET;
+            angle += FIRST_CENTER;
         }
         out
     }
 
-    /// The polynomial times `W^n` (which is at least 1) over quarter arc number `chart`.
+    /// Returns the polynomial times `W^n` (which is at least 1) over quarter arc number `chart`.
     fn form(&self, arcs: &ArcForms, p: &TrigPoly, chart: usize) -> [f64; 9] {
         let mut out = [0.0; 9];
         for (k, (re, im)) in arcs.iter().enumerate().take(self.degree + 1) {
-            // (a - ib) i^(k chart): turned by quarter turns exactly.
+            // (a - ib) i^(k chart): rotation by quarter turns is exact.
             let (a, b) = (p.cos[k], if k == 0 { 0.0 } else { -p.sin[k] });
             let (a, b) = match (k * chart) % 4 {
                 0 => (a, b),
@@ -365,14 +372,14 @@ impl ArcTable {
         out
     }
 
-    /// The middle of quarter arc number `chart`.
+    /// Direction of the middle of quarter arc number `chart`.
     fn unit_angle(&self, chart: usize) -> UnitAngle {
         (0..chart).fold(self.first, |unit_angle, _| unit_angle.quarter_turned())
     }
 
-    /// The same as an angle.
+    /// Angle (rad) of the middle of quarter arc number `chart`.
     fn center(chart: usize) -> f64 {
-        let mut center = OFFSET;
+        let mut center = FIRST_CENTER;
         for _ in 0..chart {
             center += FRAC_PI_2;
         }
@@ -380,30 +387,34 @@ impl ArcTable {
     }
 }
 
-/// What isolation finds in a piece of [0, 1].
+/// Result of the isolation for a piece of [0, 1].
 enum Piece {
-    /// Exactly one sign change; the values at the ends are beyond the noise.
+    /// Exactly one sign change; the values at the ends exceed the noise.
     Sign {
-        /// Where the piece begins and ends.
+        /// Start and end of the piece.
         ends: [f64; 2],
-        /// Values there.
+        /// Values at the ends.
         values: [f64; 2],
     },
-    /// Values within the noise.
+    /// All values are within the noise.
     Flat(f64, f64),
 }
 
-/// Pieces are cut here rather than in the middle, where exact roots like to be.
-const CUT: f64 = 0.4619;
-/// Width at which a piece counts as a point.
-const NARROW: f64 = 1e-15;
-/// Safety cap; ten times what eight roots next to piece ends need.
+/// Relative position of the cut of a piece. It differs from 0.5 because exact roots are common at the
+/// midpoint, where a cut would need extra pieces.
+const CUT_POSITION: f64 = 0.4619;
+/// Width (in the chart's parameter) below which a piece counts as a point. With a larger value distinct
+/// roots merge; a smaller one is below rounding, and the subdivision ends only at the limit of pieces.
+const MIN_PIECE_WIDTH: f64 = 1e-15;
+/// Maximum number of pieces of a subdivision, a safeguard: ten times the number that eight roots next to
+/// piece ends need. With a smaller value roots are reported as flat pieces; a larger one only delays the
+/// end.
 const MAX_PIECES: usize = 8192;
 
-/// Reports, from left to right, all pieces of [0, 1] where the form of degree `n` has a root or stays within
-/// `noise`.
+/// Reports, from left to right, all pieces of [0, 1] in which the form of degree `n` has a root or stays
+/// within `noise`.
 fn isolate(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl FnMut(Piece)) {
-    // Known degrees make for unrolled loops.
+    // Constant degrees let the compiler unroll the loops.
     match n {
         4 => isolate_degree(coeffs, 4, noise, report),
         8 => isolate_degree(coeffs, 8, noise, report),
@@ -427,7 +438,8 @@ fn isolate_degree(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl Fn
             continue;
         }
         budget -= 1;
-        if (max <= noise && min >= -noise) || hi - lo < NARROW || budget == 0 || stack.len() + 2 > 64 {
+        if (max <= noise && min >= -noise) || hi - lo < MIN_PIECE_WIDTH || budget == 0 || stack.len() + 2 > 64
+        {
             report(Piece::Flat(lo, hi));
             if budget == 0 {
                 return;
@@ -440,13 +452,13 @@ fn isolate_degree(coeffs: &Bernstein, n: usize, noise: f64, report: &mut impl Fn
             continue;
         }
         let left = cut(&mut c, n);
-        let mid = lo + CUT * (hi - lo);
+        let mid = lo + CUT_POSITION * (hi - lo);
         stack.push((c, mid, hi));
         next = Some((left, lo, mid));
     }
 }
 
-/// Number of sign changes of a sequence, zeros left out.
+/// Number of sign changes of a sequence; zeros are ignored.
 fn variations(c: &[f64]) -> usize {
     let mut count = 0;
     let mut previous = 0.0;
@@ -461,23 +473,23 @@ fn variations(c: &[f64]) -> usize {
     count
 }
 
-/// De Casteljau's subdivision at [`CUT`]: leaves the right half in place and returns the left one.
+/// De Casteljau's subdivision at [`CUT_POSITION`]. Leaves the right half in place and returns the left one.
 #[inline(always)]
 fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
-    /// The levels with their points written out, which keeps all points in registers.
+    /// Unrolls the levels, which keeps all points in registers.
     macro_rules! levels {
         ($($level:literal: $($i:literal)*;)*) => {{
             let mut points = *right;
             let mut left = points;
             $(
-                $( points[$i] = (1.0 - CUT) * points[$i] + CUT * points[$i + 1]; )*
+                $( points[$i] = (1.0 - CUT_POSITION) * points[$i] + CUT_POSITION * points[$i + 1]; )*
                 left[$level] = points[0];
             )*
             *right = points;
             left
         }};
     }
-    // Point i on the right is last written at level n - i.
+    // Point i of the right half is last written at level n - i.
     match n {
         4 => levels! { 1: 0 1 2 3; 2: 0 1 2; 3: 0 1; 4: 0; },
         8 => levels! {
@@ -488,7 +500,7 @@ fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
             let mut left = *right;
             for (k, edge) in left.iter_mut().enumerate().take(n + 1).skip(1) {
                 for i in 0..=n - k {
-                    right[i] = (1.0 - CUT) * right[i] + CUT * right[i + 1];
+                    right[i] = (1.0 - CUT_POSITION) * right[i] + CUT_POSITION * right[i + 1];
                 }
                 *edge = right[0];
             }
@@ -497,7 +509,7 @@ fn cut(right: &mut Bernstein, n: usize) -> Bernstein {
     }
 }
 
-/// Joins neighbouring flat pieces before they are reported.
+/// Merges adjacent flat pieces before they are reported.
 #[derive(Default)]
 struct FlatPieces {
     open: Option<(f64, f64)>,

@@ -1,4 +1,4 @@
-//! Screw motions: the velocity field of a rigid body, the motion that follows it, and back.
+//! Screw motions: velocity fields of rigid bodies, with exponential and logarithm.
 //!
 //! # Source
 //! Chasles' theorem: any rigid motion is a rotation about a line and a translation along it. Exponential and
@@ -8,7 +8,7 @@ use crate::{P3, Pose, V3, math};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use std::ops::{Add, Neg};
 
-/// Velocities of the points of a rigid body, per unit of time: `v + w × p` at the point p.
+/// Velocity field of a rigid body per unit of time: `v + w × p` at the point p.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Twist {
     /// Velocity (mm) of the point at the origin.
@@ -17,8 +17,9 @@ pub struct Twist {
     pub w: V3,
 }
 
-/// Angle (rad) below which the coefficients are summed as series: their closed forms cancel.
-const SMALL: f64 = 0.3;
+/// Angle (rad) below which the coefficients are summed as series, because their closed forms cancel. For
+/// a larger value six terms are too few; with a smaller one the closed forms lose digits.
+const SERIES_ANGLE: f64 = 0.3;
 
 impl Twist {
     /// A translation with velocity `v` (mm).
@@ -39,25 +40,25 @@ impl Twist {
         self.v + self.w.cross(&p.coords)
     }
 
-    /// The same field in other coordinates, which `pose` takes those of the field to.
+    /// Transforms the field to other coordinates; `pose` takes the current coordinates to the new ones.
     #[must_use]
     pub fn moved(&self, pose: &Pose) -> Self {
         let w = pose.rotation * self.w;
         Self { v: pose.rotation * self.v + pose.translation.vector.cross(&w), w }
     }
 
-    /// The field `s` times as fast.
+    /// The field scaled by `s`.
     #[must_use]
     pub fn times(&self, s: f64) -> Self {
         Self { v: self.v * s, w: self.w * s }
     }
 
-    /// The motion that follows the field for a unit of time.
+    /// Motion that follows the field for a unit of time.
     #[must_use]
     pub fn exp(&self) -> Pose {
         let angle = self.w.norm();
         let (s, c) = math::sin_cos(0.5 * angle);
-        // Half the sine's ratio to its angle.
+        // sin(θ/2) / θ.
         let half_sinc = if angle > 1e-8 { s / angle } else { 0.5 };
         let rotation = Quaternion::from_parts(c, self.w * half_sinc);
         let [a, b] = coefficients(angle);
@@ -66,7 +67,7 @@ impl Twist {
         Pose::from_parts(Translation3::from(shift), UnitQuaternion::from_quaternion(rotation))
     }
 
-    /// The field whose motion for a unit of time is `pose`: the shortest rotation.
+    /// Field whose motion for a unit of time is `pose`, with an angle of at most π.
     #[must_use]
     pub fn log(pose: &Pose) -> Self {
         let q = pose.rotation.quaternion();
@@ -78,7 +79,7 @@ impl Twist {
         let t = pose.translation.vector;
         let across = w.cross(&t);
         // (1 − (θ/2) cot(θ/2)) / θ².
-        let c = if angle > SMALL {
+        let c = if angle > SERIES_ANGLE {
             (1.0 - 0.5 * angle * re / sine) / (angle * angle)
         } else {
             let x = angle * angle;
@@ -91,12 +92,13 @@ impl Twist {
 /// (1 − cos θ) / θ² and (θ − sin θ) / θ³.
 fn coefficients(angle: f64) -> [f64; 2] {
     let x = angle * angle;
-    if angle > SMALL {
+    if angle > SERIES_ANGLE {
         let (s, _) = math::sin_cos(0.5 * angle);
         [2.0 * s * s / x, (angle - math::sin(angle)) / (x * angle)]
     } else {
         let series = |first: f64| {
-            // Terms of the exponential series, from 1 / first! on by two.
+            // Every second term of the exponential series, starting with 1 / first! and scaled by
+            // first!.
             (0..6).rev().fold(0.0, |sum, k| {
                 let n = first + 2.0 * f64::from(k);
                 1.0 - x * sum / ((n + 1.0) * (n + 2.0))
@@ -130,7 +132,7 @@ mod tests {
     use rand::rngs::SmallRng;
 
     fn random(r: &mut SmallRng) -> Twist {
-        // Tiny angles, those about the switch to series, and nearly half a turn.
+        // Tiny angles, angles on both sides of the switch to series, and nearly half a turn.
         let angle = [1e-12, 1e-4, 0.29, 0.31, 1.0, 3.1][r.random_range(0..6)];
         Twist { v: testing::point(r, 10.0).coords, w: testing::unit(r) * angle }
     }
@@ -141,12 +143,12 @@ mod tests {
         for _ in 0..1000 {
             let twist = random(&mut r);
             let back = Twist::log(&twist.exp());
-            // Near half a turn the axis is as good as the smallest part of the quaternion.
+            // Near half a turn the smallest component of the quaternion limits the accuracy of the axis.
             assert!((back.v - twist.v).norm() < 1e-11 && (back.w - twist.w).norm() < 1e-12, "{twist:?}");
         }
     }
 
-    /// The motion against many small steps along the field.
+    /// Compares the motion with many small steps along the field.
     #[test]
     fn exp_follows_the_field() {
         let mut r = testing::rng(8);

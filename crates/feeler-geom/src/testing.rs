@@ -27,7 +27,7 @@ pub(crate) fn unit(r: &mut SmallRng) -> V3 {
 }
 
 pub(crate) fn frame(r: &mut SmallRng) -> Frame {
-    // One in four is aligned with the world, as parts of real models are.
+    // One frame in four is aligned with the world, like the parts of real models.
     let origin = point(r, 50.0);
     if r.random_bool(0.25) {
         return Frame { origin, ..Frame::identity() };
@@ -59,7 +59,7 @@ pub(crate) fn nurbs_curve(r: &mut SmallRng) -> NurbsCurve {
         if r.random_bool(0.5) { (0..n).map(|_| r.random_range(0.4..2.5)).collect() } else { vec![] };
     let knots = knots(r, degree as usize, n);
     let start = point(r, 20.0);
-    // A walk in one main direction, so that tangents are tame most of the time.
+    // The control points advance in one main direction, so that most tangents are regular.
     let points = (0..n).map(|i| start + V3::new(3.0 * i as f64, 0.0, 0.0) + point(r, 2.0).coords).collect();
     NurbsCurve { degree, knots, points, weights }
 }
@@ -82,7 +82,7 @@ pub(crate) fn nurbs_surface(r: &mut SmallRng) -> NurbsSurface {
     NurbsSurface { u_degree, v_degree, u_knots, v_knots, n_v, points, weights }
 }
 
-/// A curve of every kind with a range.
+/// One curve of every kind, each with a range.
 pub(crate) fn curves(r: &mut SmallRng) -> Vec<(Curve, f64, f64)> {
     let mut out = Vec::new();
     let f = |r: &mut SmallRng| frame(r);
@@ -111,7 +111,7 @@ pub(crate) fn curves(r: &mut SmallRng) -> Vec<(Curve, f64, f64)> {
         .collect()
 }
 
-/// A surface of every kind with a rectangle inside its domain.
+/// One surface of every kind, each with a rectangle inside its domain.
 pub(crate) fn surfaces(r: &mut SmallRng) -> Vec<(Surface, Rect)> {
     let f = |r: &mut SmallRng| frame(r);
     let size = |r: &mut SmallRng| r.random_range(0.1..30.0);
@@ -127,7 +127,7 @@ pub(crate) fn surfaces(r: &mut SmallRng) -> Vec<(Surface, Rect)> {
     out.push(Surface::Bezier(nurbs_surface(r).to_bezier().unwrap()));
     let profile = nurbs_curve(r).to_bezier().unwrap();
     out.push(Surface::Bezier(BezierSurface::extrusion(&profile, &(unit(r) * 3.0), -1.0, 2.0)));
-    // A ring: the profile stays on one side of the axis.
+    // A ring, whose profile stays on one side of the axis.
     let axis = Frame::from_z(P3::new(0.0, 0.0, 60.0), V3::x(), None).unwrap();
     out.push(Surface::Bezier(BezierSurface::revolution(&profile, &axis.origin, &axis.z, -1.0, -1.0 + TAU)));
     // A ball with two poles.
@@ -142,7 +142,7 @@ fn rect(r: &mut SmallRng, s: Surface) -> (Surface, Rect) {
         let (lo, hi) = (lo.max(-20.0), hi.min(20.0));
         let a = r.random_range(lo..hi);
         let end = if periodic { a + (hi - lo) } else { hi };
-        // Large and small ones.
+        // Large and small rectangles.
         let scale = [1.0, 0.3, 0.1, 1e-3][r.random_range(0..4)];
         (a, r.random_range(a..end).min(a + scale * (hi - lo)).max(a + 1e-9))
     };
@@ -152,7 +152,7 @@ fn rect(r: &mut SmallRng, s: Surface) -> (Surface, Rect) {
 }
 
 pub(crate) fn inside(r: &mut SmallRng, rect: &Rect) -> P2 {
-    // Borders and corners matter most.
+    // Borders and corners are picked often, because they are the critical cases.
     let mut pick = |a: f64, b: f64| match r.random_range(0..6) {
         0 => a,
         1 => b,

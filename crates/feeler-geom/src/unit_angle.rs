@@ -1,25 +1,25 @@
-//! Angles by their cosine and sine: what points of circles are made of, without a trigonometric function.
+//! Angles as cosine and sine, for points of circles without trigonometric functions.
 
 use crate::math;
 
-/// A direction in a plane.
+/// A direction in a plane, stored as cosine and sine of its angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnitAngle {
-    /// Cosine of its angle.
+    /// Cosine of the angle.
     pub cos: f64,
-    /// Sine of its angle.
+    /// Sine of the angle.
     pub sin: f64,
 }
 
 impl UnitAngle {
-    /// Of an angle (rad).
+    /// Direction at an angle (rad).
     #[must_use]
     pub fn of_angle(angle: f64) -> Self {
         let (sin, cos) = math::sin_cos(angle);
         Self { cos, sin }
     }
 
-    /// Of the angle whose half has this tangent.
+    /// Direction at the angle whose half has this tangent.
     #[must_use]
     pub fn of_half_tangent(tangent: f64) -> Self {
         let square = tangent * tangent;
@@ -27,7 +27,7 @@ impl UnitAngle {
         Self { cos: (1.0 - square) * scale, sin: 2.0 * tangent * scale }
     }
 
-    /// Its angle (rad), in `[0, 2π)`.
+    /// Angle (rad) in `[0, 2π)`.
     #[must_use]
     pub fn angle(self) -> f64 {
         math::turn(math::atan2(self.sin, self.cos))
@@ -39,27 +39,28 @@ impl UnitAngle {
         Self { cos: -self.cos, sin: -self.sin }
     }
 
-    /// A quarter turn further.
+    /// The direction rotated by a quarter turn.
     #[must_use]
     pub fn quarter_turned(self) -> Self {
         Self { cos: -self.sin, sin: self.cos }
     }
 
-    /// Turned by another one's angle.
+    /// The direction rotated by the angle `by`.
     #[must_use]
     pub fn turned(self, by: Self) -> Self {
         Self { cos: self.cos * by.cos - self.sin * by.sin, sin: self.sin * by.cos + self.cos * by.sin }
     }
 
-    /// Turned by about a small angle: the rotation is exact, and its angle is off by less than the fifth
-    /// power of the given one over 100. Steps of an iteration need no more.
+    /// The direction rotated by approximately a small angle (rad). The result stays a unit vector; its
+    /// angle differs from the given one by less than the fifth power of that angle over 100, which
+    /// suffices for the steps of an iteration.
     #[must_use]
     pub fn stepped(self, angle: f64) -> Self {
         let half = 0.5 * angle;
         self.turned(Self::of_half_tangent(half * (1.0 + half * half * (1.0 / 3.0))))
     }
 
-    /// Length of the chord between the points of the unit circle.
+    /// Length of the chord between the two points of the unit circle.
     #[must_use]
     pub fn chord(self, other: Self) -> f64 {
         let (x, y) = (self.cos - other.cos, self.sin - other.sin);
@@ -73,7 +74,7 @@ mod tests {
     use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
     #[test]
-    fn headings_are_angles() {
+    fn unit_angles_agree_with_angles() {
         for k in -40..40 {
             let angle = 0.1 * f64::from(k);
             let unit_angle = UnitAngle::of_angle(angle);
@@ -91,7 +92,7 @@ mod tests {
                 let stepped = unit_angle.stepped(by);
                 let error = stepped.chord(UnitAngle::of_angle(angle + by));
                 assert!(error <= 0.01 * by * by * by * by * by.abs() + 1e-15, "{error} after {by}");
-                assert!((math::hypot(stepped.cos, stepped.sin) - 1.0).abs() < 1e-15, "no growth");
+                assert!((math::hypot(stepped.cos, stepped.sin) - 1.0).abs() < 1e-15, "unit length");
             }
         }
         assert!((UnitAngle::of_angle(0.0).chord(UnitAngle::of_angle(PI)) - 2.0).abs() < 1e-15);

@@ -1,18 +1,19 @@
-//! Products of polynomials in Bernstein form, and what they bound: hodographs and normals.
+//! Products of polynomials in Bernstein form, and the bounds of hodographs and normals they give.
 //!
 //! # Source
-//! BREP §3.3.3 (scaled normal patch), with the product form for rational patches: the numerators of `∂u × ∂v`
-//! are a polynomial net too. Floater, *Derivatives of rational Bézier curves*, for the hodograph's direction.
+//! BREP §3.3.3 (scaled normal patch), with the product form for rational patches: the numerators of
+//! `∂u × ∂v` are a polynomial net as well. Floater, *Derivatives of rational Bézier curves*, for the
+//! direction of the hodograph.
 //!
-//! Legend: `A` = homogeneous coordinates, `w` = weight. With `S = (A, w)` the direction of `∂u × ∂v` is
-//! `w (A_u × A_v) + w_u (A_v × A) + w_v (A × A_u)`, of degrees `(3p - 1, 3q - 1)`; for `w` constant
-//! `A_u × A_v` of degrees `(2p - 1, 2q - 1)`.
+//! With homogeneous coordinates `A` and weight `w`, `S = (A, w)`, the direction of `∂u × ∂v` is
+//! `w (A_u × A_v) + w_u (A_v × A) + w_v (A × A_u)`, of degrees `(3p - 1, 3q - 1)`; if `w` is constant,
+//! it is `A_u × A_v`, of degrees `(2p - 1, 2q - 1)`.
 
 use super::H4;
 use crate::binomial::row as binomials;
 use crate::{P3, V3};
 
-/// A polynomial net with binomials multiplied into its coefficients: products are convolutions.
+/// A polynomial net whose coefficients are multiplied by binomials, so that products are convolutions.
 #[derive(Clone)]
 struct Net<T> {
     nu: usize,
@@ -27,7 +28,7 @@ impl<T: Copy + std::ops::Mul<f64, Output = T>> Net<T> {
         Self { nu, nv, c }
     }
 
-    /// Bernstein coefficients.
+    /// Returns the Bernstein coefficients.
     fn coefficients(&self) -> Vec<T> {
         let (bu, bv) = (binomials(self.nu), binomials(self.nv));
         let n = self.nv + 1;
@@ -61,25 +62,25 @@ fn times(w: &Net<f64>, a: &Net<V3>) -> Net<V3> {
     w.product(a, V3::zeros(), |x, y| y * x)
 }
 
-/// Whether all weights are the same, up to what subdivision does to them.
+/// Whether all weights are equal, up to the rounding of subdivision.
 fn polynomial(c: &[H4]) -> bool {
     c.iter().all(|h| (h.w - c[0].w).abs() <= 64.0 * f64::EPSILON * c[0].w)
 }
 
-/// Control points relative to `origin`: products of coordinates then lose no digits to the distance from the
-/// world's origin.
+/// Control points relative to `origin`, so that products of coordinates lose no digits to the distance
+/// from the origin of the world.
 fn relative(c: &[H4], origin: &P3) -> Vec<H4> {
     c.iter().map(|h| *h - H4::new(origin.x * h.w, origin.y * h.w, origin.z * h.w, 0.0)).collect()
 }
 
-/// Control points relative to the first one: parts cut out of these keep their digits, however small and
-/// however far from the world's origin.
+/// Control points relative to the first one, so that small parts cut out of them keep their digits far
+/// from the origin of the world.
 pub(super) fn local(c: &[H4]) -> Vec<H4> {
     relative(c, &super::dehomogenized(&c[0]))
 }
 
-/// Rounding error of control points: that of the stored coordinates. Below it two points may be one (a
-/// collapsed side, moved by a pose).
+/// Rounding error of stored control points. Points within this distance may coincide (a collapsed side
+/// that was moved by a pose).
 pub(super) fn rounding(c: &[H4]) -> f64 {
     16.0 * f64::EPSILON * largest(c)
 }
@@ -88,8 +89,8 @@ fn largest(c: &[H4]) -> f64 {
     c.iter().fold(0.0, |m: f64, h| m.max(h.xyz().amax()))
 }
 
-/// Control vectors of a curve's tangent directions: every tangent is a conical combination. Vectors at the
-/// level of rounding (`noise` = that of the control points) are left out.
+/// Control vectors of the tangent directions of a curve: every tangent is a conical combination of them.
+/// Vectors at the level of rounding are omitted; `noise` is the rounding error of the control points.
 pub(super) fn tangent_vectors(c: &[H4], noise: f64) -> Vec<V3> {
     let n = c.len() - 1;
     if polynomial(c) {
@@ -109,9 +110,9 @@ pub(super) fn tangent_vectors(c: &[H4], noise: f64) -> Vec<V3> {
     kept(d.coefficients(), noise * w_max)
 }
 
-/// Control vectors of a patch's natural normals: every normal is a conical combination. Vectors at the level
-/// of rounding (`noise` = that of the control points; a collapsed side) are left out; an empty answer means a
-/// patch without area.
+/// Control vectors of the natural normals of a patch: every normal is a conical combination of them.
+/// Vectors at the level of rounding (a collapsed side) are omitted; `noise` is the rounding error of the
+/// control points. An empty result means a patch without area.
 pub(super) fn normal_vectors(c: &[H4], nu: usize, nv: usize, noise: f64) -> Vec<V3> {
     let r = local(c);
     let n = nv + 1;
@@ -147,8 +148,9 @@ fn kept(mut v: Vec<V3>, noise: f64) -> Vec<V3> {
     v
 }
 
-/// Bernstein coefficients with the signs of d/dt of the squared distance from `p`: `(A·A') w - (A·A) w'` with
-/// `A` relative to `p`. Coefficients at the level of rounding are exact zeros.
+/// Bernstein coefficients of a polynomial with the sign of the derivative of the squared distance from
+/// `p`: `(A·A') w - (A·A) w'` with `A` relative to `p`. Coefficients at the level of rounding are set to
+/// zero.
 pub(super) fn approach(c: &[H4], p: &P3) -> Vec<f64> {
     let n = c.len() - 1;
     let r = relative(c, p);

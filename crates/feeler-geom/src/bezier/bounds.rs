@@ -1,18 +1,19 @@
-//! Bounds from control points: boxes, hulls, tangent and normal vectors over a part of a spline or grid.
+//! Bounds from control points: boxes, hulls, tangent and normal vectors over parts of splines and grids.
 
 use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized};
 use crate::{Aabb, P3, Rect, V3};
 
 impl BezierSpline {
-    /// Control points of the pieces over `[t0, t1]`: their convex hull contains that part of the curve.
-    /// Ranges far outside the breaks may leave the positive weights; the answer is then empty.
+    /// Control points of the pieces over `[t0, t1]`; their convex hull contains that part of the curve.
+    /// If extrapolation far outside the breaks makes a weight non-positive, the result is empty.
     #[must_use]
     pub fn hull_points(&self, t0: f64, t1: f64) -> Vec<P3> {
         let parts = self.parts(t0, t1);
         points(parts.iter().map(|p| self.sub_control(p.piece, p.t0, p.t1)))
     }
 
-    /// Vectors whose conical hull contains all tangents over `[t0, t1]`; empty for a curve without length.
+    /// Vectors whose conical hull contains all tangents over `[t0, t1]`; empty if the curve has no
+    /// length.
     #[must_use]
     pub fn tangent_vectors(&self, t0: f64, t1: f64) -> Vec<V3> {
         let mut out = Vec::new();
@@ -28,15 +29,15 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Control points of the patches over `rect`: their convex hull contains that part of the surface.
-    /// Rectangles far outside the breaks may leave the positive weights; the answer is then empty.
+    /// Control points of the patches over `rect`; their convex hull contains that part of the surface.
+    /// If extrapolation far outside the breaks makes a weight non-positive, the result is empty.
     #[must_use]
     pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
         points(self.cells(rect).iter().map(|(patch, part)| self.sub_control(*patch, part)))
     }
 
-    /// Vectors whose conical hull contains all natural normals over `rect`: control vectors of the scaled
-    /// normal patches. `None` where a patch has no area.
+    /// Vectors whose conical hull contains all natural normals over `rect`: control vectors of the
+    /// scaled normal patches. `None` if a patch has no area.
     #[must_use]
     pub fn normal_vectors(&self, rect: &Rect) -> Option<Vec<V3>> {
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
@@ -58,17 +59,18 @@ impl BezierSurface {
     }
 }
 
-/// A range of at least 1e-6 of the piece's around a smaller one: differences over less are rounding.
+/// Widens a range to at least 1e-6 of that of the piece, because differences over smaller ranges are
+/// rounding.
 fn widened(t0: f64, t1: f64, b0: f64, b1: f64) -> (f64, f64) {
-    let least = 1e-6 * (b1 - b0);
-    if t1 - t0 >= least {
+    let min_length = 1e-6 * (b1 - b0);
+    if t1 - t0 >= min_length {
         return (t0, t1);
     }
-    let grow = 0.5 * (least - (t1 - t0));
-    // Inside the piece where it was: beyond, it would have the directions of an extrapolation.
+    let grow = 0.5 * (min_length - (t1 - t0));
+    // Stay inside the piece if the range was inside: an extrapolation has other directions.
     let lo = (t0 - grow).max(b0.min(t0));
-    let hi = (lo + least).min(b1.max(t1));
-    ((hi - least).min(t0), hi.max(t1))
+    let hi = (lo + min_length).min(b1.max(t1));
+    ((hi - min_length).min(t0), hi.max(t1))
 }
 
 fn points(nets: impl Iterator<Item = Vec<H4>>) -> Vec<P3> {
@@ -76,7 +78,7 @@ fn points(nets: impl Iterator<Item = Vec<H4>>) -> Vec<P3> {
     if all.iter().all(|h| h.w > 0.0) { all.iter().map(dehomogenized).collect() } else { Vec::new() }
 }
 
-/// Box of hull points, rounded outward; everything when there are none.
+/// Box of hull points, rounded outward; the unbounded box if `points` is empty.
 pub(crate) fn box_of(points: &[P3]) -> Aabb {
     let b = Aabb::of_points(points);
     if b.is_empty() {

@@ -1,20 +1,23 @@
-//! Joints of patches at which the normal jumps, and the parts of a surface between such joints.
+//! Joints of patches at which the normal is discontinuous, and the parts of a surface between such
+//! joints.
 
 use std::ops::Range;
 
 use super::{BezierSpline, BezierSurface, dehomogenized};
 use crate::{P2, V3, math};
 
-/// Number of samples per side of a patch at which normals are compared.
-const SAMPLES: u32 = 5;
-/// Minimum length of a derivative relative to its patch, and minimum angle (rad) between two derivatives,
-/// that define a normal.
-const REGULAR: f64 = 1e-6;
+/// Number of samples per side of a patch at which normals are compared. A larger value is slower, a
+/// smaller one misses short creases.
+const SAMPLES_PER_SIDE: u32 = 5;
+/// Minimum length of a derivative relative to its patch, and minimum sine of the angle between the
+/// derivatives, for a defined normal. With a larger value creases at poles are missed; with a smaller
+/// one rounding at poles counts as a crease.
+const MIN_REGULARITY: f64 = 1e-6;
 
 impl BezierSurface {
-    /// Indices of the joints `u = u_breaks[k]` and of the joints `v = v_breaks[k]` at which the normals of
-    /// both sides differ by more than `angle` (rad) somewhere, and less than `π - angle`. Joint 0 is among
-    /// them in a periodic direction only.
+    /// Indices of the joints `u = u_breaks[k]` and of the joints `v = v_breaks[k]` at which the normals
+    /// of both sides differ somewhere by more than `angle` (rad) and less than 3 rad. Joint 0 is
+    /// included in a periodic direction only.
     #[must_use]
     pub fn creases(&self, angle: f64) -> [Vec<usize>; 2] {
         [true, false].map(|of_u| {
@@ -25,26 +28,26 @@ impl BezierSurface {
         })
     }
 
-    /// Largest angle (rad) between the normals on both sides of joint `k` at samples, `None` without a place
-    /// at which both sides have a normal. Samples with nearly opposite normals are skipped: the surface is
-    /// folded onto itself there, or a patch is degenerate.
+    /// Largest angle (rad) between the normals on both sides of joint `k` at samples; `None` if there is
+    /// no sample where both sides have a normal. Samples with nearly opposite normals are skipped: the
+    /// surface is folded onto itself there, or a patch is degenerate.
     fn jump(&self, of_u: bool, k: usize) -> Option<f64> {
         let (n_u, n_v) = self.n_patches();
         let (n, n_across) = if of_u { (n_u, n_v) } else { (n_v, n_u) };
         let before = if k == 0 { n - 1 } else { k - 1 };
         let index = |i: usize, j: usize| if of_u { (i, j) } else { (j, i) };
-        let places = (0..n_across).flat_map(|j| (0..SAMPLES).map(move |s| (j, s)));
-        let angles = places.filter_map(|(j, s)| {
-            let share = f64::from(s) / f64::from(SAMPLES - 1);
+        let samples = (0..n_across).flat_map(|j| (0..SAMPLES_PER_SIDE).map(move |s| (j, s)));
+        let angles = samples.filter_map(|(j, s)| {
+            let share = f64::from(s) / f64::from(SAMPLES_PER_SIDE - 1);
             let low = self.normal_of_patch(index(before, j), of_u, 1.0, share)?;
             let high = self.normal_of_patch(index(k, j), of_u, 0.0, share)?;
             let angle = math::atan2(low.cross(&high).norm(), low.dot(&high));
-            (angle < FOLD).then_some(angle)
+            (angle < MIN_FOLD_ANGLE).then_some(angle)
         });
         angles.max_by(f64::total_cmp)
     }
 
-    /// Unit normal of one patch at shares of its parameter rectangle, if it is regular there.
+    /// Unit normal of one patch at relative parameters in [0, 1]; `None` if the patch is singular there.
     fn normal_of_patch(&self, patch: (usize, usize), of_u: bool, along: f64, across: f64) -> Option<V3> {
         let r = self.patch_rect(patch);
         let (s, t) = if of_u { (along, across) } else { (across, along) };
@@ -54,15 +57,15 @@ impl BezierSurface {
         let size = control.iter().map(|h| (dehomogenized(h) - first).norm()).fold(0.0, f64::max);
         let normal = d.du.cross(&d.dv);
         let [du, dv] = [d.du.norm(), d.dv.norm()];
-        let is_regular = du * r.width() > REGULAR * size
-            && dv * r.height() > REGULAR * size
-            && normal.norm() > REGULAR * du * dv;
+        let is_regular = du * r.width() > MIN_REGULARITY * size
+            && dv * r.height() > MIN_REGULARITY * size
+            && normal.norm() > MIN_REGULARITY * du * dv;
         is_regular.then(|| normal.normalize())
     }
 
-    /// The patches between joints, which may pass the end of a periodic direction once: parameters stay, and
-    /// go on by the period after its end. A part shorter than the whole is not periodic; neither is a whole
-    /// that starts elsewhere than at joint 0.
+    /// Extracts the patches between joints. The ranges may pass the end of a periodic direction once;
+    /// parameters are kept, and increased by the period beyond the end. A direction of the result is
+    /// periodic only if it covers the whole period and starts at joint 0.
     #[must_use]
     pub fn part(&self, us: Range<usize>, vs: Range<usize>) -> Self {
         let (n_u, n_v) = self.n_patches();
@@ -78,7 +81,7 @@ impl BezierSurface {
         }
     }
 
-    /// The curve `u = u_breaks[k]` over v for a joint of u, `v = v_breaks[k]` over u for one of v.
+    /// The curve of a joint: `u = u_breaks[k]` over v if `of_u`, otherwise `v = v_breaks[k]` over u.
     #[must_use]
     pub fn joint(&self, of_u: bool, k: usize) -> BezierSpline {
         let (n_u, n_v) = self.n_patches();
@@ -100,10 +103,11 @@ impl BezierSurface {
     }
 }
 
-/// Angle (rad) between normals above which they count as opposite.
-const FOLD: f64 = 3.0;
+/// Angle (rad) between normals above which a sample is a fold or a degenerate patch instead of a crease.
+/// With a larger value degenerate sides split faces; with a smaller one sharp creases do not.
+const MIN_FOLD_ANGLE: f64 = 3.0;
 
-/// Breaks from one joint to another, which may be after the end of the period.
+/// Breaks from one joint to another, which may be beyond the end of the period.
 fn breaks_between(breaks: &[f64], joints: &Range<usize>) -> Vec<f64> {
     let n = breaks.len() - 1;
     let period = breaks[n] - breaks[0];
@@ -116,7 +120,7 @@ mod tests {
     use super::*;
     use crate::P3;
 
-    /// A roof over a zigzag: flat patches that meet at known angles.
+    /// A roof over a zigzag: flat patches that join at known angles.
     fn roof(heights: &[f64]) -> BezierSurface {
         let at = |k: usize, y: f64| P3::new(k as f64, y, heights[k]);
         let control = (0..heights.len() - 1).flat_map(|k| {

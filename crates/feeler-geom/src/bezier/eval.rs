@@ -1,8 +1,9 @@
-//! Evaluation with Bernstein polynomials on the stack.
+//! Evaluation with Bernstein polynomials, without heap allocation.
 //!
 //! # Source
-//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5: Bernstein polynomials (by powers and binomials, not by their
-//! recurrence, which takes the square of the degree), the last steps of de Casteljau's scheme, quotient rule.
+//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5: Bernstein polynomials (computed from powers and
+//! binomials, because their recurrence is quadratic in the degree), the last steps of de Casteljau's
+//! algorithm, and the quotient rule.
 
 use nalgebra::Vector3;
 
@@ -10,27 +11,30 @@ use super::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
 use crate::binomial::pascal;
 use crate::{CurveDerivs, P2, P3, SurfaceDerivs, V3, math};
 
-/// Room for the largest degree.
-pub(super) const MOST_COEFFICIENTS: usize = MAX_DEGREE as usize + 1;
+/// Number of coefficients of the largest degree, the size of the largest stack buffers. It follows from
+/// [`MAX_DEGREE`]: a larger value only costs stack space, a smaller one cannot store all degrees.
+pub(super) const MAX_COEFFICIENTS: usize = MAX_DEGREE as usize + 1;
 
-/// By degree.
-static BINOMIALS: [[f64; MOST_COEFFICIENTS]; MOST_COEFFICIENTS] = pascal();
+/// Binomial coefficients, indexed by degree.
+static BINOMIALS: [[f64; MAX_COEFFICIENTS]; MAX_COEFFICIENTS] = pascal();
 
-/// A Bézier curve at one parameter, as the quadratic one that de Casteljau's scheme comes to last: its
-/// control points are sums of those of the curve with Bernstein polynomials of two degrees less.
+/// Weights for a Bézier curve at one parameter. They reduce the curve to the quadratic one of the last
+/// steps of de Casteljau's algorithm, whose control points are sums of those of the curve, weighted by
+/// Bernstein polynomials of the degree minus two.
 struct Basis<const N: usize> {
-    /// A line is a quadratic curve whose middle control point is half way.
+    /// Whether the curve is a line, treated as a quadratic curve whose middle control point is the
+    /// midpoint.
     is_line: bool,
-    /// At least two.
+    /// Degree, at least two.
     degree: f64,
     s: f64,
-    /// Bernstein polynomials, as many as the degree less one; the rest is zero.
+    /// Values of the `degree − 1` Bernstein polynomials; the other entries are zero.
     weights: [f64; N],
 }
 
 impl<const N: usize> Basis<N> {
-    /// Of degree `n` at the parameter `s`.
-    // Made in place: some hundred bytes are not worth a copy.
+    /// Computes the weights for degree `n` at the parameter `s`.
+    // Inlined, so that the arrays are built in place instead of being copied.
     #[inline(always)]
     fn new(n: usize, s: f64) -> Self {
         let below = n.max(2) - 2;
@@ -49,15 +53,16 @@ impl<const N: usize> Basis<N> {
         Self { is_line: n < 2, degree: n.max(2) as f64, s, weights }
     }
 
-    /// Homogeneous value and first two derivatives by the local parameter.
+    /// Homogeneous value and first two derivatives with respect to the local parameter.
     #[inline(always)]
     fn contract<'a>(&self, control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
-        // From the nearer end: there the value is its control point to the bit.
+        // Start at the nearer end, so that the value at an end is exactly its control point.
         if self.s <= 0.5 { self.contract_at::<false>(control) } else { self.contract_at::<true>(control) }
     }
 
-    /// From the first control point of the quadratic curve, or from its last one. Summed are differences of
-    /// control points: the derivatives are as exact as those.
+    /// Evaluates from the first control point of the quadratic curve, or from the last one if `LAST`.
+    /// The sums are over differences of control points, so the derivatives are as accurate as the
+    /// differences.
     #[inline(always)]
     fn contract_at<'a, const LAST: bool>(&self, mut control: impl Iterator<Item = &'a H4>) -> [H4; 3] {
         let mut p0 = control.next().copied().unwrap_or_default();
@@ -94,7 +99,7 @@ pub(super) fn curve_h(control: &[H4], s: f64) -> [H4; 3] {
     } else if n < 18 {
         Basis::<16>::new(n, s).contract(control.iter())
     } else {
-        Basis::<MOST_COEFFICIENTS>::new(n, s).contract(control.iter())
+        Basis::<MAX_COEFFICIENTS>::new(n, s).contract(control.iter())
     }
 }
 
@@ -103,8 +108,8 @@ thread_local! {
     static EVALUATIONS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// How often this thread has evaluated a patch, whoever asked and with how many derivatives: for programs
-/// that compare methods.
+/// Number of patch evaluations of this thread, with any number of derivatives, for programs that compare
+/// methods.
 #[cfg(feature = "evaluations")]
 #[must_use]
 pub fn patch_evaluations() -> u64 {
@@ -115,22 +120,22 @@ pub fn patch_evaluations() -> u64 {
 pub(super) fn patch_h(control: &[H4], nu: usize, nv: usize, s: f64, t: f64) -> [H4; 6] {
     #[cfg(feature = "evaluations")]
     EVALUATIONS.set(EVALUATIONS.get() + 1);
-    // Modellers write blends with arcs across (low degree) in u, the path in v: less room is less to be
-    // cleared.
+    // Smaller buffers are faster to clear. CAD systems write blends with the arc across (of low degree)
+    // in u and the path in v, hence the unequal sizes.
     if nu < 4 && nv < 6 {
-        patch_room::<4, 4>(control, nu, nv, s, t)
+        patch_h_sized::<4, 4>(control, nu, nv, s, t)
     } else if nu < 4 && nv < 18 {
-        patch_room::<4, 16>(control, nu, nv, s, t)
+        patch_h_sized::<4, 16>(control, nu, nv, s, t)
     } else if nu < 8 && nv < 10 {
-        patch_room::<8, 8>(control, nu, nv, s, t)
+        patch_h_sized::<8, 8>(control, nu, nv, s, t)
     } else if nu < 16 && nv < 18 {
-        patch_room::<16, 16>(control, nu, nv, s, t)
+        patch_h_sized::<16, 16>(control, nu, nv, s, t)
     } else {
-        patch_room::<MOST_COEFFICIENTS, MOST_COEFFICIENTS>(control, nu, nv, s, t)
+        patch_h_sized::<MAX_COEFFICIENTS, MAX_COEFFICIENTS>(control, nu, nv, s, t)
     }
 }
 
-fn patch_room<const U: usize, const V: usize>(
+fn patch_h_sized<const U: usize, const V: usize>(
     control: &[H4],
     nu: usize,
     nv: usize,
@@ -186,27 +191,27 @@ pub(super) fn project_surface([h, hu, hv, huu, huv, hvv]: &[H4; 6]) -> SurfaceDe
     }
 }
 
-/// Index of the piece that holds `t`: the later one at a break, the end pieces outside.
+/// Index of the piece that contains `t`: the later one at a break, an end piece outside the range.
 pub(super) fn locate(breaks: &[f64], t: f64) -> usize {
     breaks.partition_point(|b| *b <= t).clamp(1, breaks.len() - 1) - 1
 }
 
-/// `t` wrapped into the range when that is periodic and `t` lies outside.
+/// Wraps `t` into the range if the range is periodic and `t` lies outside.
 pub(super) fn wrap_range(breaks: &[f64], periodic: bool, t: f64) -> f64 {
     let (lo, hi) = (breaks[0], breaks[breaks.len() - 1]);
-    // Rounding must not lead out of the range again: another wrap would find another piece.
+    // Clamp, so that rounding does not leave the range: a second wrap would find another piece.
     if periodic && !(lo <= t && t <= hi) { math::wrap(t, lo, hi - lo).max(lo).min(hi) } else { t }
 }
 
 impl BezierSpline {
-    /// Point and first two derivatives at `t`; end pieces extrapolate, periodic splines wrap.
+    /// Point and first two derivatives at `t`; end pieces are extrapolated, periodic splines wrap.
     #[must_use]
     pub fn derivs(&self, t: f64) -> CurveDerivs {
         let t = self.wrapped(t);
         self.piece_derivs(locate(&self.breaks, t), t)
     }
 
-    /// Point and first two derivatives of piece `i`, extrapolated when `t` is outside it.
+    /// Point and first two derivatives of piece `i`, extrapolated if `t` is outside it.
     #[must_use]
     pub fn piece_derivs(&self, i: usize, t: f64) -> CurveDerivs {
         let (t0, t1) = (self.breaks[i], self.breaks[i + 1]);
@@ -219,14 +224,14 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Point and derivatives at `uv`; border patches extrapolate, periodic directions wrap.
+    /// Point and derivatives at `uv`; border patches are extrapolated, periodic directions wrap.
     #[must_use]
     pub fn derivs(&self, uv: P2) -> SurfaceDerivs {
         let uv = self.wrapped(uv);
         self.patch_derivs(self.patch(uv), uv)
     }
 
-    /// Point and first derivatives at `uv`: those of [`BezierSurface::derivs`] to rounding.
+    /// Point and first derivatives at `uv`, equal to those of [`BezierSurface::derivs`] up to rounding.
     #[must_use]
     pub fn first_derivs(&self, uv: P2) -> (P3, V3, V3) {
         let uv = self.wrapped(uv);
@@ -236,13 +241,13 @@ impl BezierSurface {
         (P3::from(p), (hu.xyz() - p * hu.w) * inv_w, (hv.xyz() - p * hv.w) * inv_w)
     }
 
-    /// Point and derivatives of patch `(i, j)`, extrapolated when `uv` is outside it.
+    /// Point and derivatives of a patch, extrapolated if `uv` is outside it.
     #[must_use]
     pub fn patch_derivs(&self, patch: (usize, usize), uv: P2) -> SurfaceDerivs {
         project_surface(&self.patch_homogeneous(patch, uv))
     }
 
-    /// `[h, h_u, h_v, h_uu, h_uv, h_vv]` of patch `(i, j)`.
+    /// `[h, h_u, h_v, h_uu, h_uv, h_vv]` of patch `(i, j)` with respect to the parameters of the grid.
     #[inline]
     fn patch_homogeneous(&self, (i, j): (usize, usize), uv: P2) -> [H4; 6] {
         let (u0, v0) = (self.u_breaks[i], self.v_breaks[j]);
@@ -264,11 +269,12 @@ impl BezierSurface {
 mod tests {
     use super::*;
 
-    /// Against de Casteljau's scheme in full, inside and a little outside; exact at the ends.
+    /// Compares with the complete de Casteljau algorithm, inside and slightly outside; the ends are
+    /// exact.
     #[test]
-    fn curves_are_those_of_de_casteljau() {
+    fn curves_agree_with_de_casteljau() {
         let coordinate = |k: usize| f64::from(u16::try_from(k * 7919 % 1000).expect("small")) * 1e-3;
-        for n in 1..MOST_COEFFICIENTS {
+        for n in 1..MAX_COEFFICIENTS {
             let of = |k: usize| {
                 H4::new(coordinate(k), coordinate(3 * k + 1), coordinate(5 * k + 2), 1.0 + coordinate(k))
             };
@@ -299,9 +305,9 @@ mod tests {
         }
     }
 
-    /// Whatever room is taken, the values are the same bits.
+    /// Values do not depend on the buffer size, to the last bit.
     #[test]
-    fn room_changes_nothing() {
+    fn buffer_size_does_not_change_values() {
         let coordinate = |k: usize| f64::from(u16::try_from(k * 7919 % 1000).expect("small")) * 1e-3;
         for (nu, nv) in [
             (1, 3),
@@ -324,7 +330,7 @@ mod tests {
                 })
                 .collect();
             for (s, t) in [(0.0, 1.0), (0.3, 0.7), (1.02, -0.03)] {
-                let all = patch_room::<MOST_COEFFICIENTS, MOST_COEFFICIENTS>(&control, nu, nv, s, t);
+                let all = patch_h_sized::<MAX_COEFFICIENTS, MAX_COEFFICIENTS>(&control, nu, nv, s, t);
                 assert_eq!(patch_h(&control, nu, nv, s, t), all, "{nu} {nv}");
             }
         }

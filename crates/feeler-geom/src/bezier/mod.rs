@@ -31,10 +31,10 @@ pub struct BezierSpline {
     /// Increasing parameters, one more than there are pieces.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub breaks: Vec<f64>,
-    /// `(degree + 1)` control points a piece, piece after piece.
+    /// `(degree + 1)` control points per piece, in the order of the pieces.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub control: Vec<H4>,
-    /// The end meets the start with a common tangent, and parameters may wrap.
+    /// Whether the end coincides with the start and has the same tangent, so that parameters wrap.
     pub periodic: bool,
 }
 
@@ -52,17 +52,18 @@ pub struct BezierSurface {
     /// Increasing parameters in v.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub v_breaks: Vec<f64>,
-    /// Patch (i, j) starts at `(i * n_v + j) * (u_degree + 1) * (v_degree + 1)`, with `n_v` patches along v;
-    /// within a patch control point (a, b) is at `a * (v_degree + 1) + b`.
+    /// Control points: patch (i, j) starts at `(i * n_v + j) * (u_degree + 1) * (v_degree + 1)`, with
+    /// `n_v` patches along v; within a patch, control point (a, b) is at `a * (v_degree + 1) + b`.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub control: Vec<H4>,
-    /// The two u sides coincide with common tangent planes, and u may wrap.
+    /// Whether the two u sides coincide with common tangent planes, so that u wraps.
     pub u_periodic: bool,
-    /// As `u_periodic`, for v.
+    /// Like `u_periodic`, for v.
     pub v_periodic: bool,
 }
 
-/// Largest supported degree (ISO files rarely pass 11; revolved splines double).
+/// Largest supported degree. STEP files rarely exceed 11, and revolved splines double the degree. A
+/// larger value costs stack space in evaluation; with a smaller one files are refused.
 pub const MAX_DEGREE: u32 = 25;
 
 /// Homogeneous control point of a point and a weight.
@@ -71,7 +72,7 @@ pub fn homogeneous(p: &P3, w: f64) -> H4 {
     H4::new(p.x * w, p.y * w, p.z * w, w)
 }
 
-/// The point of a homogeneous control point.
+/// Point of a homogeneous control point.
 #[must_use]
 pub fn dehomogenized(h: &H4) -> P3 {
     P3::new(h.x / h.w, h.y / h.w, h.z / h.w)
@@ -86,8 +87,8 @@ fn scaled(h: &H4, f: f64) -> H4 {
     H4::new(h.x * f, h.y * f, h.z * f, h.w)
 }
 
-/// Direction from the first control point to the first one that differs from it: the tangent at the start,
-/// also where the derivative is zero.
+/// Unit direction from the first control point to the first one that differs from it: the tangent at the
+/// start, even if the derivative is zero there.
 fn first_direction(c: &[H4], size: f64) -> Option<V3> {
     let p0 = dehomogenized(&c[0]);
     c[1..].iter().map(|h| dehomogenized(h) - p0).find(|d| d.norm() > 1e-7 * size).and_then(unit)
@@ -106,7 +107,7 @@ impl BezierSpline {
         (self.breaks[0], self.breaks[self.breaks.len() - 1])
     }
 
-    /// Parameter period when periodic.
+    /// Period of the parameter if the spline is periodic.
     #[must_use]
     pub fn period(&self) -> Option<f64> {
         let (t0, t1) = self.range();
@@ -126,14 +127,14 @@ impl BezierSpline {
         &self.control[i * n..(i + 1) * n]
     }
 
-    /// Index of the piece at `t`: the later one at a break, the end pieces outside the range, wrapped when
-    /// periodic.
+    /// Index of the piece at `t`: the later one at a break, an end piece outside the range; `t` wraps if
+    /// the spline is periodic.
     #[must_use]
     pub fn piece(&self, t: f64) -> usize {
         eval::locate(&self.breaks, self.wrapped(t))
     }
 
-    /// `t` wrapped into the range when periodic.
+    /// `t`, wrapped into the range if the spline is periodic.
     #[must_use]
     pub fn wrapped(&self, t: f64) -> f64 {
         eval::wrap_range(&self.breaks, self.periodic, t)
@@ -145,7 +146,7 @@ impl BezierSpline {
         self.tangent_of(t, self.derivs(t).d1)
     }
 
-    /// [`BezierSpline::tangent`] where the derivative is known.
+    /// Like [`BezierSpline::tangent`], with the derivative already computed.
     pub(crate) fn tangent_of(&self, t: f64, d1: V3) -> Option<V3> {
         let t = self.wrapped(t);
         let i = self.piece(t);
@@ -153,18 +154,18 @@ impl BezierSpline {
         if d1.norm() * (t1 - t0) > 1e-7 * self.piece_size(i) {
             return unit(d1);
         }
-        // Singular: the longer side shows the direction better.
+        // Singular point: use the longer side, which gives the more accurate direction.
         if t - t0 > t1 - t { self.tangent_before(i, t) } else { self.tangent_after(i, t) }
     }
 
-    /// Unit tangent at `t` of piece `i` alone, coming from smaller parameters.
+    /// Unit tangent of piece `i` at `t`, as the limit from smaller parameters.
     pub(crate) fn tangent_before(&self, i: usize, t: f64) -> Option<V3> {
         let mut c = self.sub_control(i, self.breaks[i], t.max(self.breaks[i].next_up()));
         c.reverse();
         first_direction(&c, self.piece_size(i)).map(|d| -d)
     }
 
-    /// Unit tangent at `t` of piece `i` alone, going to larger parameters.
+    /// Unit tangent of piece `i` at `t`, as the limit from larger parameters.
     pub(crate) fn tangent_after(&self, i: usize, t: f64) -> Option<V3> {
         let t1 = self.breaks[i + 1];
         first_direction(&self.sub_control(i, t.min(t1.next_down()), t1), self.piece_size(i))
@@ -182,14 +183,14 @@ impl BezierSpline {
         Self { control: self.control.iter().map(|h| moved(h, pose)).collect(), ..self.clone() }
     }
 
-    /// The spline scaled about the world's origin; the parametrisation stays.
+    /// The spline scaled about the origin, with the same parametrisation.
     #[must_use]
     pub fn scaled(&self, f: f64) -> Self {
         Self { control: self.control.iter().map(|h| scaled(h, f)).collect(), ..self.clone() }
     }
 }
 
-/// Breaks strictly inside `(t0, t1)`, repeated by the period when periodic.
+/// Breaks strictly inside `(t0, t1)`, repeated with the period if periodic.
 pub(crate) fn breaks_inside(breaks: &[f64], periodic: bool, t0: f64, t1: f64) -> Vec<f64> {
     let (lo, hi) = (breaks[0], breaks[breaks.len() - 1]);
     if !periodic {
@@ -199,7 +200,7 @@ pub(crate) fn breaks_inside(breaks: &[f64], periodic: bool, t0: f64, t1: f64) ->
     let period = hi - lo;
     let first = ((t0 - lo) / period).floor();
     let n = ((t1 - lo) / period).ceil() - first;
-    // Whole numbers of turns beyond sense would not even change the sum.
+    // Adding a break to so many periods would lose it in rounding.
     if !(first.abs() < 1e9 && n < 1e4) {
         return Vec::new();
     }
@@ -220,7 +221,7 @@ impl BezierSurface {
         (self.u_breaks.len() - 1, self.v_breaks.len() - 1)
     }
 
-    /// Whole parameter rectangle.
+    /// Parameter rectangle of the whole surface.
     #[must_use]
     pub fn domain(&self) -> crate::Rect {
         let (u, v) = (&self.u_breaks, &self.v_breaks);
@@ -252,15 +253,15 @@ impl BezierSurface {
         }
     }
 
-    /// Indices of the patch at `uv`: the later one at a break, border patches outside the domain, wrapped in
-    /// periodic directions.
+    /// Indices of the patch at `uv`: the later one at a break, a border patch outside the domain;
+    /// periodic directions wrap.
     #[must_use]
     pub fn patch(&self, uv: P2) -> (usize, usize) {
         let uv = self.wrapped(uv);
         (eval::locate(&self.u_breaks, uv.x), eval::locate(&self.v_breaks, uv.y))
     }
 
-    /// `uv` wrapped into the domain in periodic directions.
+    /// `uv`, wrapped into the domain in periodic directions.
     #[must_use]
     pub fn wrapped(&self, uv: P2) -> P2 {
         P2::new(
@@ -269,8 +270,8 @@ impl BezierSurface {
         )
     }
 
-    /// Unit natural normal; see [`crate::Surface::normal`]. At an isolated singular point the limit along the
-    /// way to the patch's centre; the world's `z` where even that has no direction.
+    /// Unit natural normal; see [`crate::Surface::normal`]. At an isolated singular point it is the
+    /// limit along the line to the centre of the patch, or the world's `z` if that limit does not exist.
     #[must_use]
     pub fn normal(&self, uv: P2) -> V3 {
         let uv = self.wrapped(uv);
@@ -288,7 +289,7 @@ impl BezierSurface {
         if regular && n.norm() > 1e-8 * du.norm() * dv.norm() {
             return n.normalize();
         }
-        // First order: the change of ∂u × ∂v towards the centre of the patch.
+        // First order: add the change of ∂u × ∂v towards the centre of the patch.
         let d = self.patch_derivs((i, j), uv);
         let center = P2::new(self.u_breaks[i] + 0.5 * hu, self.v_breaks[j] + 0.5 * hv);
         let (a, b) = ((center.x - uv.x) / hu, (center.y - uv.y) / hv);
@@ -299,12 +300,13 @@ impl BezierSurface {
         if first.norm() > 1e-7 * size * size {
             return first.normalize();
         }
-        // Higher orders: look from a little inside.
+        // Higher orders: evaluate slightly inside the patch.
         let d = self.regular_derivs(uv);
         unit(d.du.cross(&d.dv)).unwrap_or_else(V3::z)
     }
 
-    /// Derivatives at `uv`, or where those do not span a plane, at a point a little inside the patch.
+    /// Derivatives at `uv`, or at a point slightly inside the patch if those at `uv` do not span a
+    /// plane.
     pub(crate) fn regular_derivs(&self, uv: P2) -> crate::SurfaceDerivs {
         let uv = self.wrapped(uv);
         let (i, j) = self.patch(uv);
@@ -328,7 +330,7 @@ impl BezierSurface {
         Self { control: self.control.iter().map(|h| moved(h, pose)).collect(), ..self.clone() }
     }
 
-    /// The surface scaled about the world's origin; the parametrisation stays.
+    /// The surface scaled about the origin, with the same parametrisation.
     #[must_use]
     pub fn scaled(&self, f: f64) -> Self {
         Self { control: self.control.iter().map(|h| scaled(h, f)).collect(), ..self.clone() }

@@ -1,9 +1,10 @@
-//! Nearest points on splines and grids: global search, Newton to round-off.
+//! Nearest points on splines and grids: global search, refined by Newton steps to rounding.
 //!
 //! # Source
-//! Piegl & Tiller, *The NURBS Book*, §6.1. Global: branch and bound on control boxes; on a spline the number
-//! of sign changes of the squared distance's derivative in Bernstein form tells when a part holds one minimum
-//! at most, on a grid the control net's differences tell when the squared distance is convex.
+//! Piegl & Tiller, *The NURBS Book*, §6.1. The global search is branch and bound on control boxes. On a
+//! spline, the number of sign changes of the derivative of the squared distance in Bernstein form shows
+//! when a part contains at most one minimum. On a grid, the differences of the control net show when the
+//! squared distance is convex.
 
 use std::collections::BinaryHeap;
 
@@ -11,11 +12,14 @@ use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, subdivide
 use crate::frame::unit;
 use crate::{Aabb, P2, P3, Rect, SurfaceDerivs, V2, V3, math};
 
-/// Parts looked at before the search settles for the best found.
-const BUDGET: usize = 20_000;
+/// Maximum number of parts the search visits; the best point so far is returned after that. A larger
+/// value costs time on points with many nearest points, a smaller one misses the nearest point.
+const MAX_PARTS: usize = 20_000;
 
-/// Parts that could improve the squared distance by rounding only are left out.
-const PRUNE: f64 = 1.0 - 8.0 * f64::EPSILON;
+/// Factor of the best squared distance: parts whose lower bound exceeds the product could improve it by
+/// rounding only and are pruned. A larger value costs time; with a smaller one nearest points are
+/// missed.
+const PRUNE_FACTOR: f64 = 1.0 - 8.0 * f64::EPSILON;
 
 fn control_box(c: &[H4]) -> Aabb {
     let mut b = Aabb::empty();
@@ -25,20 +29,20 @@ fn control_box(c: &[H4]) -> Aabb {
     b
 }
 
-/// Squared distance from `p` to the nearest plane that has all control points beyond it, across the way to
-/// their mean: a bound that small parts approach with the square of their size, where boxes do with their
-/// size.
+/// Lower bound of the squared distance from `p`: that to the nearest plane normal to the direction of
+/// the control points' mean and with all control points beyond it. The error of the bound is quadratic
+/// in the size of a part; that of a box is linear.
 fn beyond_plane_sq(c: &[H4], p: &P3) -> f64 {
     let mut mean = V3::zeros();
     for h in c {
         mean += h.xyz() / h.w - p.coords;
     }
     let Some(n) = unit(mean) else { return 0.0 };
-    let least = c.iter().fold(f64::INFINITY, |m: f64, h| m.min((h.xyz() / h.w - p.coords).dot(&n)));
-    if least > 0.0 { least * least } else { 0.0 }
+    let min_height = c.iter().fold(f64::INFINITY, |m: f64, h| m.min((h.xyz() / h.w - p.coords).dot(&n)));
+    if min_height > 0.0 { min_height * min_height } else { 0.0 }
 }
 
-/// Best so far.
+/// Best candidate so far.
 struct Best<T> {
     at: T,
     dist_sq: f64,
@@ -52,7 +56,7 @@ impl<T> Best<T> {
     }
 }
 
-/// A part of one piece: `[t0, t1]` in the piece's own parameter.
+/// The part `[t0, t1]` of one piece, in the piece's own parameter.
 struct Arc {
     piece: usize,
     t0: f64,
@@ -63,7 +67,7 @@ struct Arc {
 }
 
 impl BezierSpline {
-    /// Parameter in `[t0, t1]` of the nearest point to `p`; see [`crate::Curve::project`].
+    /// Parameter in `[t0, t1]` of the point nearest to `p`; see [`crate::Curve::project`].
     #[must_use]
     pub fn project(&self, p: &P3, t0: f64, t1: f64) -> f64 {
         let dist_sq = |t: f64| (self.derivs(t).p - p).norm_squared();
@@ -71,7 +75,7 @@ impl BezierSpline {
         best.offer(t1, dist_sq(t1));
         let mut stack: Vec<Arc> = Vec::new();
         for part in self.parts(t0, t1) {
-            // The whole piece's box costs no subdivision and rules most pieces out.
+            // The box of the whole piece needs no subdivision and excludes most pieces.
             if control_box(self.piece_control(part.piece)).distance_sq(p) >= best.dist_sq
                 && part.t0 >= self.breaks[part.piece]
                 && part.t1 <= self.breaks[part.piece + 1]
@@ -94,9 +98,9 @@ impl BezierSpline {
         }
         stack.sort_by(|a, b| b.lower_sq.total_cmp(&a.lower_sq));
         let n = self.degree as usize;
-        for _ in 0..BUDGET {
+        for _ in 0..MAX_PARTS {
             let Some(arc) = stack.pop() else { break };
-            if arc.lower_sq >= best.dist_sq * PRUNE {
+            if arc.lower_sq >= best.dist_sq * PRUNE_FACTOR {
                 continue;
             }
             let g = bernstein::approach(&arc.control, p);
@@ -108,7 +112,7 @@ impl BezierSpline {
                 last = s;
             }
             if changes == 0 || (changes == 1 && first) {
-                // Monotone, or one maximum: the ends have been offered.
+                // The distance is monotone or has one maximum; the ends are already candidates.
                 continue;
             }
             if changes == 1 {
@@ -131,18 +135,19 @@ impl BezierSpline {
                 Arc { piece: arc.piece, t0, t1, shift: arc.shift, control, lower_sq }
             };
             let (left, right) = (make(left, arc.t0, middle), make(right, middle, arc.t1));
-            // The nearer half on top.
+            // Put the nearer half on top of the stack.
             if left.lower_sq <= right.lower_sq {
                 stack.extend([right, left]);
             } else {
                 stack.extend([left, right]);
             }
         }
-        // Not clamp: a reversed range must not panic.
+        // `f64::clamp` would panic for a reversed range.
         best.at.min(t1).max(t0)
     }
 
-    /// The one minimum inside an arc at whose ends the distance falls inwards: Newton kept in a bracket.
+    /// Finds the only minimum inside an arc whose distance decreases inwards at both ends, by Newton
+    /// steps inside a bracket.
     fn descend(&self, p: &P3, arc: &Arc) -> f64 {
         let (mut lo, mut hi) = (arc.t0, arc.t1);
         let mut t = 0.5 * (lo + hi);
@@ -167,14 +172,14 @@ impl BezierSpline {
     }
 }
 
-/// The part of one patch that is searched, in the patch's own parameters.
+/// The searched part of one patch, in the patch's own parameters.
 struct Root {
     patch: (usize, usize),
     rect: Rect,
     shift: V2,
 }
 
-/// A cell of a root.
+/// A cell of the subdivision of a root.
 struct Cell {
     root: usize,
     rect: Rect,
@@ -183,23 +188,25 @@ struct Cell {
     lower_sq: f64,
 }
 
-// The nearest is on top of a heap; the deeper one of equals.
+// The nearest cell is on top of the heap; the deeper one if two are equally near.
 crate::ordered_by!(Cell, |a, b| b.lower_sq.total_cmp(&a.lower_sq).then(a.depth.cmp(&b.depth)));
 
-/// Cells this deep are tried by Newton for a good bound, convex or not.
+/// Depth at which Newton starts from a cell even if it is not convex, to get a good upper bound early. A
+/// larger value visits more cells before the bound is good; with a smaller one more starts fail.
 const TRIAL_DEPTH: u32 = 2;
-/// At this depth the search ends whatever is known.
-const LAST_DEPTH: u32 = 10;
-/// So many cells in a row without improvement end the search: points on a surface's focal set have no single
-/// foot.
-const PATIENCE: usize = 3000;
+/// Maximum depth of subdivision; cells at this depth are not split. A larger value costs time near focal
+/// points, a smaller one can miss the nearest point.
+const MAX_DEPTH: u32 = 10;
+/// Maximum number of consecutive cells without improvement, because points on the focal set of a surface
+/// have no unique footpoint. A larger value costs time there, a smaller one can miss the nearest point.
+const MAX_IDLE_CELLS: usize = 3000;
 
 impl BezierSurface {
-    /// Parameters of the nearest point to `p`; see [`crate::Surface::invert`].
+    /// Parameters of the point nearest to `p`; see [`crate::Surface::invert`].
     #[must_use]
     pub fn invert(&self, p: &P3, hint: Option<P2>, within: Option<&Rect>) -> P2 {
         let domain = self.domain();
-        // Without a range, periodic directions have no ends.
+        // Without `within`, periodic directions are unbounded.
         let inf = f64::INFINITY;
         let (fu, fv) = (self.u_periodic && within.is_none(), self.v_periodic && within.is_none());
         let search = within.copied().unwrap_or(domain);
@@ -213,8 +220,8 @@ impl BezierSurface {
         if let Some(start) = hint
             && let Some((uv, dist_sq)) = self.newton(p, free.clamp(start), &free, &|uv| self.derivs(uv))
         {
-            // A stop at the border, or beyond a joint that may be a crease, can be the end of a wrong way,
-            // unless it is near.
+            // A stop at the border or in another patch (the joint may be a crease) can be a wrong local
+            // minimum, unless it is near `p`.
             let inside = free.u0 < uv.x && uv.x < free.u1 && free.v0 < uv.y && uv.y < free.v1;
             let straight = inside && self.patch(uv) == self.patch(start);
             let near = 1e-5 * control_box(self.patch_control(self.patch(uv))).diagonal();
@@ -228,8 +235,9 @@ impl BezierSurface {
         finish(self.search(p, &search))
     }
 
-    /// The minimum of the distance from `p` downhill from `hint` over the whole grid, and that distance; no
-    /// search, so another place may be nearer. `None` when the descent does not settle.
+    /// Descends from `hint` to a local minimum of the distance from `p` over the whole grid. Returns its
+    /// parameters and its distance; another point may be nearer. `None` if the descent does not
+    /// converge.
     #[must_use]
     pub fn descend(&self, p: &P3, hint: P2) -> Option<(P2, f64)> {
         let domain = self.domain();
@@ -242,15 +250,16 @@ impl BezierSurface {
         Some((uv, dist_sq.sqrt()))
     }
 
-    /// Branch and bound: patches are cut until they are too far away, or the squared distance is convex on
-    /// them and Newton finds their one minimum. Every patch for itself: a joint may be a crease.
+    /// Branch and bound: patches are split until they are too far away, or until the squared distance is
+    /// convex on them and Newton finds their only minimum. Patches are searched separately, because a
+    /// joint may be a crease.
     fn search(&self, p: &P3, rect: &Rect) -> P2 {
         let start = rect.center();
         let mut best = Best { at: start, dist_sq: (self.derivs(start).p - p).norm_squared() };
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
         let (us, vs) = self.parts(rect);
-        // Whole patches' boxes cost no subdivision; in the order of their distances most patches are never
-        // cut.
+        // Boxes of whole patches need no subdivision. In the order of their distances most patches are
+        // never split.
         let mut near: Vec<(f64, usize, usize)> = Vec::with_capacity(us.len() * vs.len());
         for (i, u) in us.iter().enumerate() {
             for (j, v) in vs.iter().enumerate() {
@@ -281,12 +290,12 @@ impl BezierSurface {
         let mut idle = 0;
         while let Some(cell) = heap.pop() {
             let before = best.dist_sq;
-            if cell.lower_sq >= before * PRUNE || idle > PATIENCE {
+            if cell.lower_sq >= before * PRUNE_FACTOR || idle > MAX_IDLE_CELLS {
                 break;
             }
             let root = &roots[cell.root];
             let convex = convex_on(&cell.control, nu, nv, p);
-            if convex || cell.depth == TRIAL_DEPTH || cell.depth >= LAST_DEPTH {
+            if convex || cell.depth == TRIAL_DEPTH || cell.depth >= MAX_DEPTH {
                 let reach = if convex { &cell.rect } else { &root.rect };
                 let eval = |uv: P2| self.patch_derivs(root.patch, uv);
                 if let Some((uv, dist_sq)) = self.newton(p, cell.rect.center(), reach, &eval) {
@@ -298,7 +307,7 @@ impl BezierSurface {
                 }
             }
             idle = if best.dist_sq < before { 0 } else { idle + 1 };
-            if cell.depth >= LAST_DEPTH || cell.lower_sq >= best.dist_sq * PRUNE {
+            if cell.depth >= MAX_DEPTH || cell.lower_sq >= best.dist_sq * PRUNE_FACTOR {
                 continue;
             }
             let c = cell.rect.center();
@@ -320,9 +329,10 @@ impl BezierSurface {
         best.at
     }
 
-    /// Minimum of the squared distance from `uv` downhill inside `rect`: Newton on the full Hessian where it
-    /// is positive definite, Gauss–Newton elsewhere, with backtracking; a bound that the descent presses
-    /// against is held. `None` when it does not settle.
+    /// Descends from `start` to a local minimum of the squared distance inside `rect`: Newton steps if
+    /// the full Hessian is positive definite, otherwise Gauss–Newton steps, both with backtracking. A
+    /// bound against which the gradient pushes is active and fixed. `None` if the descent does not
+    /// converge.
     fn newton(
         &self,
         p: &P3,
@@ -337,7 +347,7 @@ impl BezierSurface {
             4.0 * f64::EPSILON * domain.u0.abs().max(domain.u1.abs()),
             4.0 * f64::EPSILON * domain.v0.abs().max(domain.v1.abs()),
         );
-        // One patch at most a step.
+        // Limit each step to the size of one patch.
         #[expect(clippy::cast_precision_loss, reason = "numbers of patches are small")]
         let stride = {
             let (n_u, n_v) = self.n_patches();
@@ -352,17 +362,17 @@ impl BezierSurface {
             }
             let g = V2::new(r.dot(&d.du), r.dot(&d.dv));
             let at_bound = |x: f64, lo: f64, hi: f64, g: f64| (x <= lo && g > 0.0) || (x >= hi && g < 0.0);
-            let hold_u = at_bound(uv.x, rect.u0, rect.u1, g.x);
-            let hold_v = at_bound(uv.y, rect.v0, rect.v1, g.y);
-            let settled = |hold: bool, g: f64, d: f64| hold || g.abs() <= rounding * d;
-            if settled(hold_u, g.x, d.du.norm()) && settled(hold_v, g.y, d.dv.norm()) {
+            let fixed_u = at_bound(uv.x, rect.u0, rect.u1, g.x);
+            let fixed_v = at_bound(uv.y, rect.v0, rect.v1, g.y);
+            let is_converged = |fixed: bool, g: f64, d: f64| fixed || g.abs() <= rounding * d;
+            if is_converged(fixed_u, g.x, d.du.norm()) && is_converged(fixed_v, g.y, d.dv.norm()) {
                 return Some((uv, f));
             }
             let gauss = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
             let full = [gauss[0] + r.dot(&d.duu), gauss[1] + r.dot(&d.duv), gauss[2] + r.dot(&d.dvv)];
-            let Some(mut step) = descent(full, g, hold_u, hold_v)
-                .or_else(|| descent(gauss, g, hold_u, hold_v))
-                .or_else(|| gradient_step(gauss, g, hold_u, hold_v))
+            let Some(mut step) = descent(full, g, fixed_u, fixed_v)
+                .or_else(|| descent(gauss, g, fixed_u, fixed_v))
+                .or_else(|| gradient_step(gauss, g, fixed_u, fixed_v))
             else {
                 return Some((uv, f));
             };
@@ -376,7 +386,7 @@ impl BezierSurface {
                 let nd = eval(next);
                 let nr = nd.p - p;
                 let nf = nr.norm_squared();
-                // Near the minimum the distance is all rounding, and the gradient tells.
+                // Near the minimum the distance differs by rounding only, so the gradient decides.
                 let level = nf <= f + 8.0 * (f64::EPSILON * f + rounding * f.sqrt());
                 let flatter = || {
                     let slope = |g: f64, t: &V3| g.abs() / t.norm().max(f64::MIN_POSITIVE);
@@ -396,13 +406,14 @@ impl BezierSurface {
                 }
             }
             if !moved {
-                // No step improves any more: settled to rounding if the gradient is small against its terms.
+                // No step improves: converged to rounding if the gradient is small relative to its
+                // terms.
                 let r = d.p - p;
-                let slope = |hold: bool, t: &V3| {
-                    if hold { 0.0 } else { r.dot(t).abs() / t.norm().max(f64::MIN_POSITIVE) }
+                let slope = |fixed: bool, t: &V3| {
+                    if fixed { 0.0 } else { r.dot(t).abs() / t.norm().max(f64::MIN_POSITIVE) }
                 };
                 let slack = 1e-7 * r.norm() + 64.0 * rounding;
-                let small = slope(hold_u, &d.du) <= slack && slope(hold_v, &d.dv) <= slack;
+                let small = slope(fixed_u, &d.du) <= slack && slope(fixed_v, &d.dv) <= slack;
                 return small.then_some((uv, f));
             }
         }
@@ -410,7 +421,7 @@ impl BezierSurface {
     }
 }
 
-/// The cell with its lower bound; its corners are offered as candidates.
+/// Computes the lower bound of the cell and offers its corners as candidates.
 fn offered(mut cell: Cell, roots: &[Root], nv: usize, p: &P3, best: &mut Best<P2>) -> Cell {
     let last = cell.control.len() - 1;
     let shift = roots[cell.root].shift;
@@ -421,9 +432,9 @@ fn offered(mut cell: Cell, roots: &[Root], nv: usize, p: &P3, best: &mut Best<P2
     cell
 }
 
-/// Whether the squared distance from `p` is convex over a patch, by the spread of its control net's
-/// differences (for rational patches an estimate that is good for nearly equal weights; others are not called
-/// convex).
+/// Whether the squared distance from `p` is convex over a patch, from the spread of the differences of
+/// its control net. For rational patches with nearly equal weights the test is an estimate; other
+/// rational patches are not considered convex.
 #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
 fn convex_on(c: &[H4], nu: usize, nv: usize, p: &P3) -> bool {
     let n = nv + 1;
@@ -456,7 +467,7 @@ fn convex_on(c: &[H4], nu: usize, nv: usize, p: &P3) -> bool {
     if lu <= 0.0 || lv <= 0.0 {
         return false;
     }
-    // r·S_xx in units of the lengths: middle, and how far it may be off.
+    // r·S_xx in units of the lengths: middle and maximum deviation.
     let second = |y: &[V3], f: f64, a: f64, b: f64, bend: f64| {
         let (mean, dev) = spread(y);
         let size = y.iter().fold(0.0, |m: f64, d| m.max(d.norm()));
@@ -470,14 +481,14 @@ fn convex_on(c: &[H4], nu: usize, nv: usize, p: &P3) -> bool {
     let (pu, pv) = (u_dev / lu, v_dev / lv);
     let (a, b, c) = (1.0 + ruu, u.dot(&v) / (lu * lv) + ruv, 1.0 + rvv);
     let off = (2.0 * pu + pu * pu + euu).max(2.0 * pv + pv * pv + evv) + (pu + pv + pu * pv + euv);
-    let least = 0.5 * (a + c) - math::hypot(0.5 * (a - c), b);
-    least > off
+    let min_eigenvalue = 0.5 * (a + c) - math::hypot(0.5 * (a - c), b);
+    min_eigenvalue > off
 }
 
-/// Solution of `H step = -g` in the directions that are not held, where `H = [[a, b], [b, c]]` is positive
+/// Solves `H step = -g` in the free directions; `None` unless `H = [[a, b], [b, c]]` is positive
 /// definite there.
-fn descent([a, b, c]: [f64; 3], g: V2, hold_u: bool, hold_v: bool) -> Option<V2> {
-    match (hold_u, hold_v) {
+fn descent([a, b, c]: [f64; 3], g: V2, fixed_u: bool, fixed_v: bool) -> Option<V2> {
+    match (fixed_u, fixed_v) {
         (true, true) => None,
         (true, false) => (c > 0.0).then(|| V2::new(0.0, -g.y / c)),
         (false, true) => (a > 0.0).then(|| V2::new(-g.x / a, 0.0)),
@@ -489,9 +500,9 @@ fn descent([a, b, c]: [f64; 3], g: V2, hold_u: bool, hold_v: bool) -> Option<V2>
     }
 }
 
-/// Scaled steepest descent, for singular points.
-fn gradient_step([a, _, c]: [f64; 3], g: V2, hold_u: bool, hold_v: bool) -> Option<V2> {
-    let one = |hold: bool, g: f64, h: f64| if hold || h <= 0.0 { 0.0 } else { -g / h };
-    let step = V2::new(one(hold_u, g.x, a), one(hold_v, g.y, c));
+/// Scaled steepest-descent step, for singular points.
+fn gradient_step([a, _, c]: [f64; 3], g: V2, fixed_u: bool, fixed_v: bool) -> Option<V2> {
+    let one = |fixed: bool, g: f64, h: f64| if fixed || h <= 0.0 { 0.0 } else { -g / h };
+    let step = V2::new(one(fixed_u, g.x, a), one(fixed_v, g.y, c));
     (step != V2::zeros()).then_some(step)
 }

@@ -1,4 +1,4 @@
-//! Subdivision: the control points of a part of a piece or patch.
+//! Subdivision: control points of parts of pieces and patches.
 //!
 //! # Source
 //! De Casteljau's algorithm; Piegl & Tiller, *The NURBS Book*, §1.3.
@@ -25,9 +25,9 @@ fn keep_right(c: &mut [H4], n: usize, stride: usize, s: f64) {
 }
 
 /// Replaces `n + 1` control points (at `stride` distance) by those of the part `[s0, s1]`, `s0 < s1`.
-#[expect(clippy::float_cmp, reason = "the exact ends need no work; anything else is cut")]
+#[expect(clippy::float_cmp, reason = "exact ends need no subdivision")]
 pub(super) fn restrict(c: &mut [H4], n: usize, stride: usize, s0: f64, s1: f64) {
-    // Cut the larger remainder off last: the second cut's ratio then never divides by a small number.
+    // This order of the two cuts never divides by a small number in the ratio of the second one.
     if s1 >= 0.5 {
         if s1 != 1.0 {
             keep_left(c, n, stride, s1);
@@ -43,7 +43,7 @@ pub(super) fn restrict(c: &mut [H4], n: usize, stride: usize, s0: f64, s1: f64) 
     }
 }
 
-/// A part of a parameter range inside one piece.
+/// The part of a parameter range that lies in one piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     /// Index of the piece.
@@ -52,27 +52,28 @@ pub struct Part {
     pub t0: f64,
     /// End, in the piece's own parameter.
     pub t1: f64,
-    /// The range's parameter minus the piece's own: whole periods, 0 when not periodic.
+    /// Parameter of the range minus parameter of the piece: a multiple of the period, 0 if not periodic.
     pub shift: f64,
 }
 
 impl BezierSpline {
-    /// Control points of the part `[t0, t1]` of piece `i` (`t0 < t1`; a part outside the piece extrapolates
-    /// it).
+    /// Control points of the part `[t0, t1]`, `t0 < t1`, of piece `i`; the piece is extrapolated outside
+    /// its range.
     #[must_use]
     pub fn sub_control(&self, i: usize, t0: f64, t1: f64) -> Vec<H4> {
         self.restrict(i, self.piece_control(i).to_vec(), t0, t1)
     }
 
-    /// As [`BezierSpline::sub_control`], of other control points over the break interval of piece `i`.
+    /// Like [`BezierSpline::sub_control`], for other control points over the break interval of piece
+    /// `i`.
     pub(super) fn restrict(&self, i: usize, mut c: Vec<H4>, t0: f64, t1: f64) -> Vec<H4> {
         let (b0, b1) = (self.breaks[i], self.breaks[i + 1]);
         restrict(&mut c, self.degree as usize, 1, local(t0, b0, b1), local(t1, b0, b1));
         c
     }
 
-    /// The range `[t0, t1]` cut at the breaks, in order. Beyond the ends the end pieces extrapolate, or wrap
-    /// when periodic (one period at most).
+    /// Splits the range `[t0, t1]` at the breaks, in order. Beyond the ends the end pieces are
+    /// extrapolated; a periodic spline wraps (at most one period).
     #[must_use]
     pub fn parts(&self, t0: f64, t1: f64) -> Vec<Part> {
         parts(&self.breaks, self.periodic, t0, t1)
@@ -80,13 +81,14 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// Control points of the part `rect` of patch `(i, j)` (with positive width and height).
+    /// Control points of the part `rect` (of positive width and height) of patch `(i, j)`.
     #[must_use]
     pub fn sub_control(&self, (i, j): (usize, usize), rect: &Rect) -> Vec<H4> {
         self.restrict((i, j), self.patch_control((i, j)).to_vec(), rect)
     }
 
-    /// As [`BezierSurface::sub_control`], of other control points over the break rectangle of patch `(i, j)`.
+    /// Like [`BezierSurface::sub_control`], for other control points over the break rectangle of patch
+    /// `(i, j)`.
     pub(super) fn restrict(&self, (i, j): (usize, usize), mut c: Vec<H4>, rect: &Rect) -> Vec<H4> {
         let (nu, nv) = (self.u_degree as usize, self.v_degree as usize);
         let (b0, b1) = (self.u_breaks[i], self.u_breaks[i + 1]);
@@ -102,7 +104,7 @@ impl BezierSurface {
         c
     }
 
-    /// The rectangle cut at the breaks: parts in u and parts in v, as [`BezierSpline::parts`].
+    /// Splits the rectangle at the breaks like [`BezierSpline::parts`]: parts in u and parts in v.
     #[must_use]
     pub fn parts(&self, rect: &Rect) -> (Vec<Part>, Vec<Part>) {
         (
@@ -111,7 +113,7 @@ impl BezierSurface {
         )
     }
 
-    /// The patches over `rect`, each with its part in the patch's own parameters.
+    /// Patches over `rect`, each with the part of `rect` in it, in the patch's own parameters.
     pub(super) fn cells(&self, rect: &Rect) -> Vec<((usize, usize), Rect)> {
         let (us, vs) = self.parts(rect);
         let mut out = Vec::with_capacity(us.len() * vs.len());
@@ -124,8 +126,8 @@ impl BezierSurface {
     }
 }
 
-/// Local parameter, exact at the ends.
-#[expect(clippy::float_cmp, reason = "exactness at the ends is the point")]
+/// Local parameter of `t`, exactly 0 at `b0` and exactly 1 at `b1`.
+#[expect(clippy::float_cmp, reason = "the result must be exact at the ends")]
 fn local(t: f64, b0: f64, b1: f64) -> f64 {
     if t == b1 { 1.0 } else { (t - b0) / (b1 - b0) }
 }
@@ -160,7 +162,7 @@ fn parts(breaks: &[f64], periodic: bool, t0: f64, t1: f64) -> Vec<Part> {
         }
     }
     if out.is_empty() {
-        // A range without length: give it the smallest that subdivision can work with.
+        // A range without length gets the smallest length that subdivision can handle.
         let piece = eval::locate(breaks, start);
         let step = (breaks[piece + 1] - breaks[piece]) * 1e-14;
         let (from, to) =

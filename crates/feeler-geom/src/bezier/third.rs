@@ -1,16 +1,16 @@
-//! Bounds of third derivatives: what is left out by a quadratic model of a piece or patch.
+//! Bounds of third derivatives, for the error of a quadratic model of a piece or patch.
 //!
 //! # Source
-//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5 (hodographs, quotient rule); the hull property of the control
-//! points of derivatives. Rational ones by the quotient rule in interval arithmetic, coordinate by
-//! coordinate.
+//! Piegl & Tiller, *The NURBS Book*, §1.3–1.5 (hodographs, quotient rule); the hull property of the
+//! control points of derivatives. Derivatives of rational nets are bounded by the quotient rule in
+//! interval arithmetic, per coordinate.
 
 use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, subdivide};
 use crate::ball::Ball;
 use crate::interval::Interval;
 use crate::{Rect, V3, math};
 
-/// A net of homogeneous control points over a unit box.
+/// A net of homogeneous control points over the unit square.
 struct Net {
     nu: usize,
     nv: usize,
@@ -39,7 +39,8 @@ impl Net {
         c
     }
 
-    /// Part `i` of `n` along the first parameter and `j` of `m` along the second, relative to its own middle.
+    /// Part `i` of `n` along the first parameter and part `j` of `m` along the second, relative to its
+    /// own centre.
     fn part(&self, (i, n): (i32, i32), (j, m): (i32, i32)) -> Self {
         let mut c = self.c.clone();
         let ends = |i: i32, n: i32| (f64::from(i) / f64::from(n), f64::from(i + 1) / f64::from(n));
@@ -56,8 +57,9 @@ impl Net {
         Self { nu: self.nu, nv: self.nv, c: centered(&c) }
     }
 
-    /// What rounding has done to the control points of a derivative of order `k`, absolute, by coordinate.
-    /// Subdivision adds an ulp or so a step, and every difference doubles it times the degree.
+    /// Bound of the absolute rounding error, per coordinate, of the control points of a derivative of
+    /// order `k`. Subdivision adds about an ulp per step, and every difference multiplies the error by
+    /// twice the degree.
     #[expect(clippy::cast_precision_loss, reason = "degrees are small")]
     fn rounding(&self, reach: f64, k: i32) -> f64 {
         let n = self.nu.max(self.nv) as f64;
@@ -65,7 +67,7 @@ impl Net {
     }
 }
 
-/// Values by coordinate.
+/// Enclosure of a vector by one interval per coordinate.
 #[derive(Clone, Copy)]
 struct Range([Interval; 3]);
 
@@ -99,23 +101,25 @@ impl Range {
     }
 }
 
-/// Parts along each parameter of a rational net: quotients of ranges are the tighter the smaller the part.
-const PARTS: i32 = 4;
+/// Number of parts of a rational net along each parameter. A larger value gives tighter quotients and
+/// costs time; a smaller one loosens the bounds.
+const PARTS_PER_DIRECTION: i32 = 4;
 
-/// Balls around the derivatives of the given orders (of three in all) by the unit box's parameters.
+/// Balls that contain the derivatives of the given orders (each with sum 3) with respect to the
+/// parameters of the unit square.
 fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [Ball; N] {
     let w0 = net.c[0].w;
     let plain = net.c.iter().all(|h| (h.w - w0).abs() <= 64.0 * f64::EPSILON * w0.abs());
     if plain {
         let reach = net.c.iter().fold(0.0, |m: f64, h| m.max(h.amax()));
-        // The weights' own rounding acts on coordinates like one more of them.
+        // The rounding of the weights affects coordinates like the rounding of one more coordinate.
         let rounding = 64.0 * net.rounding(reach, 3) / w0;
         return orders.map(|(i, j)| {
             let d: Vec<V3> = net.derivative(i, j).iter().map(|h| h.xyz() / w0).collect();
             Ball::around(&d).widened(2.0 * rounding)
         });
     }
-    let (parts_u, parts_v) = (PARTS, if net.nv == 0 { 1 } else { PARTS });
+    let (parts_u, parts_v) = (PARTS_PER_DIRECTION, if net.nv == 0 { 1 } else { PARTS_PER_DIRECTION });
     let mut all: Option<[Range; N]> = None;
     for i in 0..parts_u {
         for j in 0..parts_v {
@@ -128,12 +132,12 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [Ball; N] {
             });
         }
     }
-    // Three times by parameters that run through a part.
-    let scale = math::powi(f64::from(PARTS), 3);
+    // The derivatives are with respect to the parameters of a part, hence the third power.
+    let scale = math::powi(f64::from(PARTS_PER_DIRECTION), 3);
     all.map_or([Ball::everything(); N], |ranges| ranges.map(|r| r.ball().times(scale)))
 }
 
-/// Ranges of the derivatives of a rational net; `None` when a weight may not be positive.
+/// Ranges of the derivatives of a rational net; `None` if a weight may be non-positive.
 fn quotients<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> Option<[Range; N]> {
     let reach = net.c.iter().fold(0.0, |m: f64, h| m.max(h.amax()));
     let all = |i: usize, j: usize| {
@@ -147,7 +151,7 @@ fn quotients<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> Option<[
     let s = a.over(w);
     let two = Interval::point(2.0);
     let three = Interval::point(3.0);
-    // `f` takes orders along the parameters that are called first and second, swapped or not.
+    // Orders along the first and second parameter, which are swapped if `swap` is set.
     let mixed = |i: usize, j: usize, swap: bool| if swap { all(j, i) } else { all(i, j) };
     Some(orders.map(|(i, j)| {
         let swap = j > i;
@@ -167,7 +171,7 @@ fn quotients<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> Option<[
     }))
 }
 
-/// Control points relative to the middle of those with positive weight, rounded once.
+/// Control points relative to the centre of those with positive weight, with one rounding each.
 fn centered(c: &[H4]) -> Vec<H4> {
     let points: Vec<V3> = c.iter().filter(|h| h.w > 0.0).map(|h| dehomogenized(h).coords).collect();
     let o = Ball::around(&points).center;
@@ -175,8 +179,9 @@ fn centered(c: &[H4]) -> Vec<H4> {
 }
 
 impl BezierSpline {
-    /// The third derivatives (by the spline's parameter) over `[t0, t1]` of the piece that holds the middle
-    /// of it, continued beyond its breaks.
+    /// Ball that contains the third derivatives over `[t0, t1]` of the piece that contains the middle of
+    /// the range, extrapolated beyond its breaks. Derivatives are with respect to the parameter of the
+    /// spline.
     #[must_use]
     pub fn third_derivatives(&self, t0: f64, t1: f64) -> Ball {
         let i = self.piece(0.5 * (t0 + t1));
@@ -190,8 +195,9 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// The third derivatives uuu, uuv, uvv, vvv (by the surface's parameters) over `rect` of the patch that
-    /// holds the middle of it, continued beyond its breaks.
+    /// Balls that contain the third derivatives uuu, uuv, uvv and vvv over `rect` of the patch that
+    /// contains the centre of the rectangle, extrapolated beyond its breaks. Derivatives are with
+    /// respect to the parameters of the surface.
     #[must_use]
     pub fn third_derivatives(&self, rect: &Rect) -> [Ball; 4] {
         let middle = rect.center();
@@ -218,7 +224,8 @@ mod tests {
     use crate::{Curve, P2, Rect, Surface, V3};
     use rand::Rng;
 
-    /// Central differences of second derivatives are means of third ones: the ball, being convex, holds them.
+    /// Difference quotients of second derivatives are means of third ones, so the ball, which is convex,
+    /// contains them.
     #[test]
     fn differences_of_second_derivatives_are_inside() {
         let mut r = rng(93);
@@ -244,7 +251,7 @@ mod tests {
                 tight += u32::from((mean - ball.center).norm() > 0.2 * ball.radius);
             }
         }
-        // Otherwise the ball would be no bound worth having.
+        // Otherwise the bound would be too loose.
         assert!(tight > 300, "{tight}");
     }
 
@@ -311,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn only_patches_have_them() {
+    fn canonical_surfaces_have_no_third_derivatives() {
         let frame = crate::testing::frame(&mut rng(96));
         let rect = Rect { u0: 0.0, u1: 1.0, v0: 0.0, v1: 1.0 };
         assert!(Surface::Plane { frame }.third_derivatives(&rect).is_none(), "canonical");

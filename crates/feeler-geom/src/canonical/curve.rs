@@ -1,39 +1,43 @@
-//! Splines that are lines, circles or ellipses.
+//! Recognition of splines that are lines, circles or ellipses.
 
 use std::f64::consts::TAU;
 
 use nalgebra::{DMatrix, DVector};
 
 use super::fit::circle_through;
-use super::{MARGIN, Recognised, places};
+use super::{DEVIATION_MARGIN, Recognised, sample_parameters};
 use crate::bezier::{BezierSpline, dehomogenized};
 use crate::frame::unit;
 use crate::{Aabb, Curve, Frame, P3, V3, math};
 
-/// Points of a first look and of fits.
-const COARSE: usize = 24;
-/// Ellipses are recognised to this share of their size: what fits and the digits of files leave.
-const EXACT: f64 = 1e-10;
-/// Ellipses flatter than this are left alone: their fit says little.
-const FLATTEST: f64 = 1e-3;
+/// Number of intervals between the points used for the first tests and for fits. A larger value costs
+/// time, a smaller one makes fits less reliable.
+const FIT_INTERVALS: usize = 24;
+/// Maximum deviation of a recognised ellipse, relative to its size: the error of fits and of the digits
+/// in files. With a larger value shapes are changed; with a smaller one ellipses stay splines.
+const ELLIPSE_TOL: f64 = 1e-10;
+/// Minimum ratio of the semi-axes of a recognised ellipse. Flatter ones stay splines because their fit
+/// is inaccurate; with a smaller value rounding noise decides the fit.
+const MIN_AXIS_RATIO: f64 = 1e-3;
 
 pub(super) fn recognised(spline: &BezierSpline, tol: f64) -> Option<Recognised<Curve>> {
     if let Some(line) = line(spline, tol) {
         return Some(line);
     }
     let (t0, t1) = spline.range();
-    #[expect(clippy::cast_precision_loss, reason = "a handful")]
-    let points: Vec<P3> =
-        (0..=COARSE).map(|i| spline.derivs(t0 + (t1 - t0) * (i as f64 / COARSE as f64)).p).collect();
-    let third = [0, COARSE / 3, 2 * COARSE / 3].map(|i| points[i]);
+    #[expect(clippy::cast_precision_loss, reason = "the count is small")]
+    let points: Vec<P3> = (0..=FIT_INTERVALS)
+        .map(|i| spline.derivs(t0 + (t1 - t0) * (i as f64 / FIT_INTERVALS as f64)).p)
+        .collect();
+    let third = [0, FIT_INTERVALS / 3, 2 * FIT_INTERVALS / 3].map(|i| points[i]);
     let (_, normal) = circle_through(third)?;
     let size = Aabb::of_points(points.iter()).diagonal();
-    // In one plane, or none of them.
+    // Points that are not coplanar are not on any of these curves.
     if points.iter().any(|p| (p - points[0]).dot(&normal).abs() > tol.max(1e-6 * size)) {
         return None;
     }
     let frame = plane_of(&points, &normal)?;
-    // The direction that the spline runs in.
+    // Orient the frame by the direction of the spline.
     let d = spline.derivs(t0);
     let frame_of = |centre: P3, x: V3, z: V3| {
         let z = if z.cross(&(d.p - centre)).dot(&d.d1) < 0.0 { -z } else { z };
@@ -45,12 +49,12 @@ pub(super) fn recognised(spline: &BezierSpline, tol: f64) -> Option<Recognised<C
     if let Some(found) = circle.and_then(|c| checked(spline, c, tol)) {
         return Some(found);
     }
-    let tol = tol.min(EXACT * size);
+    let tol = tol.min(ELLIPSE_TOL * size);
     let (centre, x, semi_x, semi_y) = ellipse(&frame, &points, size)?;
     checked(spline, Curve::Ellipse { frame: frame_of(centre, x, frame.z)?, semi_x, semi_y }, tol)
 }
 
-/// All control points near the line through the ends, and in order along it.
+/// Recognises a line: all control points are near the line through the ends, and in order along it.
 fn line(spline: &BezierSpline, tol: f64) -> Option<Recognised<Curve>> {
     let first = dehomogenized(spline.control.first()?);
     let last = dehomogenized(spline.control.last()?);
@@ -60,7 +64,7 @@ fn line(spline: &BezierSpline, tol: f64) -> Option<Recognised<Curve>> {
     for h in &spline.control {
         let p = dehomogenized(h) - first;
         let along = p.dot(&dir);
-        // A degree that was raised leaves no room for steps back, rounding apart.
+        // Degree elevation keeps the order of the control points, up to rounding.
         if along < at - 1e-12 * (1.0 + at.abs()) {
             return None;
         }
@@ -74,13 +78,13 @@ fn line(spline: &BezierSpline, tol: f64) -> Option<Recognised<Curve>> {
     })
 }
 
-/// The frame of the points' plane by least squares, near a normal.
+/// Least-squares frame of the plane of the points, near the plane with the given normal.
 fn plane_of(points: &[P3], normal: &V3) -> Option<Frame> {
-    #[expect(clippy::cast_precision_loss, reason = "a handful")]
+    #[expect(clippy::cast_precision_loss, reason = "the count is small")]
     let middle = P3::from(points.iter().fold(V3::zeros(), |s, p| s + p.coords) / points.len() as f64);
     let mut frame = Frame::from_z(middle, *normal, None)?;
     for _ in 0..2 {
-        // z ≈ a x + b y
+        // Fit z ≈ a x + b y.
         let (mut xx, mut xy, mut yy, mut xz, mut yz) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for q in points.iter().map(|p| frame.local(p)) {
             xx += q.x * q.x;
@@ -99,9 +103,10 @@ fn plane_of(points: &[P3], normal: &V3) -> Option<Frame> {
     Some(frame)
 }
 
-/// Centre and radius by least squares of the distances, from the circle through three points.
+/// Least-squares fit of the distances to a circle, starting from the circle through three points.
+/// Returns centre and radius.
 fn circle(frame: &Frame, points: &[P3]) -> Option<(P3, f64)> {
-    let third = [0, COARSE / 3, 2 * COARSE / 3].map(|i| points[i]);
+    let third = [0, FIT_INTERVALS / 3, 2 * FIT_INTERVALS / 3].map(|i| points[i]);
     let centre = frame.local(&circle_through(third)?.0);
     let (mut x, mut y) = (centre.x, centre.y);
     let mut radius = 0.0;
@@ -125,14 +130,16 @@ fn circle(frame: &Frame, points: &[P3]) -> Option<(P3, f64)> {
     (radius > 0.0).then_some((frame.point(x, y, 0.0), radius))
 }
 
-/// Centre, direction of the first half axis and half axes of the conic through the points by least squares.
+/// Least-squares fit of a conic. Returns the centre, the direction of the first semi-axis, and both
+/// semi-axes.
 fn ellipse(frame: &Frame, points: &[P3], size: f64) -> Option<(P3, V3, f64, f64)> {
-    // a x² + b x y + c y² + d x + e y = 1 in units of the size, about the middle of the points.
+    // a x² + b x y + c y² + d x + e y = 1 in units of the size, relative to the mean of the points.
     let mut rows = DMatrix::zeros(points.len(), 5);
     let rest = DVector::from_element(points.len(), 1.0);
-    // The middle of an arc may lie on no side of the conic that suits the right side of 1: shift by a little.
+    // The equation cannot represent a conic through its origin, so the origin is shifted to the mean of
+    // the points, which is inside the conic.
     let inner = points.iter().map(|p| frame.local(p)).fold(V3::zeros(), |s, q| s + q);
-    #[expect(clippy::cast_precision_loss, reason = "a handful")]
+    #[expect(clippy::cast_precision_loss, reason = "the count is small")]
     let inner = inner / points.len() as f64;
     for (i, q) in points.iter().map(|p| frame.local(p) - inner).enumerate() {
         let (x, y) = (q.x / size, q.y / size);
@@ -146,7 +153,7 @@ fn ellipse(frame: &Frame, points: &[P3], size: f64) -> Option<(P3, V3, f64, f64)
         return None;
     }
     let (cx, cy) = ((b * e - 2.0 * c * d) / det, (b * d - 2.0 * a * e) / det);
-    // Value at the centre: the conic there is level = a x² + b x y + c y².
+    // Relative to the centre the conic is a x² + b x y + c y² = level.
     let level = 1.0 + a * cx * cx + b * cx * cy + c * cy * cy;
     let angle = 0.5 * math::atan2(b, a - c);
     let (sin, cos) = math::sin_cos(angle);
@@ -154,14 +161,15 @@ fn ellipse(frame: &Frame, points: &[P3], size: f64) -> Option<(P3, V3, f64, f64)
     let across = a + c - along;
     let (semi_x, semi_y) = ((level / along).sqrt() * size, (level / across).sqrt() * size);
     let flat = semi_x.min(semi_y) / semi_x.max(semi_y);
-    if !semi_x.is_finite() || !semi_y.is_finite() || flat < FLATTEST {
+    if !semi_x.is_finite() || !semi_y.is_finite() || flat < MIN_AXIS_RATIO {
         return None;
     }
     let centre = frame.point(cx * size + inner.x, cy * size + inner.y, 0.0);
     Some((centre, frame.vector(cos, sin, 0.0), semi_x, semi_y))
 }
 
-/// Measures the deviation, and that the spline runs forward on the curve and not more than once around.
+/// Measures the deviation. `None` if it exceeds `tol`, or if the spline runs backwards on the curve or
+/// around it more than once.
 fn checked(spline: &BezierSpline, curve: Curve, tol: f64) -> Option<Recognised<Curve>> {
     let (frame, semi_x, semi_y) = match &curve {
         Curve::Circle { frame, radius } => (*frame, *radius, *radius),
@@ -172,8 +180,8 @@ fn checked(spline: &BezierSpline, curve: Curve, tol: f64) -> Option<Recognised<C
     let mut last: Option<f64> = None;
     let mut first = 0.0;
     for w in spline.breaks.windows(2) {
-        for s in places(spline.degree) {
-            // The end of the last piece itself: periodic splines would wrap.
+        for s in sample_parameters(spline.degree) {
+            // The exact ends are avoided, because periodic splines would wrap at the last one.
             let t = w[0] + (w[1] - w[0]) * s.clamp(1e-12, 1.0 - 1e-12);
             let p = spline.derivs(t).p;
             let q = frame.local(&p);
@@ -182,12 +190,12 @@ fn checked(spline: &BezierSpline, curve: Curve, tol: f64) -> Option<Recognised<C
                 None => angle,
                 Some(last) => math::unwrap_near(angle, last, TAU),
             };
-            // Near the curve the nearest point is one step away.
+            // Near the curve one Newton step gives the nearest point.
             let d = curve.derivs(angle);
             let off = p - d.p;
             let h = d.d1.norm_squared() - off.dot(&d.d2);
             let near = angle + if h > 0.0 { off.dot(&d.d1) / h } else { 0.0 };
-            let off = (p - curve.point(near)).norm() * MARGIN;
+            let off = (p - curve.point(near)).norm() * DEVIATION_MARGIN;
             if off.is_nan() || off > tol {
                 return None;
             }

@@ -1,10 +1,10 @@
-//! Least-squares fit of signed distances, to round-off.
+//! Least-squares fits of signed distances, accurate to rounding.
 
 use nalgebra::{DMatrix, DVector, Rotation3};
 
 use crate::{Frame, P3, V3, math};
 
-/// A surface with an axis or a centre, while it is being fitted.
+/// A surface with an axis or a centre, as the state of a fit.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Revolved {
     Sphere { centre: P3, radius: f64 },
@@ -13,11 +13,12 @@ pub(super) enum Revolved {
     Torus { frame: Frame, major: f64, minor: f64 },
 }
 
-/// Unknowns: shift of the origin along the axes of the frame, tilt of its z about x and y, two shape
-/// parameters.
+/// Number of unknowns of a fit: shift of the origin along the axes of the frame, tilt of its z about x
+/// and y, and two shape parameters.
 const UNKNOWNS: usize = 7;
-/// Steps at most; the fit converges quadratically from guesses that are good to a thousandth.
-const STEPS: usize = 12;
+/// Maximum number of Gauss–Newton steps. The fit converges quadratically from guesses with errors of a
+/// thousandth, so a larger value changes nothing; a smaller one leaves larger deviations.
+const MAX_STEPS: usize = 12;
 
 impl Revolved {
     /// Signed distance from a point, positive outside.
@@ -25,9 +26,10 @@ impl Revolved {
         self.row(p, 1.0).0
     }
 
-    /// Signed distance, and its derivatives by the unknowns; angles in units of `1 / size`.
+    /// Signed distance, and its derivatives with respect to the unknowns, with angles in units of
+    /// `1 / size`.
     fn row(&self, p: &P3, size: f64) -> (f64, [f64; UNKNOWNS]) {
-        // A unit direction of zero length is as good as any other on the axis.
+        // On the axis the radial direction is undefined; zero is used for it.
         let over = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
         match self {
             Self::Sphere { centre, radius } => {
@@ -107,10 +109,11 @@ impl Revolved {
         })
     }
 
-    /// The best one near a guess by Gauss–Newton, as long as the largest distance falls; and that distance.
+    /// Refines a guess by Gauss–Newton steps while the largest distance decreases. Returns the surface
+    /// and that distance.
     pub(super) fn fitted(self, points: &[P3], size: f64) -> (Self, f64) {
         let (mut best, mut worst) = (self, self.worst(points));
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             let mut rows = DMatrix::zeros(points.len(), UNKNOWNS);
             let mut rest = DVector::zeros(points.len());
             for (i, p) in points.iter().enumerate() {
@@ -121,7 +124,7 @@ impl Revolved {
             if rows.iter().chain(rest.iter()).any(|x| !x.is_finite()) {
                 break;
             }
-            // What the points do not determine stays as it is.
+            // Unknowns that the points do not determine are kept.
             let Ok(x) = rows.svd(true, true).solve(&rest, 1e-11) else { break };
             let Some(next) = best.moved(&x, size) else { break };
             let next_worst = next.worst(points);
@@ -134,7 +137,7 @@ impl Revolved {
     }
 }
 
-/// Centre and axis of the circle through three points; `None` when they lie on a line.
+/// Centre and axis of the circle through three points; `None` if they are collinear.
 pub(super) fn circle_through([a, b, c]: [P3; 3]) -> Option<(P3, V3)> {
     let (u, v) = (b - a, c - a);
     let n = u.cross(&v);

@@ -1,18 +1,18 @@
-//! Canonical shapes in disguise: splines and patches that are lines, circles, ellipses, planes, cylinders,
-//! cones, spheres or tori within a tolerance.
+//! Recognition of canonical shapes: splines and patches that are lines, circles, ellipses, planes,
+//! cylinders, cones, spheres or tori within a tolerance.
 //!
-//! A few points and curvatures suggest a kind, or end the matter: most free-form shapes cost no more. A fit
-//! of the distances at a coarse grid of points (Gauss–Newton) then takes the shape to round-off, so that
-//! exact rational arcs and revolutions come out as what they were made from, and a fine grid on every piece
-//! measures the deviation.
+//! A few points and curvatures suggest a kind of shape or reject the spline, so most free-form shapes
+//! are rejected quickly. A Gauss–Newton fit of the distances at a coarse grid of points then determines
+//! the shape to rounding, so that exact rational arcs and revolutions give the shapes they were made
+//! from. A fine grid on every piece measures the deviation.
 //!
 //! # Source
-//! BREP §2.1 (canonical where it can be). Samples: the squared distance from a quadric along a piece of
-//! degree `p` is zero everywhere when it is at `4 p + 1` points.
+//! BREP §2.1 (canonical shapes if possible). Samples: the squared distance from a quadric along a piece
+//! of degree `p` is zero everywhere if it is zero at `4 p + 1` points.
 //!
 //! # Deviations
-//! The deviation between samples is not bounded but estimated, by the largest measured one with a margin of a
-//! half.
+//! The deviation between samples is not bounded but estimated: by the largest measured one, enlarged by
+//! a half.
 
 mod curve;
 mod fit;
@@ -27,32 +27,34 @@ use crate::{Curve, Surface};
 
 pub use near::Nearly;
 
-/// What a spline or a grid is, within a tolerance.
+/// A canonical shape that equals a spline or a grid within a tolerance.
 #[derive(Clone, Debug)]
 pub struct Recognised<T> {
-    /// The canonical shape. A curve runs the same way as the spline.
+    /// Canonical shape. A curve has the direction of the spline.
     pub shape: T,
-    /// Whether a surface's natural normal is that of the grid; `true` for curves.
+    /// Whether the natural normal of the surface is that of the grid; `true` for curves.
     pub same_normal: bool,
-    /// Distance between both (mm).
+    /// Estimated largest distance (mm) between both shapes.
     pub deviation: f64,
 }
 
-/// Share by which the largest measured distance is raised to stand for all.
-const MARGIN: f64 = 1.5;
+/// Factor by which the largest measured deviation is enlarged, for the points between samples. A larger
+/// value rejects shapes, a smaller one underestimates deviations.
+const DEVIATION_MARGIN: f64 = 1.5;
 
 impl BezierSpline {
-    /// The line or circle that the spline is within `tol` (mm), or the ellipse that it is to rounding, run in
-    /// the same direction; `None` when it is none or `tol` is not positive, when it runs back on itself or
-    /// more than once around. (Within a tolerance, any short and gentle arc is an ellipse.)
+    /// Recognises a line or circle within `tol` (mm), or an ellipse up to rounding, with the direction
+    /// of the spline. `None` if the spline does not agree with any of them, runs back on itself or
+    /// around more than once, or if `tol` is not positive. (`tol` does not apply to ellipses, because
+    /// any short and slightly curved arc is nearly an ellipse.)
     #[must_use]
     pub fn recognised(&self, tol: f64) -> Option<Recognised<Curve>> {
         if tol > 0.0 { curve::recognised(self, tol) } else { None }
     }
 
-    /// The line or circle that the spline follows within `tol` (mm), with what directions and curvatures are
-    /// off; `None` when there is none. Where [`BezierSpline::recognised`] replaces a shape, this only
-    /// accompanies it.
+    /// Finds the line or circle that the spline follows within `tol` (mm), with the differences of
+    /// directions and curvatures; `None` if such a curve does not exist. The result complements the
+    /// spline, whereas that of [`BezierSpline::recognised`] replaces it.
     #[must_use]
     pub fn nearly(&self, tol: f64) -> Option<Nearly<Curve>> {
         near::nearly_curve(self, tol)
@@ -60,24 +62,25 @@ impl BezierSpline {
 }
 
 impl BezierSurface {
-    /// The plane, sphere, cylinder, cone or torus that the grid is within `tol` (mm); `None` when it is none.
+    /// Recognises a plane, sphere, cylinder, cone or torus within `tol` (mm); `None` if the grid does
+    /// not agree with any of them or `tol` is not positive.
     #[must_use]
     pub fn recognised(&self, tol: f64) -> Option<Recognised<Surface>> {
         if tol > 0.0 { surface::recognised(self, tol) } else { None }
     }
 
-    /// The canonical surface that the grid follows within `tol` (mm), with what normals and curvatures are
-    /// off; `None` when there is none. Where [`BezierSurface::recognised`] replaces a shape, this only
-    /// accompanies it.
+    /// Finds the canonical surface that the grid follows within `tol` (mm), with the differences of
+    /// normals and curvatures; `None` if such a surface does not exist. The result complements the grid,
+    /// whereas that of [`BezierSurface::recognised`] replaces it.
     #[must_use]
     pub fn nearly(&self, tol: f64) -> Option<Nearly<Surface>> {
         near::nearly_surface(self, tol)
     }
 }
 
-/// Points a piece that the deviation is measured at, by its degree.
-#[expect(clippy::cast_precision_loss, reason = "a handful")]
-fn places(degree: u32) -> impl Iterator<Item = f64> + Clone {
+/// Relative parameters in [0, 1] at which the deviation of a piece of a given degree is measured.
+#[expect(clippy::cast_precision_loss, reason = "the count is small")]
+fn sample_parameters(degree: u32) -> impl Iterator<Item = f64> + Clone {
     let n = (4 * degree as usize).min(16);
     (0..=n).map(move |i| i as f64 / n as f64)
 }

@@ -1,16 +1,18 @@
-//! Grids that are planes, spheres, cylinders, cones or tori.
+//! Recognition of grids that are planes, spheres, cylinders, cones or tori.
 
 use nalgebra::Matrix3;
 
 use super::fit::{Revolved, circle_through};
-use super::{MARGIN, Recognised, places};
+use super::{DEVIATION_MARGIN, Recognised, sample_parameters};
 use crate::bezier::{BezierSurface, dehomogenized};
 use crate::frame::unit;
 use crate::surface::Principal;
 use crate::{Aabb, Frame, P2, P3, Surface, V3, math};
 
-/// Curvatures and normals of one kind of surface agree this well, relative to the larger ones.
-const LIKE: f64 = 1e-3;
+/// Maximum relative difference of curvatures (and maximum 1 − cosine of normals) that count as equal
+/// when a kind of surface is guessed. A larger value wastes fits; with a smaller one shapes are not
+/// recognised.
+const CURVATURE_TOL: f64 = 1e-3;
 
 /// A point with its normal and curvatures.
 struct Sample {
@@ -22,14 +24,14 @@ struct Sample {
 pub(super) fn recognised(grid: &BezierSurface, tol: f64) -> Option<Recognised<Surface>> {
     let r = grid.domain();
     let at = |s: f64, t: f64| P2::new(r.u0 + (r.u1 - r.u0) * s, r.v0 + (r.v1 - r.v0) * t);
-    // At places that no symmetry connects.
-    let places = [(0.23, 0.31), (0.71, 0.22), (0.37, 0.83), (0.86, 0.64)].map(|(s, t)| at(s, t));
+    // Samples that no symmetry of a shape relates.
+    let uvs = [(0.23, 0.31), (0.71, 0.22), (0.37, 0.83), (0.86, 0.64)].map(|(s, t)| at(s, t));
     let surface = |uv: P2| {
         let d = grid.derivs(uv);
         let n = unit(d.du.cross(&d.dv))?;
         Some(Sample { p: d.p, n, k: crate::surface::principal_of(&d, &n) })
     };
-    let samples: Vec<Sample> = places.into_iter().map_while(surface).collect();
+    let samples: Vec<Sample> = uvs.into_iter().map_while(surface).collect();
     let samples: [Sample; 4] = samples.try_into().ok()?;
     if let Some(plane) = plane(grid, &samples, tol) {
         return Some(plane);
@@ -41,12 +43,12 @@ pub(super) fn recognised(grid: &BezierSurface, tol: f64) -> Option<Recognised<Su
     }
     let size = Aabb::of_points(points.iter()).diagonal();
     let (revolved, worst) = guess.fitted(&points, size);
-    if worst * MARGIN > tol {
+    if worst * DEVIATION_MARGIN > tol {
         return None;
     }
     let deviation = measured(grid, &revolved, tol)?;
     let shape = finished(&revolved, grid, &points)?;
-    // One side throughout.
+    // All normals must be on one side.
     let sides: Vec<bool> =
         samples.iter().map(|s| shape.normal(shape.invert(&s.p, None, None)).dot(&s.n) > 0.0).collect();
     if sides.iter().any(|s| *s != sides[0]) {
@@ -55,13 +57,13 @@ pub(super) fn recognised(grid: &BezierSurface, tol: f64) -> Option<Recognised<Su
     Some(Recognised { shape, same_normal: sides[0], deviation })
 }
 
-/// The plane through the samples when all control points are within `tol` of it: then so is the whole grid.
+/// Recognises a plane: all control points, and therefore the whole grid, are within `tol` of it.
 fn plane(grid: &BezierSurface, samples: &[Sample; 4], tol: f64) -> Option<Recognised<Surface>> {
     let n = samples[0].n;
-    if samples.iter().any(|s| s.n.dot(&n) < 1.0 - LIKE) {
+    if samples.iter().any(|s| s.n.dot(&n) < 1.0 - CURVATURE_TOL) {
         return None;
     }
-    // By the corners farthest apart the plane is firmer than by one normal.
+    // A plane through distant control points is more accurate than one from a single normal.
     let points: Vec<P3> = grid.control.iter().map(dehomogenized).collect();
     let far = |from: &dyn Fn(&P3) -> f64| points.iter().max_by(|a, b| from(a).total_cmp(&from(b))).copied();
     let a = samples[0].p;
@@ -74,10 +76,10 @@ fn plane(grid: &BezierSurface, samples: &[Sample; 4], tol: f64) -> Option<Recogn
     if off.is_nan() || off > tol {
         return None;
     }
-    // Through the middle of all.
+    // Move the plane to the middle of all control points.
     let heights = points.iter().map(|p| (p - a).dot(&normal));
     let (lo, hi) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), h| (lo.min(h), hi.max(h)));
-    // As the grid lies, which as a rule is along the face's edges: rectangles then fit it best.
+    // x is along the grid, and thus usually along the edges of the face, so that rectangles fit it best.
     let x = unit(grid.first_derivs(grid.domain().center()).1).unwrap_or(along);
     let frame = Frame::from_z(a + normal * (0.5 * (lo + hi)), normal, Some(x))?;
     // A grid that folds has normals on both sides.
@@ -89,10 +91,10 @@ fn plane(grid: &BezierSurface, samples: &[Sample; 4], tol: f64) -> Option<Recogn
     })
 }
 
-/// What the curvatures suggest.
+/// Guesses a surface from the curvatures at the samples.
 fn guess(s: &[Sample; 4]) -> Option<Revolved> {
     let all = |f: &dyn Fn(&Sample) -> bool| s.iter().all(f);
-    let like = |a: f64, b: f64| (a - b).abs() <= LIKE * a.abs().max(b.abs());
+    let like = |a: f64, b: f64| (a - b).abs() <= CURVATURE_TOL * a.abs().max(b.abs());
     if s.iter().any(|s| !s.k.k1.is_finite() || !s.k.k2.is_finite()) {
         return None;
     }
@@ -104,7 +106,7 @@ fn guess(s: &[Sample; 4]) -> Option<Revolved> {
         let k = s[0].k.k1;
         return Some(Revolved::Sphere { centre: s[0].p - s[0].n / k, radius: 1.0 / k.abs() });
     }
-    if all(&|s| s.k.k1.abs().min(s.k.k2.abs()) <= LIKE * largest(s)) {
+    if all(&|s| s.k.k1.abs().min(s.k.k2.abs()) <= CURVATURE_TOL * largest(s)) {
         let steep = |s: &Sample| if s.k.k1.abs() > s.k.k2.abs() { s.k.k1 } else { s.k.k2 };
         if all(&|x| like(steep(x), steep(&s[0]))) {
             let k = steep(&s[0]);
@@ -114,7 +116,7 @@ fn guess(s: &[Sample; 4]) -> Option<Revolved> {
         }
         return cone(s);
     }
-    // A tube has one curvature everywhere.
+    // One principal curvature of a torus is constant.
     for tube in [|s: &Sample| s.k.k1, |s: &Sample| s.k.k2] {
         let k = tube(&s[0]);
         if k != 0.0 && all(&|x| like(tube(x), k)) {
@@ -130,7 +132,8 @@ fn guess(s: &[Sample; 4]) -> Option<Revolved> {
     None
 }
 
-/// A cone from three tangent planes: they meet in its apex, and their normals make one angle with its axis.
+/// Guesses a cone from three tangent planes, which intersect in its apex and whose normals have equal
+/// angles with its axis.
 fn cone(s: &[Sample; 4]) -> Option<Revolved> {
     let triples = [[0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]];
     let axis_of = |t: &[usize; 3]| (s[t[1]].n - s[t[0]].n).cross(&(s[t[2]].n - s[t[0]].n));
@@ -146,15 +149,17 @@ fn cone(s: &[Sample; 4]) -> Option<Revolved> {
     Some(Revolved::Cone { frame: Frame::from_z(apex, axis, None)?, half_angle })
 }
 
-/// Largest distance over all patches, with its margin; `None` when it is beyond `tol`.
+/// Largest distance over all patches, enlarged by the margin; `None` if it exceeds `tol`.
 fn measured(grid: &BezierSurface, shape: &Revolved, tol: f64) -> Option<f64> {
     let (n_u, n_v) = grid.n_patches();
     let mut worst = 0.0_f64;
     for patch in (0..n_u).flat_map(|i| (0..n_v).map(move |j| (i, j))) {
         let r = grid.patch_rect(patch);
-        for (s, t) in places(grid.u_degree).flat_map(|s| places(grid.v_degree).map(move |t| (s, t))) {
+        for (s, t) in sample_parameters(grid.u_degree)
+            .flat_map(|s| sample_parameters(grid.v_degree).map(move |t| (s, t)))
+        {
             let p = grid.first_derivs(P2::new(r.u0 + (r.u1 - r.u0) * s, r.v0 + (r.v1 - r.v0) * t)).0;
-            let off = shape.distance(&p).abs() * MARGIN;
+            let off = shape.distance(&p).abs() * DEVIATION_MARGIN;
             if off.is_nan() || off > tol {
                 return None;
             }
@@ -164,14 +169,14 @@ fn measured(grid: &BezierSurface, shape: &Revolved, tol: f64) -> Option<f64> {
     Some(worst)
 }
 
-/// The surface, with its `x` towards the data, when it is a proper one.
+/// Converts to a surface with its `x` towards the data; `None` if its parameters are not valid.
 fn finished(shape: &Revolved, grid: &BezierSurface, points: &[P3]) -> Option<Surface> {
     let aligned =
         |frame: &Frame, towards: &P3| Frame::from_z(frame.origin, frame.z, Some(towards - frame.origin));
     let p = points.first()?;
     match shape {
         Revolved::Sphere { centre, radius } => {
-            // A pole where the grid has one.
+            // Put a pole at the pole of the grid, if it has one.
             let z = pole(grid).map_or_else(V3::z, |p| p - centre);
             let frame = Frame::from_z(*centre, z, Some(points[points.len() / 2] - centre))?;
             (*radius > 0.0).then_some(Surface::Sphere { frame, radius: *radius })
@@ -188,14 +193,14 @@ fn finished(shape: &Revolved, grid: &BezierSurface, points: &[P3]) -> Option<Sur
         }
         Revolved::Torus { frame, major, minor } => {
             let frame = aligned(frame, p)?;
-            // On a tube that reaches its axis the distance does not tell the sheets apart.
+            // The distance does not distinguish the sheets of a tube that reaches its axis.
             let proper = *minor > 0.0 && *major > *minor * (1.0 + 1e-6);
             proper.then_some(Surface::Torus { frame, major: *major, minor: *minor })
         }
     }
 }
 
-/// A side of the grid that is one point.
+/// Point of a side of the grid that is degenerate; `None` if all sides are regular.
 fn pole(grid: &BezierSurface) -> Option<P3> {
     let r = grid.domain();
     let c = r.center();

@@ -1,5 +1,5 @@
-//! Exact forms of every kind are found to round-off, perturbed ones within the tolerance only, free-form ones
-//! never.
+//! Exact forms of every kind are recognised to rounding, perturbed ones within the tolerance only,
+//! free-form ones never.
 
 use std::f64::consts::TAU;
 
@@ -10,8 +10,8 @@ use crate::bezier::{BezierSpline, BezierSurface};
 use crate::testing::{frame, nurbs_curve, nurbs_surface, rng, unit};
 use crate::{Frame, P2, P3, V3, math};
 
-/// Part of a meridian turned through part of a turn, and what it is. The pieces run in a random direction.
-fn disguised(kind: usize, r: &mut rand::rngs::SmallRng) -> (BezierSurface, Surface) {
+/// A part of a meridian revolved through a part of a turn, with the shape it represents.
+fn free_form_of(kind: usize, r: &mut rand::rngs::SmallRng) -> (BezierSurface, Surface) {
     let f: Frame = frame(r);
     let scale = math::powf(10.0, r.random_range(-1.0..2.0));
     let u0 = r.random_range(0.0..TAU);
@@ -65,10 +65,11 @@ fn near(a: f64, b: f64, tol: f64) -> bool {
 fn exact_forms_are_found_to_round_off() {
     let mut r = rng(5);
     for case in 0..400 {
-        let (grid, shape) = disguised(case % 5, &mut r);
+        let (grid, shape) = free_form_of(case % 5, &mut r);
         let size = crate::Aabb::of_points(grid.points().iter()).diagonal();
         let found = grid.recognised(1e-8 * size).unwrap_or_else(|| panic!("{case} {shape:?}"));
-        // The farther its axis or apex is, the less a patch says about it.
+        // Shape parameters have a looser tolerance, because a distant axis or apex is poorly determined
+        // by a patch.
         assert!(found.deviation <= 1e-12 * size, "{case} {:e}", found.deviation / size);
         let tol = 1e-8 * size;
         let same = match (&found.shape, &shape) {
@@ -98,10 +99,10 @@ fn exact_forms_are_found_to_round_off() {
 fn perturbed_forms_are_found_within_the_tolerance_only() {
     let mut r = rng(6);
     for case in 0..100 {
-        let (mut grid, shape) = disguised(case % 5, &mut r);
+        let (mut grid, shape) = free_form_of(case % 5, &mut r);
         let size = crate::Aabb::of_points(grid.points().iter()).diagonal();
         let bump = 1e-4 * size;
-        // A control point of the inside, off the surface.
+        // Move an inner control point off the surface.
         let inner = grid.control.len() / 2;
         let p = crate::bezier::dehomogenized(&grid.control[inner]);
         let n = shape.normal(shape.invert(&p, None, None));
@@ -115,14 +116,14 @@ fn perturbed_forms_are_found_within_the_tolerance_only() {
 }
 
 #[test]
-fn free_form_grids_are_none_of_them() {
+fn free_form_grids_are_not_recognised() {
     let mut r = rng(7);
     for _ in 0..200 {
         let grid = nurbs_surface(&mut r).to_bezier().unwrap();
         let size = crate::Aabb::of_points(grid.points().iter()).diagonal();
         assert!(grid.recognised(1e-6 * size).is_none());
     }
-    // Nearly round: an ellipse's cylinder, a parabola turned.
+    // Nearly canonical shapes: an elliptical cylinder, a revolved parabola.
     let f = Frame::identity();
     let arc = BezierSpline::arc(&f, 1.0, 1.0 + 1e-4, 0.0, 2.0);
     assert!(BezierSurface::extrusion(&arc, &V3::z(), 0.0, 1.0).recognised(1e-6).is_none());
@@ -169,21 +170,21 @@ fn curves_are_found_with_their_direction() {
             };
             let e = found.shape.derivs(t);
             assert!((e.p - d.p).norm() <= 3e-11 * size, "{case}");
-            assert!(e.d1.dot(&d.d1) > 0.0, "{case}: runs the other way");
+            assert!(e.d1.dot(&d.d1) > 0.0, "{case}: the curve has the opposite direction");
         }
     }
 }
 
 #[test]
-fn other_curves_are_none_of_them() {
+fn other_curves_are_not_recognised() {
     let mut r = rng(9);
     for _ in 0..200 {
         let spline = nurbs_curve(&mut r).to_bezier().unwrap();
         let size = crate::Aabb::of_points(spline.points().iter()).diagonal();
-        // One span of degree 1 or 2 may well be a line or an ellipse.
+        // One span of degree 1 or 2 may be a line or an ellipse.
         assert!(spline.recognised(1e-6 * size).is_none() || (spline.n_pieces() == 1 && spline.degree <= 2));
     }
-    // There and back again; more than once around.
+    // A spline that runs back on itself, and one that runs around more than once.
     let p = |x: f64| crate::bezier::homogeneous(&P3::new(x, 0.0, 0.0), 1.0);
     let back = BezierSpline {
         degree: 2,

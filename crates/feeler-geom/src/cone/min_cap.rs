@@ -1,12 +1,12 @@
-//! The smallest cap of the sphere around directions.
+//! Smallest spherical cap around a set of directions.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the conservative branch")]
 
 use crate::V3;
 use crate::frame::unit;
 use arrayvec::ArrayVec;
 
-/// Unit vectors of `directions` without the zero ones; `None` when one is not finite.
+/// Normalises `directions` and omits zero vectors; `None` if a vector is not finite.
 pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
     let mut out = Vec::with_capacity(directions.len());
     for d in directions {
@@ -18,9 +18,9 @@ pub(super) fn units(directions: &[V3]) -> Option<Vec<V3>> {
     Some(out)
 }
 
-/// Unit axis of a small cap around unit `dirs` (not empty): the smallest one, up to rounding, where they fit
-/// an open half-space, elsewhere any; with it the direction farthest from it and its squared chord. The
-/// radius is left to the caller, to round it outward.
+/// Returns the unit axis of a small cap around unit `dirs` (not empty), with the direction farthest from
+/// it and its squared chord. The cap is the smallest one, up to rounding, if the directions fit an open
+/// half-space. The caller computes the radius and rounds it outward.
 pub(super) fn min_cap_axis(dirs: &[V3]) -> (V3, (V3, f64)) {
     let with_farthest = |axis: V3| (axis, farthest(dirs, &axis));
     match dirs {
@@ -33,8 +33,8 @@ pub(super) fn min_cap_axis(dirs: &[V3]) -> (V3, (V3, f64)) {
     if exact.1.1 <= mean.1.1 { exact } else { mean }
 }
 
-/// Cap by its axis and the squared chord from the axis to its border: chords tell small caps apart where
-/// cosines no longer do.
+/// A cap, given by its axis and the squared chord from the axis to its border. Chords resolve small caps
+/// better than cosines.
 #[derive(Clone, Copy)]
 struct ChordCap {
     axis: V3,
@@ -42,7 +42,7 @@ struct ChordCap {
 }
 
 impl ChordCap {
-    fn holds(&self, d: &V3) -> bool {
+    fn contains(&self, d: &V3) -> bool {
         (d - self.axis).norm_squared() <= self.chord_sq * (1.0 + 1e-9) + 1e-30
     }
 
@@ -61,15 +61,15 @@ impl ChordCap {
         if !(n_sq > 0.0) {
             return None;
         }
-        // The circumcentre of the chords' triangle is on the axis. For small caps it is far better
-        // conditioned than the triangle's normal, for half-spaces (where it comes to the origin) worse.
+        // The circumcentre of the triangle is on the axis. It is far better conditioned than the normal
+        // of the triangle for small caps, and worse for half-spaces, where it approaches the origin.
         let center = a + (n.cross(&p) * q.norm_squared() + q.cross(&n) * p.norm_squared()) / (2.0 * n_sq);
         let axis = if center.norm_squared() > 0.1 { center } else { n * n.dot(&a).signum() };
         Some(Self::through(unit(axis)?, &[a, b, c]))
     }
 }
 
-/// The direction farthest from an axis, and its squared chord.
+/// Returns the direction farthest from an axis, and its squared chord.
 pub(super) fn farthest(dirs: &[V3], axis: &V3) -> (V3, f64) {
     let mut out = (dirs[0], -1.0);
     for d in dirs {
@@ -81,25 +81,26 @@ pub(super) fn farthest(dirs: &[V3], axis: &V3) -> (V3, f64) {
     out
 }
 
-/// Most directions ever taken into the support of a cap; a handful is usual.
-const MAX_STEPS: usize = 64;
+/// Maximum number of directions added to the support of a cap; a few are usual. A larger value only
+/// costs time in degenerate cases, a smaller one returns caps that are not the smallest.
+const MAX_GROWTH_STEPS: usize = 64;
 
-/// Grows a cap by the direction farthest from its axis until it holds them all. The cap is always the
-/// smallest around the two or three directions on its border and therefore never larger than the smallest
-/// around all; each step makes it larger, so none comes back. Starts from one of them.
+/// Grows a cap, starting from `first`, by the direction farthest from its axis until it contains all
+/// directions. The cap is always the smallest around the two or three directions on its border, so it
+/// never exceeds the smallest cap around all. Each step enlarges it, so no support repeats.
 fn grown(dirs: &[V3], first: V3) -> V3 {
     let mut support: ArrayVec<V3, 4> = ArrayVec::new();
     support.push(first);
     let mut cap = ChordCap { axis: first, chord_sq: 0.0 };
-    for _ in 0..MAX_STEPS {
+    for _ in 0..MAX_GROWTH_STEPS {
         let (d, _) = farthest(dirs, &cap.axis);
-        if cap.holds(&d) {
+        if cap.contains(&d) {
             break;
         }
         support.push(d);
         let Some((next, border)) = smallest(&support) else { break };
-        // A chord of √2 spans a half-space: nothing smaller will be found. No growth: rounding has the last
-        // word.
+        // A chord of √2 spans a half-space, so no smaller cap exists. A cap that does not grow is
+        // limited by rounding.
         if next.chord_sq >= 2.0 || next.chord_sq <= cap.chord_sq {
             break;
         }
@@ -108,13 +109,13 @@ fn grown(dirs: &[V3], first: V3) -> V3 {
     cap.axis
 }
 
-/// The smallest cap around two to four directions, and those on its border. The last one is outside the
-/// smallest cap around the others, hence on the border.
+/// Smallest cap around two to four directions, with the directions on its border. The last direction is
+/// outside the smallest cap around the others, hence on the border.
 fn smallest(dirs: &[V3]) -> Option<(ChordCap, ArrayVec<V3, 4>)> {
     let (last, others) = dirs.split_last()?;
     let mut best: Option<(ChordCap, ArrayVec<V3, 4>)> = None;
     let mut offer = |cap: ChordCap, border: &[V3]| {
-        if dirs.iter().all(|d| cap.holds(d)) && best.as_ref().is_none_or(|b| cap.chord_sq < b.0.chord_sq) {
+        if dirs.iter().all(|d| cap.contains(d)) && best.as_ref().is_none_or(|b| cap.chord_sq < b.0.chord_sq) {
             best = Some((cap, border.iter().copied().collect()));
         }
     };

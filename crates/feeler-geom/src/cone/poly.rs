@@ -5,18 +5,19 @@
 //! 6), §4.2.2 (at most four sides, Algorithm 11).
 //!
 //! # Deviations
-//! - The spherical hull is a planar hull after gnomonic projection about the axis of the smallest cap, which
-//!   maps great circles to lines. The tiny dilation that gives an interior is a radius at every projected
-//!   point, so arcs and single directions need no case of their own.
-//! - Algorithm 11 takes one guess an edge; [`super::reduce`] finds the smallest cone. Each is checked against
-//!   all hull directions before it counts.
-//! - Algorithm 6 is not conservative. MATH §7 turns the plane of two neighbours by asin(sin α / cos(θ/2));
-//!   that holds the dilated arc between those two but can cut what a third, nearly coplanar generator dilates
-//!   to. The turn is therefore solved for all generators together.
-//! - The antipodal test of Algorithm 4 has a margin for the user's angle. With a margin, the planes through
-//!   two generators that are not neighbours count as well.
+//! - The spherical hull is a planar hull after gnomonic projection about the axis of the smallest cap,
+//!   which maps great circles to lines. The tiny dilation that gives an interior is a radius at every
+//!   projected point, so arcs and single directions are not special cases.
+//! - Algorithm 11 makes one guess per edge; [`super::reduce`] searches the smallest cone. Every
+//!   candidate is checked against all directions of the hull before it is accepted.
+//! - Algorithm 6 is not conservative. MATH §7 turns the plane of two neighbours by asin(sin α /
+//!   cos(θ/2)). The result contains the dilated arc between those two, but can cut off part of the
+//!   dilation of a third, nearly coplanar generator. The turn is therefore computed for all generators
+//!   together.
+//! - The antipodal test of Algorithm 4 has a margin for the user's angle. With a margin, the planes
+//!   through two generators that are not neighbours are candidates as well.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the conservative branch")]
 
 use super::HULL_DILATION;
 use super::MIN_COS;
@@ -55,11 +56,12 @@ impl crate::bulk::Record for PolyCone {
     }
 }
 
-/// Bound of the error of a triple product of unit vectors that are themselves off by a few roundings.
+/// Bound of the error of a triple product of unit vectors with a few roundings each. A larger value
+/// separates fewer cones; a smaller one could separate cones that contain opposite directions.
 const TRIPLE_EPS: f64 = 16.0 * f64::EPSILON;
 
 impl PolyCone {
-    /// All directions: the cone that culls nothing.
+    /// The cone of all directions, which never culls.
     #[must_use]
     pub fn all() -> Self {
         Self { generators: ArrayVec::new() }
@@ -71,17 +73,17 @@ impl PolyCone {
         self.generators.is_empty()
     }
 
-    /// A cone with non-empty interior and at most four generators around the given directions (they need not
-    /// be of unit length): spherical convex hull, dilation by a tiny angle, reduction. `None` when the
-    /// directions do not fit an open half-space (or only within 1e-4 rad), when one is not finite, and when
-    /// all are zero. Zero vectors among others are passed over: they add nothing to a conical hull.
+    /// Computes a cone with non-empty interior and at most four generators around directions of any
+    /// length: spherical convex hull, dilation by [`HULL_DILATION`], reduction. `None` if the directions
+    /// do not fit an open half-space (or fit it by less than 1e-4 rad), if one is not finite, or if all
+    /// are zero. Zero vectors among others are ignored, because they do not change a conical hull.
     #[must_use]
     pub fn hull(directions: &[V3]) -> Option<Self> {
         Self::hull_and_cap(directions).map(|cones| cones.0)
     }
 
-    /// [`PolyCone::hull`] together with the smallest cone of revolution around the same directions, which is
-    /// narrower than the one around the polyhedral cone.
+    /// Like [`PolyCone::hull`], with the smallest cone of revolution around the same directions, which
+    /// is narrower than the one around the polyhedral cone.
     #[must_use]
     pub fn hull_and_cap(directions: &[V3]) -> Option<(Self, RevolutionCone)> {
         let dirs = units(directions).filter(|d| !d.is_empty())?;
@@ -95,8 +97,8 @@ impl PolyCone {
         Some((hull.smallest()?, cap))
     }
 
-    /// A cone around a cone of revolution: a circumscribed square pyramid. `None` for half-angles of π/2 and
-    /// more (or within 1e-4 rad of it).
+    /// Square pyramid circumscribed to a cone of revolution. `None` if the half-angle is at least π/2
+    /// (or within 1e-4 rad of it).
     #[must_use]
     pub fn from_revolution(cone: &RevolutionCone) -> Option<Self> {
         let map = Gnomonic::new(unit(cone.axis)?);
@@ -110,7 +112,8 @@ impl PolyCone {
         Some(Self { generators: corners.iter().map(|q| map.lift(q)).collect() })
     }
 
-    /// A cone around two; all directions when one of them is, or when both do not fit a half-space.
+    /// Cone around two cones; all directions if one of them contains all directions, or if both do not
+    /// fit a half-space.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         if self.is_all() || other.is_all() {
@@ -120,21 +123,21 @@ impl PolyCone {
         Self::hull(&both).unwrap_or_else(Self::all)
     }
 
-    /// The cone of revolution around this one.
+    /// Smallest cone of revolution around this cone.
     #[must_use]
     pub fn revolution(&self) -> RevolutionCone {
-        // No generators give all directions there, too.
+        // `around` returns all directions for an empty slice.
         RevolutionCone::around(&self.generators)
     }
 
-    /// The cone turned by a rotation.
+    /// The rotated cone.
     #[must_use]
     pub fn rotated(&self, rotation: &Matrix3<f64>) -> Self {
         Self { generators: self.generators.iter().map(|g| rotation * g).collect() }
     }
 
-    /// Whether a direction (of any length) is inside, or outside a face by no more than `eps` radians. A cone
-    /// of fewer than three generators contains everything.
+    /// Whether a direction (of any length) is inside the cone, or outside a face by at most `eps`
+    /// radians. A cone of fewer than three generators contains all directions.
     #[must_use]
     pub fn contains(&self, direction: &V3, eps: f64) -> bool {
         if self.generators.len() < 3 {
@@ -154,8 +157,9 @@ impl PolyCone {
         (1..g.len() - 1).map(|i| triangle_solid_angle(&g[0], &g[i], &g[i + 1])).sum()
     }
 
-    /// A cone around everything within `angle` (rad, ≥ 0) of this cone, with as many generators. `None` when
-    /// no plane can hold the dilation of a side, or the result does not fit an open half-space.
+    /// Cone with the same number of generators around all directions within `angle` (rad, ≥ 0) of this
+    /// cone. `None` if no plane bounds the dilation of a side, or if the result does not fit an open
+    /// half-space.
     #[must_use]
     pub fn dilated(&self, angle: f64) -> Option<Self> {
         if self.is_all() || !(angle > 0.0) {
@@ -165,7 +169,8 @@ impl PolyCone {
             return None;
         }
         let n = self.generators.len();
-        // Enough over the angle to cover the rounding of the planes of a hull only HULL_DILATION wide.
+        // The excess over the angle covers the rounding of the planes of a hull that is only
+        // HULL_DILATION wide.
         let sin_alpha = math::sin(angle) + 1e-3 * HULL_DILATION;
         let mut planes = ArrayVec::<V3, 4>::new();
         for i in 0..n {
@@ -183,19 +188,20 @@ impl PolyCone {
         sound.then_some(out)
     }
 
-    /// Outward unit normals of the faces, face i between generators i and i + 1. Nothing for fewer than three
-    /// generators.
+    /// Outward unit normals of the faces, with face i between generators i and i + 1. Empty for fewer
+    /// than three generators.
     pub fn faces(&self) -> impl Iterator<Item = V3> + '_ {
         let n = if self.generators.len() < 3 { 0 } else { self.generators.len() };
         (0..n).map(move |i| {
             let (a, b) = (&self.generators[i], &self.generators[(i + 1) % n]);
-            // Two distinct generators always have a plane; zero would only make a face that refuses nothing.
+            // Two distinct generators always span a plane. A zero normal would be a face that excludes
+            // no direction.
             unit(b.cross(a)).unwrap_or_default()
         })
     }
 
-    /// Whether the generators turn strictly counter-clockwise around a pointed cone, clearly of rounding:
-    /// what [`separated`] needs to use the faces.
+    /// Whether the generators are in strict counter-clockwise order around a pointed cone, by more than
+    /// rounding. [`separated`] requires this to use the faces.
     #[must_use]
     pub fn is_convex(&self) -> bool {
         let (g, n) = (&self.generators, self.generators.len());
@@ -207,17 +213,18 @@ impl PolyCone {
     }
 }
 
-/// Whether a plane through the origin proves that no direction of `a` is opposite to a direction of `b` when
-/// each of the cones is dilated by asin(`sin_alpha`) (≥ 0). The generators are given in one frame. Returns
-/// the code of the plane that worked, for the next call's `hint`, which is tried first (any number is
-/// allowed).
+/// Searches a plane through the origin that proves that no direction of `a` is opposite to a direction
+/// of `b` after both cones are dilated by asin(`sin_alpha`) (≥ 0). The generators are given in one
+/// frame. Returns the code of the plane, which can be the `hint` of the next call. The hint is tried
+/// first; any number is allowed.
 ///
-/// Cones of fewer than three generators are never separated. Conservative under rounding; with `sin_alpha` =
-/// 0 all pairs that are separated clearly of rounding are found, with a positive one up to 1e-9.
+/// Cones of fewer than three generators are never separated. The test is conservative under rounding. If
+/// `sin_alpha` is 0, it finds all pairs that are separated by more than rounding; if it is positive, all
+/// pairs that are separated by more than 1e-9.
 ///
-/// Code 0 is the plane across the sum of all generators. Else, with A's generators numbered from 0 and B's
-/// from 4, `8 i + j` is the plane through generators i and j with normal `g_i × g_j` (for `sin_alpha` > 0
-/// tilted away from them).
+/// Code 0 is the plane normal to the sum of all generators. With A's generators numbered from 0 and B's
+/// from 4, code `8 i + j` is the plane through generators i and j with normal `g_i × g_j` (tilted away
+/// from them if `sin_alpha` > 0).
 #[must_use]
 pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
     if !(a.len() >= 3 && b.len() >= 3 && a.len() <= 4 && b.len() <= 4) {
@@ -226,18 +233,23 @@ pub fn separated(a: &[V3], b: &[V3], sin_alpha: f64, hint: u8) -> Option<u8> {
     let pair = Pair::new(a, b);
     let (i, j) = (usize::from(hint / 8), usize::from(hint % 8));
     let is_pair = hint != 0 && i != j && pair.exists(i) && pair.exists(j);
-    if is_pair && if sin_alpha > 0.0 { pair.tilted_holds(i, j, sin_alpha) } else { pair.plane_holds(i, j) } {
+    if is_pair
+        && if sin_alpha > 0.0 {
+            pair.tilted_plane_separates(i, j, sin_alpha)
+        } else {
+            pair.plane_separates(i, j)
+        }
+    {
         return Some(hint);
     }
-    if pair.middles_meet() {
+    if pair.has_opposite_middle() {
         return None;
     }
     if sin_alpha > 0.0 { pair.separated_by(sin_alpha) } else { pair.separated() }
 }
 
-/// Whether the plane of a `code` that [`separated`] returned for two cones separates them with angle α too,
-/// `sin_alpha`
-/// > 0. One plane is tried, not all.
+/// Whether the plane of a `code` that [`separated`] returned for two cones separates them with angle α
+/// too, where `sin_alpha` is positive. Only this plane is tested.
 #[must_use]
 pub fn separated_along(a: &[V3], b: &[V3], sin_alpha: f64, code: u8) -> bool {
     if !(a.len() >= 3 && b.len() >= 3 && a.len() <= 4 && b.len() <= 4) {
@@ -248,10 +260,10 @@ pub fn separated_along(a: &[V3], b: &[V3], sin_alpha: f64, code: u8) -> bool {
         return unit(-pair.sum()).is_some_and(|n| pair.clears(&n, sin_alpha));
     }
     let (i, j) = (usize::from(code / 8), usize::from(code % 8));
-    i != j && pair.exists(i) && pair.exists(j) && pair.tilted_holds(i, j, sin_alpha)
+    i != j && pair.exists(i) && pair.exists(j) && pair.tilted_plane_separates(i, j, sin_alpha)
 }
 
-/// The generators of both cones; A's in 0..4, B's in 4..8.
+/// Generators of both cones: A's at indices 0..4, B's at 4..8.
 struct Pair {
     g: [V3; 8],
     n_a: usize,
@@ -278,9 +290,9 @@ impl Pair {
         self.g.iter().sum()
     }
 
-    /// Whether the middle of one cone is opposite to an inner direction of the other: nothing separates them
-    /// then, and all planes need not be tried to know.
-    fn middles_meet(&self) -> bool {
+    /// Whether the middle of one cone is opposite to an inner direction of the other. No plane separates
+    /// the cones then, so the search can be skipped.
+    fn has_opposite_middle(&self) -> bool {
         let (a, b) = (&self.g[..self.n_a], &self.g[4..4 + self.n_b]);
         let opposite_is_inside = |d: &[V3], cone: &[V3]| {
             let middle: V3 = d.iter().sum();
@@ -291,15 +303,15 @@ impl Pair {
 
     fn separated(&self) -> Option<u8> {
         let sum = self.sum();
-        // A plane across the sum: strict on every generator, so no direction of one cone has its opposite in
-        // the other.
+        // The plane normal to the sum: all generators are strictly on one side, so no direction of one
+        // cone has its opposite in the other.
         if self.all().all(|k| self.g[k].dot(&sum) > TRIPLE_EPS * 8.0) {
             return Some(0);
         }
         for (base, n) in [(0, self.n_a), (4, self.n_b)] {
             for i in 0..n {
                 let (i, j) = (base + (i + 1) % n, base + i);
-                if self.plane_holds(i, j) {
+                if self.plane_separates(i, j) {
                     return Some(code(i, j));
                 }
             }
@@ -307,9 +319,9 @@ impl Pair {
         for i in 0..self.n_a {
             for j in 4..4 + self.n_b {
                 let n = self.g[i].cross(&self.g[j]);
-                // The side of one further generator decides which of the two signs can work.
+                // The side of one more generator determines the sign that can separate.
                 let (i, j) = if n.dot(&self.g[if i == 0 { 1 } else { 0 }]) < 0.0 { (i, j) } else { (j, i) };
-                if self.plane_holds(i, j) {
+                if self.plane_separates(i, j) {
                     return Some(code(i, j));
                 }
             }
@@ -317,13 +329,13 @@ impl Pair {
         None
     }
 
-    /// Whether all generators but i and j are strictly on the negative side of `g_i × g_j`. The exact normal
-    /// of the stored vectors then has ⟨n, g⟩ ≤ 0 for both cones, with equality on `g_i` and `g_j` alone: an
-    /// antipodal pair would have to lie on these two, in one cone or (if one is A's and the other B's)
-    /// opposite, where n would be zero.
-    fn plane_holds(&self, i: usize, j: usize) -> bool {
+    /// Whether all generators but i and j are strictly on the negative side of `g_i × g_j`. The exact
+    /// normal of the stored vectors then has ⟨n, g⟩ ≤ 0 for both cones, with equality on `g_i` and `g_j`
+    /// alone: an antipodal pair would have to lie on these two, either in one cone or, if one is A's and
+    /// the other B's, exactly opposite; but then n would be zero.
+    fn plane_separates(&self, i: usize, j: usize) -> bool {
         let n = self.g[i].cross(&self.g[j]);
-        // All of them at once: which one fails follows no pattern.
+        // All generators are tested without branches, because the one that fails is unpredictable.
         let holds = self.g.map(|g| n.dot(&g) < -TRIPLE_EPS);
         let fails = |(k, holds): (usize, bool)| self.exists(k) & (k != i) & (k != j) & !holds;
         !holds.into_iter().enumerate().fold(false, |any, of_one| any | fails(of_one))
@@ -335,15 +347,17 @@ impl Pair {
         {
             return Some(0);
         }
-        // What nothing separates without an angle, nothing separates with one; what does is likely to do with
-        // one too.
+        // Cones that cannot be separated without an angle cannot be separated with one. A plane that
+        // separates without an angle is likely to separate with one.
         let found = self.separated()?;
-        if found != 0 && self.tilted_holds(usize::from(found / 8), usize::from(found % 8), sin_alpha) {
+        if found != 0
+            && self.tilted_plane_separates(usize::from(found / 8), usize::from(found % 8), sin_alpha)
+        {
             return Some(found);
         }
         for i in self.all() {
             for j in self.all() {
-                if i != j && self.tilted_holds(i, j, sin_alpha) {
+                if i != j && self.tilted_plane_separates(i, j, sin_alpha) {
                     return Some(code(i, j));
                 }
             }
@@ -358,13 +372,13 @@ impl Pair {
         clear(&self.g[..self.n_a]) && clear(&self.g[4..4 + self.n_b])
     }
 
-    /// The plane with `⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α` on the side of `g_i × g_j`. The feasible unit normals
-    /// are an intersection of caps, one a generator; if there are any and more than one cap bounds them, one
-    /// of these is a corner of it.
-    fn tilted_holds(&self, i: usize, j: usize, sin_alpha: f64) -> bool {
+    /// Tests the plane with `⟨n, g_i⟩ = ⟨n, g_j⟩ = −sin α` on the side of `g_i × g_j`. The feasible unit
+    /// normals are an intersection of caps, one per generator. If it is not empty and bounded by more
+    /// than one cap, one of these planes is a corner of it.
+    fn tilted_plane_separates(&self, i: usize, j: usize, sin_alpha: f64) -> bool {
         let (a, b) = (&self.g[i], &self.g[j]);
         let (Some(across), Some(mid)) = (unit(a.cross(b)), unit(a + b)) else { return false };
-        // A little over, so that rounding does not refuse the two generators that define the plane.
+        // The excess keeps rounding from rejecting the two generators that define the plane.
         let sin_tilt = (sin_alpha + 1e-9) / mid.dot(a);
         if !(0.0..1.0).contains(&sin_tilt) {
             return false;
@@ -380,8 +394,8 @@ fn code(i: usize, j: usize) -> u8 {
     (8 * i + j) as u8
 }
 
-/// Unit outward normal n of a plane with ⟨n, g⟩ ≤ −sin α for all generators, turned as little as possible
-/// from face i. Conservative because a unit vector Σ μ g of the cone has Σ μ ≥ 1.
+/// Unit outward normal n of the plane with ⟨n, g⟩ ≤ −sin α for all generators that is closest to face i.
+/// The bound is conservative because a unit vector Σ μ g of the cone has Σ μ ≥ 1.
 fn dilated_face(g: &[V3], i: usize, sin_alpha: f64) -> Option<V3> {
     let (a, b) = (&g[i], &g[(i + 1) % g.len()]);
     let face = unit(b.cross(a))?;

@@ -1,40 +1,46 @@
-//! The smallest cone of at most four sides around a spherical hull.
+//! Smallest cone of at most four sides around a spherical hull.
 //!
-//! In the gnomonic plane the hull is a convex polygon, the cone a triangle or quadrilateral around it. Of the
-//! smallest quadrilaterals around a convex polygon at least three sides lie on sides of the polygon; the
-//! fourth does as well, unless its two neighbours open away from it: then it touches in its midpoint. Few
-//! enough candidates to try them all.
+//! The hull is a convex polygon in the gnomonic plane, and the cone a triangle or quadrilateral around
+//! it. A smallest quadrilateral around a convex polygon has at least three sides on sides of the
+//! polygon. The fourth side is on one as well, unless its two neighbours diverge from it; then it
+//! touches the polygon in its midpoint. There are few enough candidates to try them all.
 //!
 //! # Source
-//! BREP §4.2.2, Algorithms 10 and 11 (one guess an edge; the smallest cone is left open there). The rule of
-//! the midpoint is that of `DePano` and Aggarwal for the smallest k-gon around a polygon.
+//! BREP §4.2.2, Algorithms 10 and 11 (one guess per edge; the smallest cone is left open there). The
+//! midpoint rule is that of `DePano` and Aggarwal for the smallest k-gon around a polygon.
 //!
 //! # Deviations
-//! Area in the plane stands for the solid angle while candidates compete; the best few are compared by solid
-//! angle. A test bounds what that misses (2 %) against a numeric search over all quadrilaterals.
+//! Candidates are ranked by area in the plane, and the best few are compared by solid angle. A test
+//! compares the result with a numerical search over all quadrilaterals; the excess is below 2 %.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the conservative branch")]
 
 use super::{HULL_DILATION, MIN_COS, PolyCone};
 use crate::frame::complete_basis;
 use crate::{P2, V2, V3};
 use arrayvec::ArrayVec;
 
-/// Hulls with more sides are thinned greedily to this many before all choices of them are tried.
+/// Maximum number of sides of which all combinations are tried; hulls with more sides are thinned
+/// greedily. A larger value costs time (with its fourth power), a smaller one gives looser cones.
 const MAX_SIDES: usize = 12;
 
-/// Hulls with more points are thinned likewise before anything else: the work grows with the square of their
-/// number. A circle gains 0.3 %.
+/// Maximum number of points of a hull; hulls with more points are thinned first, because the work is
+/// quadratic in their number. A larger value costs time; at this value thinning enlarges a circle by 0.3
+/// %, at a smaller one by more.
 const MAX_POINTS: usize = 32;
 
-/// Candidates that are compared by solid angle.
-const FINALISTS: usize = 4;
+/// Maximum number of candidates that are compared by solid angle. A larger value costs time, a smaller
+/// one may miss the smallest cone.
+const MAX_FINALISTS: usize = 4;
 
-/// A corner of a hull's own three or four sides may stand this many dilations off the hull: no needle.
-const MITRE: f64 = 8.0;
+/// Maximum distance of a corner from a hull of three or four sides, in dilations, if the hull itself is
+/// the result. A larger value allows needle-like cones; a smaller one needs the search of candidates
+/// more often.
+const MAX_MITRE: f64 = 8.0;
 
-/// Sides that turn by less (sine) are one.
-const PARALLEL: f64 = 1e-6;
+/// Sine of the angle below which two sides are merged. With a larger value sides with a distinct
+/// direction are lost; with a smaller one corners of nearly parallel sides lie at infinity.
+const PARALLEL_SINE: f64 = 1e-6;
 
 /// Central projection onto the plane tangent to the sphere at `axis`.
 pub(super) struct Gnomonic {
@@ -49,7 +55,7 @@ impl Gnomonic {
         Self { axis, x, y }
     }
 
-    /// `None` beyond (nearly) a quarter turn.
+    /// Projects a direction; `None` if it is (nearly) a quarter turn or more from the axis.
     pub(super) fn project(&self, d: &V3) -> Option<P2> {
         let w = d.dot(&self.axis);
         (w > MIN_COS).then(|| P2::new(d.dot(&self.x) / w, d.dot(&self.y) / w))
@@ -60,7 +66,7 @@ impl Gnomonic {
     }
 }
 
-/// A line ⟨m, q⟩ = h of the plane with the hull on its lower side; m of unit length.
+/// A line ⟨m, q⟩ = h of the plane with unit normal m and the hull on its lower side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Line {
     m: V2,
@@ -68,7 +74,7 @@ struct Line {
 }
 
 impl Line {
-    fn meet(&self, next: &Self) -> Option<V2> {
+    fn intersection(&self, next: &Self) -> Option<V2> {
         let det = self.m.perp(&next.m);
         // Nearly parallel sides have no reliable corner.
         (det > 1e-9).then(|| {
@@ -77,7 +83,7 @@ impl Line {
     }
 }
 
-/// Three or four lines, counter-clockwise, and the area between them.
+/// Three or four lines, counter-clockwise, and the area of the polygon they bound.
 #[derive(Clone, Debug)]
 struct Polygon {
     lines: ArrayVec<Line, 4>,
@@ -85,12 +91,12 @@ struct Polygon {
 }
 
 impl Polygon {
-    /// `None` when neighbours do not meet.
+    /// Creates a polygon; `None` if neighbouring lines do not intersect.
     fn of(lines: &[Line]) -> Option<Self> {
         let n = lines.len();
         let mut corners = ArrayVec::<V2, 4>::new();
         for i in 0..n {
-            corners.push(lines[i].meet(&lines[(i + 1) % n])?);
+            corners.push(lines[i].intersection(&lines[(i + 1) % n])?);
         }
         let fan = |i: usize| (corners[i] - corners[0]).perp(&(corners[i + 1] - corners[0]));
         let area = 0.5 * (1..n - 1).map(fan).sum::<f64>();
@@ -98,7 +104,7 @@ impl Polygon {
     }
 }
 
-/// The projected hull, each point with the radius of its dilation.
+/// The projected hull with the radius of dilation of each point.
 pub(super) struct Hull<'a> {
     map: &'a Gnomonic,
     points: Vec<P2>,
@@ -117,14 +123,14 @@ impl<'a> Hull<'a> {
         Self { map, points, radii }
     }
 
-    /// The supporting line with outward normal `m` of the dilated hull.
+    /// Supporting line of the dilated hull with outward normal `m`.
     fn line(&self, m: V2) -> Line {
         let reach = |(q, r): (&P2, &f64)| m.dot(&q.coords) + r;
         let h = self.points.iter().zip(&self.radii).map(reach).fold(f64::NEG_INFINITY, f64::max);
         Line { m, h }
     }
 
-    /// The sides, counter-clockwise; of a segment its two sides, of a point any.
+    /// Sides of the hull, counter-clockwise. A segment has two sides; a point gets an arbitrary one.
     fn sides(&self) -> Vec<Line> {
         let n = self.points.len();
         let side = |i: usize| {
@@ -133,9 +139,9 @@ impl<'a> Hull<'a> {
             (len > 0.0).then(|| self.line(V2::new(e.y, -e.x) / len))
         };
         let mut out: Vec<Line> = (0..n).filter_map(side).collect();
-        // Points of an arc are in line but for rounding. Every line supports all points: one of two is
-        // enough.
-        let one = |a: &Line, b: &Line| a.m.perp(&b.m).abs() < PARALLEL && a.m.dot(&b.m) > 0.0;
+        // Points of an arc are collinear up to rounding. Every line supports all points, so one of two
+        // nearly equal lines suffices.
+        let one = |a: &Line, b: &Line| a.m.perp(&b.m).abs() < PARALLEL_SINE && a.m.dot(&b.m) > 0.0;
         out.dedup_by(|b, a| one(a, b));
         if let [first, .., last] = out.as_slice()
             && one(first, last)
@@ -145,7 +151,7 @@ impl<'a> Hull<'a> {
         if out.is_empty() { vec![self.line(V2::x())] } else { out }
     }
 
-    /// A smallest cone around the hull. `None` when none could be proven to hold it.
+    /// Computes a smallest cone around the hull. `None` if no candidate is proven to contain it.
     pub(super) fn smallest(&self) -> Option<PolyCone> {
         let sides = self.sides();
         if let 3..=4 = sides.len()
@@ -163,34 +169,34 @@ impl<'a> Hull<'a> {
             None => self.candidates(sides),
         };
         all.sort_by(|a, b| a.area.total_cmp(&b.area));
-        let sound = all.iter().filter_map(|p| self.cone_of(p, &dirs)).take(FINALISTS);
+        let sound = all.iter().filter_map(|p| self.cone_of(p, &dirs)).take(MAX_FINALISTS);
         let by_size = sound.map(|c| (c.solid_angle(), c)).min_by(|a, b| a.0.total_cmp(&b.0));
         by_size.map(|c| c.1)
     }
 
-    /// A hull with fewer points around this one.
+    /// Hull with fewer points around this hull.
     fn coarse(&self, sides: &[Line]) -> Option<Self> {
         let sides = thinned(sides.to_vec(), MAX_POINTS);
         let n = sides.len();
-        let corner = |i: usize| sides[i].meet(&sides[(i + 1) % n]).map(P2::from);
+        let corner = |i: usize| sides[i].intersection(&sides[(i + 1) % n]).map(P2::from);
         let points = (0..n).map(corner).collect::<Option<Vec<P2>>>()?;
         Some(Self::new(self.map, points))
     }
 
-    /// Few-sided polygons around the hull, the smallest among them.
+    /// Triangles and quadrilaterals around the hull, including the smallest ones.
     fn candidates(&self, sides: Vec<Line>) -> Vec<Polygon> {
         let mut all = sides.iter().filter_map(|s| self.rectangle(s.m)).collect();
         self.around_sides(&thinned(sides, MAX_SIDES), &mut all);
         all
     }
 
-    /// The hull itself where it has no more than four sides and no needle for a corner: nothing is smaller.
+    /// The hull itself, if it has at most four sides and no needle-like corner; no cone is smaller.
     fn own_sides(&self, sides: &[Line]) -> Option<PolyCone> {
         let polygon = Polygon::of(sides)?;
         let n = sides.len();
         for i in 0..n {
-            let corner = sides[i].meet(&sides[(i + 1) % n])?;
-            let near = |(q, r): (&P2, &f64)| (q.coords - corner).norm() <= MITRE * r;
+            let corner = sides[i].intersection(&sides[(i + 1) % n])?;
+            let near = |(q, r): (&P2, &f64)| (q.coords - corner).norm() <= MAX_MITRE * r;
             if !self.points.iter().zip(&self.radii).any(near) {
                 return None;
             }
@@ -204,10 +210,11 @@ impl<'a> Hull<'a> {
         Polygon::of(&[m, t, -m, -t].map(|m| self.line(m)))
     }
 
-    /// Triangles and quadrilaterals on sides of the hull, with one side that touches in its midpoint or none.
+    /// Adds triangles and quadrilaterals on sides of the hull, with at most one side that touches in its
+    /// midpoint.
     fn around_sides(&self, sides: &[Line], out: &mut Vec<Polygon>) {
         let n = sides.len();
-        // Between two neighbours that do not meet the triangle is open.
+        // Two sides that do not intersect leave the triangle open, which a fourth side closes.
         let closing: Vec<Option<Line>> = (0..n * n)
             .map(|k| (&sides[k / n], &sides[k % n]))
             .map(|(c, a)| if c.m.perp(&a.m) < 1e-6 { self.balanced(c, a) } else { None })
@@ -231,7 +238,7 @@ impl<'a> Hull<'a> {
         }
     }
 
-    /// The supporting line between `from` and `to` that touches the hull in the middle between them.
+    /// Supporting line that touches the hull in the midpoint of its segment between `from` and `to`.
     fn balanced(&self, from: &Line, to: &Line) -> Option<Line> {
         // The far end x on `to` and its mirror image 2p − x on `from`: ⟨to, x⟩ and ⟨from, x⟩ are given.
         let det = from.m.perp(&to.m);
@@ -245,27 +252,28 @@ impl<'a> Hull<'a> {
             let x = V2::new(f * to.m.y - t * from.m.y, from.m.x * t - to.m.x * f) / det;
             let along = (x - p.coords).try_normalize(1e-300)?;
             let m = V2::new(along.y, -along.x);
-            // It supports the hull at p, with its normal between the neighbours'. The points beside p exclude
-            // nearly all that does not.
-            let most = m.dot(&p.coords) + 2.0 * r;
-            let below = |k: usize| m.dot(&self.points[k].coords) + self.radii[k] <= most;
+            // The line must support the hull at p, and its normal must lie between those of the
+            // neighbours. Testing the points next to p first excludes most lines that do not support the
+            // hull.
+            let max_height = m.dot(&p.coords) + 2.0 * r;
+            let below = |k: usize| m.dot(&self.points[k].coords) + self.radii[k] <= max_height;
             let between = from.m.perp(&m) > 1e-9 && m.perp(&to.m) > 1e-9;
             if !(between && below((i + 1) % n) && below((i + n - 1) % n)) {
                 return None;
             }
             let line = self.line(m);
-            (line.h <= most).then_some(line)
+            (line.h <= max_height).then_some(line)
         })
     }
 
-    /// The cone over a polygon, if it is clearly convex and proves to hold every direction of the hull with
-    /// part of the dilation to spare.
+    /// Cone over a polygon, if it is convex by more than rounding and contains every direction of the
+    /// hull with part of the dilation as margin.
     fn cone_of(&self, polygon: &Polygon, dirs: &[V3]) -> Option<PolyCone> {
         let lines = &polygon.lines;
         let n = lines.len();
         let mut generators = ArrayVec::new();
         for i in 0..n {
-            generators.push(self.map.lift(&lines[i].meet(&lines[(i + 1) % n])?));
+            generators.push(self.map.lift(&lines[i].intersection(&lines[(i + 1) % n])?));
         }
         let cone = PolyCone { generators };
         let spare = -0.25 * HULL_DILATION;
@@ -276,21 +284,21 @@ impl<'a> Hull<'a> {
     }
 }
 
-/// Removes sides of a convex polygon, each time the one whose neighbours then enclose the least additional
-/// area, until at most `most` remain.
-fn thinned(mut sides: Vec<Line>, most: usize) -> Vec<Line> {
+/// Removes sides of a convex polygon until at most `max_sides` remain. Each step removes the side whose
+/// removal adds the smallest area.
+fn thinned(mut sides: Vec<Line>, max_sides: usize) -> Vec<Line> {
     let added = |sides: &[Line], i: usize| {
         let n = sides.len();
         let (prev, this, next) = (&sides[(i + n - 1) % n], &sides[i], &sides[(i + 1) % n]);
-        let Some(tip) = prev.meet(next) else { return f64::INFINITY };
-        match (prev.meet(this), this.meet(next)) {
+        let Some(tip) = prev.intersection(next) else { return f64::INFINITY };
+        match (prev.intersection(this), this.intersection(next)) {
             (Some(p), Some(q)) => 0.5 * (q - p).perp(&(tip - p)).abs(),
-            // Nearly parallel to a neighbour: one of the two is superfluous.
+            // Nearly parallel to a neighbour: one of the two is redundant.
             _ => 0.0,
         }
     };
     let mut cost: Vec<f64> = (0..sides.len()).map(|i| added(&sides, i)).collect();
-    while sides.len() > most {
+    while sides.len() > max_sides {
         let Some(i) = (0..sides.len()).min_by(|&i, &j| cost[i].total_cmp(&cost[j])) else { break };
         sides.remove(i);
         cost.remove(i);

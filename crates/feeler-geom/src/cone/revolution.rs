@@ -1,9 +1,9 @@
-//! Cones of revolution: one axis, one angle.
+//! Cones of revolution, given by an axis and an angle.
 //!
 //! # Source
 //! BREP §3.1, Eqs. (3.2) and (3.4).
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the conservative branch")]
 
 use super::min_cap::{min_cap_axis, units};
 use crate::frame::{complete_basis, unit};
@@ -21,7 +21,8 @@ pub struct RevolutionCone {
     pub half_angle: f64,
 }
 
-/// What every constructed half-angle is enlarged by (rad), far above the rounding of the angles involved.
+/// Angle (rad) by which every constructed half-angle is enlarged, far above the rounding of the angles
+/// involved. A larger value loosens cones; with a smaller one directions could lie outside.
 const ANGLE_SLACK: f64 = 1e-12;
 
 impl RevolutionCone {
@@ -31,28 +32,30 @@ impl RevolutionCone {
         Self { axis: V3::z(), half_angle: PI }
     }
 
-    /// The cone of one direction, which need not be of unit length; all directions when it has none.
+    /// Cone of one direction of any length; all directions for the zero vector.
     #[must_use]
     pub fn of_direction(direction: V3) -> Self {
         unit(direction).map_or_else(Self::all, |axis| Self { axis, half_angle: ANGLE_SLACK })
     }
 
-    /// A cone around directions, which need not be of unit length: the smallest one where they fit an open
-    /// half-space, rounded outward. Zero vectors are passed over; when nothing remains, or something is not
-    /// finite, all directions. Deterministic.
+    /// Cone around directions of any length, rounded outward: the smallest one if they fit an open
+    /// half-space. Zero vectors are ignored; if no vector remains or one is not finite, the cone
+    /// contains all directions. The result is deterministic.
     #[must_use]
     pub fn around(directions: &[V3]) -> Self {
         units(directions).map_or_else(Self::all, |dirs| Self::around_units(&dirs))
     }
 
-    /// [`RevolutionCone::around`] directions that are of unit length and finite; all directions around none.
+    /// Like [`RevolutionCone::around`], for finite directions of unit length; all directions if `dirs`
+    /// is empty.
     #[must_use]
     pub fn around_units(dirs: &[V3]) -> Self {
         if dirs.is_empty() {
             return Self::all();
         }
         let (axis, (far, chord_sq)) = min_cap_axis(dirs);
-        // Chords resolve all angles but those near a half turn, and an arc tangent costs twenty of them.
+        // Chords resolve all angles except those near a half turn, and an arc tangent costs as much as
+        // twenty chords.
         let half = if chord_sq < 3.9 {
             angle(&axis, &far)
         } else {
@@ -61,8 +64,7 @@ impl RevolutionCone {
         Self { axis, half_angle: (half + ANGLE_SLACK).min(PI) }
     }
 
-    /// Whether every direction is inside (up to rounding). Also true of a cone with numbers that are not
-    /// finite.
+    /// Whether the cone contains all directions (up to rounding). Also true if its half-angle is NaN.
     #[must_use]
     pub fn is_all(&self) -> bool {
         !(self.half_angle < PI)
@@ -80,13 +82,13 @@ impl RevolutionCone {
         Self { axis: self.axis, half_angle: (self.half_angle + angle).min(PI) }
     }
 
-    /// The cone turned by a rotation.
+    /// The rotated cone.
     #[must_use]
     pub fn rotated(&self, rotation: &Matrix3<f64>) -> Self {
         Self { axis: rotation * self.axis, half_angle: self.half_angle }
     }
 
-    /// The smallest cone around two, rounded outward; all directions where none smaller exists.
+    /// Smallest cone around two cones, rounded outward; all directions if no smaller one exists.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         if self.is_all() || other.is_all() {
@@ -105,33 +107,35 @@ impl RevolutionCone {
         let turn = half - wide.half_angle;
         let sideways = unit(narrow.axis - wide.axis * narrow.axis.dot(&wide.axis));
         let e = match sideways {
-            // Parallel or opposite axes have no plane in common; any will do.
+            // Parallel or opposite axes do not span a plane, so any plane is used.
             Some(e) if between < PI - 1e-7 => e,
             _ => complete_basis(&wide.axis).0,
         };
         let (s, c) = math::sin_cos(turn);
         let Some(axis) = unit(wide.axis * c + e * s) else { return Self::all() };
-        // Measured, not derived: the axis may be off for nearly parallel and nearly opposite axes.
+        // The half-angle is measured again, because the axis is inaccurate for nearly parallel and
+        // nearly opposite axes.
         let half = (angle(&axis, &wide.axis) + wide.half_angle)
             .max(angle(&axis, &narrow.axis) + narrow.half_angle)
             + ANGLE_SLACK;
         if half < PI { Self { axis, half_angle: half } } else { Self::all() }
     }
 
-    /// A cone around many, by repeated union; `None` for no cone at all.
+    /// Cone around several cones, by repeated union; `None` if `cones` is empty.
     pub fn union_of<'a>(cones: impl IntoIterator<Item = &'a Self>) -> Option<Self> {
         cones.into_iter().fold(None, |acc: Option<Self>, c| Some(acc.map_or(*c, |a| a.union(c))))
     }
 
-    /// Whether a direction of one cone may be opposite to a direction of the other after all half-angles
-    /// together are enlarged by `slack` (rad, ≥ 0). Both in one frame. `false` is certain.
+    /// Whether a direction of one cone may be opposite to a direction of the other after the sum of the
+    /// half-angles is enlarged by `slack` (rad, ≥ 0). Both cones are in one frame. The result `false` is
+    /// proven.
     #[must_use]
     pub fn may_be_antipodal(&self, other: &Self, slack: f64) -> bool {
         let reach = self.half_angle + other.half_angle + slack + ANGLE_SLACK;
         !(angle(&self.axis, &-other.axis) > reach)
     }
 
-    /// The form for hot loops, enlarged by `dilation` (rad, ≥ 0).
+    /// Converts to the form for inner loops, enlarged by `dilation` (rad, ≥ 0).
     #[must_use]
     pub fn cap(&self, dilation: f64) -> Cap {
         let half = (self.half_angle + dilation + ANGLE_SLACK).min(PI);
@@ -143,7 +147,8 @@ impl RevolutionCone {
     }
 }
 
-/// A cone of revolution with the sine and cosine of its half-angle: the antipodal test without angles.
+/// A cone of revolution with the sine and cosine of its half-angle, for antipodal tests without
+/// trigonometric functions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cap {
     /// Unit axis.
@@ -154,21 +159,23 @@ pub struct Cap {
     pub sin: f64,
 }
 
-/// Rounding allowance of the products of a [`Cap`] test.
+/// Rounding allowance (cosine) of the products of a [`Cap`] test. A larger value culls less; a smaller
+/// one could cull cones with opposite directions.
 const COS_SLACK: f64 = 16.0 * f64::EPSILON;
 
 impl Cap {
-    /// Whether a direction of `self` may be opposite to one of `other`, given in the same frame. `false` is
-    /// certain.
+    /// Whether a direction of `self` may be opposite to one of `other`, given in the same frame. The
+    /// result `false` is proven.
     #[must_use]
     pub fn may_be_antipodal(&self, other: &Self) -> bool {
         self.may_be_antipodal_to(&other.axis, other)
     }
 
-    /// [`Cap::may_be_antipodal`] with the other's axis already turned into this cap's frame.
+    /// Like [`Cap::may_be_antipodal`], with the axis of the other cap already rotated into the frame of
+    /// this one.
     #[must_use]
     pub fn may_be_antipodal_to(&self, other_axis: &V3, other: &Self) -> bool {
-        // Sine and cosine of the summed half-angles; past π every direction is reached.
+        // Sine and cosine of the sum of the half-angles; beyond π all directions are reached.
         let sin = self.sin * other.cos + self.cos * other.sin;
         let cos = self.cos * other.cos - self.sin * other.sin;
         !(sin > COS_SLACK)
@@ -177,7 +184,8 @@ impl Cap {
     }
 }
 
-/// Angle between two vectors of any length, exact to a few roundings everywhere; 0 for a zero vector.
+/// Angle between two vectors of any length, accurate to a few roundings at all angles; 0 for a zero
+/// vector.
 #[must_use]
 pub(crate) fn angle(a: &V3, b: &V3) -> f64 {
     math::atan2(a.cross(b).norm(), a.dot(b))

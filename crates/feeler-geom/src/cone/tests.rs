@@ -15,7 +15,7 @@ fn direction(rng: &mut SmallRng) -> V3 {
     }
 }
 
-/// A direction at `angle` from `axis`, at a random turn around it.
+/// A direction at `angle` from `axis` with a random azimuth.
 fn off_axis(rng: &mut SmallRng, axis: &V3, angle: f64) -> V3 {
     let (x, y) = complete_basis(axis);
     let (s, c) = math::sin_cos(rng.random_range(0.0..6.3));
@@ -28,8 +28,8 @@ fn in_cap(rng: &mut SmallRng, axis: &V3, half: f64) -> V3 {
     off_axis(rng, axis, a)
 }
 
-/// Directions of the shapes that matter: single, equal, an arc, an almost flat arc, a latitude, a patch, a
-/// cloud; tiny to wide.
+/// Sets of directions of all relevant shapes: single, equal, an arc, an almost flat arc, a circle of
+/// latitude, a patch, a cloud; from tiny to wide.
 fn directions(rng: &mut SmallRng) -> Vec<V3> {
     let axis = direction(rng);
     let (x, y) = complete_basis(&axis);
@@ -58,7 +58,7 @@ fn directions(rng: &mut SmallRng) -> Vec<V3> {
     out
 }
 
-/// A random member of the conical hull, often on its border.
+/// A random direction of the conical hull, often on its border.
 fn member(rng: &mut SmallRng, g: &[V3]) -> V3 {
     let mut v = V3::zeros();
     let count = rng.random_range(1..4);
@@ -78,10 +78,10 @@ fn hull_is_convex_and_contains_all_directions_with_margin() {
         assert!(cone.generators.iter().all(|g| (g.norm() - 1.0).abs() < 1e-15), "unit");
         for _ in 0..10 {
             let v = member(&mut rng, &dirs);
-            // The dilation is an eps of its own: members stay inside by part of it.
+            // The dilation is a margin: members are inside by part of it.
             assert!(cone.contains(&v, -0.2 * HULL_DILATION), "{dirs:?} {cone:?} {v:?}");
         }
-        // Some rectangle around the projection is inside the square around the smallest cap.
+        // A rectangle around the projection fits inside the square around the smallest cap.
         let round = RevolutionCone::around(&dirs).dilated(3.0 * HULL_DILATION);
         let square = PolyCone::from_revolution(&round).unwrap();
         assert!(cone.solid_angle() <= 1.001 * square.solid_angle(), "{cone:?} {square:?}: loose");
@@ -89,13 +89,13 @@ fn hull_is_convex_and_contains_all_directions_with_margin() {
 }
 
 #[test]
-fn hull_is_tight_where_the_answer_is_known() {
-    // An arc of a meridian: as thin as the dilation.
+fn hull_is_tight_for_known_cones() {
+    // The hull of an arc of a meridian is as thin as the dilation.
     let arc: Vec<V3> =
         (0..9).map(|i| math::sin_cos(0.1 * f64::from(i))).map(|(s, c)| V3::new(c, s, 0.0)).collect();
     let cone = PolyCone::hull(&arc).unwrap();
     assert!(cone.solid_angle() < 5.0 * HULL_DILATION, "{}", cone.solid_angle());
-    // An octant is its own hull, four or three sides.
+    // An octant is its own hull, with three or four sides.
     let octant = PolyCone::hull(&[V3::x(), V3::y(), V3::z()]).unwrap();
     assert!((octant.solid_angle() - FRAC_PI_2).abs() < 1e-4, "{}", octant.solid_angle());
     let t = 0.3;
@@ -107,7 +107,7 @@ fn hull_is_tight_where_the_answer_is_known() {
         (exact.solid_angle() - 4.0 * math::asin(t * t / (1.0 + t * t))).abs() < 1e-14,
         "closed form of a pyramid"
     );
-    // A round cap: a circumscribed square of the projection is the best of its kind.
+    // For a round cap, a circumscribed square of the projection is optimal.
     let ring: Vec<V3> = (0..64)
         .map(|i| math::sin_cos(f64::from(i) * PI / 32.0))
         .map(|(s, c)| V3::new(t * c, t * s, 1.0))
@@ -122,7 +122,7 @@ fn hull_is_tight_where_the_answer_is_known() {
 }
 
 #[test]
-fn hull_refuses_what_fits_no_half_space() {
+fn hull_rejects_directions_beyond_a_half_space() {
     assert!(PolyCone::hull(&[]).is_none(), "empty");
     assert!(PolyCone::hull(&[V3::zeros(); 3]).is_none(), "zero");
     assert!(PolyCone::hull(&[V3::x(), V3::new(f64::NAN, 0.0, 0.0)]).is_none(), "not finite");
@@ -134,7 +134,7 @@ fn hull_refuses_what_fits_no_half_space() {
 }
 
 #[test]
-fn dilation_holds_everything_within_its_angle() {
+fn dilation_contains_all_directions_within_its_angle() {
     let mut rng = SmallRng::seed_from_u64(12);
     let mut done = 0;
     for _ in 0..4000 {
@@ -151,10 +151,10 @@ fn dilation_holds_everything_within_its_angle() {
         }
     }
     assert!(done > 3000, "{done}");
-    // No pointed cone holds more than a half-space.
+    // No pointed cone contains more than a half-space.
     let wide = PolyCone::from_revolution(&RevolutionCone { axis: V3::x(), half_angle: 1.5 }).unwrap();
     assert!(wide.dilated(0.2).is_none(), "too wide");
-    assert!(PolyCone::all().dilated(0.1).unwrap().is_all(), "all stays all");
+    assert!(PolyCone::all().dilated(0.1).unwrap().is_all(), "the cone of all directions is unchanged");
 }
 
 #[test]
@@ -181,16 +181,16 @@ fn unions_and_conversions_contain_their_parts() {
     assert!(PolyCone::all().union(&PolyCone::hull(&[V3::x()]).unwrap()).is_all(), "union with all");
 }
 
-/// Two cones with a planted antipodal pair `v` in A, −v in B (before any dilation): inside, on an edge, on a
-/// generator.
-fn planted(rng: &mut SmallRng) -> (PolyCone, PolyCone) {
+/// Two cones that contain an antipodal pair, `v` in A and −v in B (before any dilation): inside, on an
+/// edge or on a generator.
+fn antipodal_cones(rng: &mut SmallRng) -> (PolyCone, PolyCone) {
     let a_dirs = directions(rng);
     let v = member(rng, &a_dirs);
     let mut b_dirs = directions(rng);
-    // Turn B's directions so that a member of it is opposite to v.
+    // Rotate B's directions so that one of its members is opposite to v.
     let w = member(rng, &b_dirs);
     let turn = nalgebra::Rotation3::rotation_between(&w, &-v);
-    let Some(turn) = turn else { return planted(rng) };
+    let Some(turn) = turn else { return antipodal_cones(rng) };
     for d in &mut b_dirs {
         *d = turn * *d;
     }
@@ -201,7 +201,7 @@ fn planted(rng: &mut SmallRng) -> (PolyCone, PolyCone) {
 fn never_separated_when_a_direction_is_opposite() {
     let mut rng = SmallRng::seed_from_u64(14);
     for _ in 0..20000 {
-        let (a, b) = planted(&mut rng);
+        let (a, b) = antipodal_cones(&mut rng);
         let hint = rng.random_range(0..=255);
         for sin_alpha in [0.0, 1e-9, 0.01] {
             let plane = separated(&a.generators, &b.generators, sin_alpha, hint);
@@ -213,8 +213,8 @@ fn never_separated_when_a_direction_is_opposite() {
 }
 
 #[test]
-fn never_separated_when_borders_meet() {
-    // Bare generators, no dilation to hide behind: the cones share an edge or a generator up to the sign.
+fn never_separated_when_borders_coincide() {
+    // The cones have no dilation as margin and share an edge or a generator up to the sign.
     let mut rng = SmallRng::seed_from_u64(15);
     for _ in 0..20000 {
         let axis = direction(&mut rng);
@@ -226,15 +226,15 @@ fn never_separated_when_borders_meet() {
         let b = match rng.random_range(0..4) {
             0 => sorted([-g[0], h[0], h[1]]),
             1 => sorted([-g[0], -g[1], h[0]]),
-            // The same directions the other way round: as flat as can be.
+            // Exactly the opposite directions.
             2 => sorted([-g[0], -g[1], -g[2]]),
             _ => sorted([-unit(g[0] + g[1]).unwrap(), h[0], h[1]]),
         };
         if !a.is_convex() || !b.is_convex() {
             continue;
         }
-        // The midpoint of the last case is rounded: it may lie outside by an ulp, where separation would be
-        // right.
+        // The midpoint of the last case is rounded and may lie outside by an ulp, in which case
+        // separation would be correct.
         assert!(separated(&a.generators, &b.generators, 0.0, 0).is_none(), "{a:?} {b:?}");
         assert!(separated(&a.generators, &b.generators, 1e-3, 0).is_none(), "{a:?} {b:?}");
     }
@@ -250,9 +250,9 @@ fn sorted(g: [V3; 3]) -> PolyCone {
 fn never_separated_within_the_users_angle() {
     let mut rng = SmallRng::seed_from_u64(16);
     for _ in 0..10000 {
-        let (a, b) = planted(&mut rng);
+        let (a, b) = antipodal_cones(&mut rng);
         let alpha: f64 = [1e-6, 1e-3, 0.05, 0.3][rng.random_range(0..4)];
-        // Both polars are dilated by alpha, so twice that may open between them.
+        // Both polars are dilated by alpha, so a rotation by up to twice alpha must not separate them.
         let (x, _) = complete_basis(&direction(&mut rng));
         let turn = nalgebra::Rotation3::from_scaled_axis(x * (1.999 * alpha));
         let b = b.rotated(turn.matrix());
@@ -272,7 +272,8 @@ fn separated_whenever_a_plane_clears_both() {
     for round in 0..20000 {
         let alpha = [0.0, 1e-6, 0.01, 0.2][round % 4];
         let n = direction(&mut rng);
-        // All generators within a cap around −n that leaves the margin; the closer to it, the harder.
+        // All generators are within a cap around −n that leaves the margin; a smaller one makes the case
+        // harder.
         let spare = [1e-6, 1e-3, 0.1][rng.random_range(0..3)];
         let reach = FRAC_PI_2 - alpha - spare;
         let make = |rng: &mut SmallRng| {
@@ -288,7 +289,7 @@ fn separated_whenever_a_plane_clears_both() {
             PolyCone::hull(&dirs).unwrap()
         };
         let (a, b) = (make(&mut rng), make(&mut rng));
-        // The reduction to four may leave the cap; such a case proves nothing.
+        // The reduction to four generators may leave the cap; such a case is skipped.
         if !a.generators.iter().chain(&b.generators).all(|g| angle(g, &-n) <= FRAC_PI_2 - alpha - 0.5 * spare)
         {
             continue;
@@ -300,7 +301,7 @@ fn separated_whenever_a_plane_clears_both() {
         assert_eq!(
             separated(&a.generators, &b.generators, sin_alpha, plane.unwrap()),
             plane,
-            "the hint holds"
+            "the hint is tried first"
         );
         assert!(separated(&b.generators, &a.generators, sin_alpha, 0).is_some(), "swapped");
     }
@@ -325,7 +326,7 @@ fn smallest_cap_matches_brute_force() {
         let dirs = directions(&mut rng);
         let cone = RevolutionCone::around(&dirs);
         assert!(dirs.iter().all(|d| cone.contains(d, 0.0)), "contains");
-        // The smallest cap is on two or three of the directions.
+        // The smallest cap has two or three of the directions on its border.
         let u: Vec<V3> = dirs.iter().map(|d| d.normalize()).collect();
         let mut best = f64::INFINITY;
         let mut offer = |axis: V3| {
@@ -346,7 +347,7 @@ fn smallest_cap_matches_brute_force() {
     }
     assert!(
         RevolutionCone::around(&[]).is_all() && RevolutionCone::around(&[V3::zeros()]).is_all(),
-        "nothing"
+        "no directions"
     );
     assert!(RevolutionCone::around(&[V3::x(), -V3::x()]).half_angle > FRAC_PI_2 - 1e-9, "opposite");
 }
@@ -369,7 +370,7 @@ fn revolution_unions_contain_and_stay_small() {
         let exact = (0.5 * (angle(&a.axis, &b.axis) + a.half_angle + b.half_angle))
             .max(a.half_angle)
             .max(b.half_angle);
-        // Opposite axes leave the direction of the turn to rounding.
+        // For opposite axes rounding determines the direction of the turn.
         let slack = if near > 3.0 { 1e-6 } else { 1e-11 };
         assert!(u.half_angle <= (exact + slack).min(PI), "{a:?} {b:?} {u:?} {exact}");
         let cap = a.cap(0.0).may_be_antipodal(&b.cap(0.0));
@@ -377,7 +378,7 @@ fn revolution_unions_contain_and_stay_small() {
         // Cosines resolve angles near 0 and π to about 1e-7.
         assert!(!cap || a.may_be_antipodal(&b, 2e-7), "{a:?} {b:?}");
     }
-    assert!(RevolutionCone::union_of(&[]).is_none(), "none");
+    assert!(RevolutionCone::union_of(&[]).is_none(), "no cones");
     let opposite =
         RevolutionCone::of_direction(V3::x()).may_be_antipodal(&RevolutionCone::of_direction(-V3::x()), 0.0);
     assert!(opposite, "exactly opposite");
@@ -420,8 +421,8 @@ fn large_sets_give_their_caps() {
     assert!(RevolutionCone::around(&everywhere).half_angle > FRAC_PI_2, "more than a half-space");
 }
 
-/// Solid angle of the cone between the supporting great circles whose normals, seen along `axis`, have the
-/// angles `turns`; infinite where they enclose nothing.
+/// Solid angle of the cone between the supporting great circles whose normals, seen along `axis`, have
+/// the angles `turns`; infinite if they do not enclose a cone.
 fn enclosed(dirs: &[V3], axis: &V3, turns: &[f64; 4]) -> f64 {
     let (x, y) = complete_basis(axis);
     let flat = |d: &V3| [d.dot(&x) / d.dot(axis), d.dot(&y) / d.dot(axis)];
@@ -518,7 +519,7 @@ fn a_plane_that_separates_with_an_angle_is_recognised() {
         if separated_along(&a, &b, 0.1, code) {
             kept += 1;
             assert!(separated(&a, &b, 0.1, u8::MAX).is_some(), "found by the full search too");
-            // Turned by less than the angle, the cones stay separated.
+            // The cones stay separated after a rotation by less than the angle.
             let turn =
                 nalgebra::UnitQuaternion::from_scaled_axis(V3::from_fn(|_, _| rng.random_range(-0.05..0.05)));
             let turned = b.map(|g| turn * g);

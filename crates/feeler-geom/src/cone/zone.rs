@@ -1,13 +1,13 @@
-//! Zones of the sphere of directions: all directions between two angles from an axis.
+//! Bands of the sphere of directions: all directions between two angles from an axis.
 //!
-//! The normals of a surface of revolution turn about its axis and keep their angle to it. A cone of
-//! revolution around them is filled and holds nearly every direction; the zone is as thin as the meridian's
-//! part is straight.
+//! The normals of a surface of revolution rotate about its axis at constant angles to it. A cone of
+//! revolution around them is filled and contains nearly all directions; the band is the thinner, the
+//! straighter the part of the meridian.
 //!
 //! # Source
-//! MATH §7 for what is bounded; the inequalities are those of the spherical triangle.
+//! MATH §7 for the bounded directions; the inequalities are those of the spherical triangle.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the conservative branch")]
 
 use super::PolyCone;
 use super::revolution::angle;
@@ -24,17 +24,19 @@ pub struct DirectionBand {
     pub lo: f64,
     /// Largest angle (rad), at most π.
     pub hi: f64,
-    /// Sines and cosines of both.
+    /// Sines of `lo` and `hi`; `cosines` likewise.
     sines: [f64; 2],
     cosines: [f64; 2],
 }
 
-/// What every zone is widened by (rad), far above the rounding of the angles involved.
-const SLACK: f64 = 1e-12;
+/// Angle (rad) by which every band is widened, far above the rounding of the angles involved. A larger
+/// value loosens bands; with a smaller one normals could lie outside.
+const ANGLE_SLACK: f64 = 1e-12;
 
-/// Room for the rounding of cosines, and for directions that are a little longer or shorter than a unit:
-/// rotations that callers hand in are unit quaternions to their own rounding.
-const COSINE: f64 = 1e-9;
+/// Allowance for the rounding of cosines, and for directions that are slightly longer or shorter than a
+/// unit, because rotations of callers are unit quaternions only up to rounding. A larger value culls
+/// less, a smaller one could cull wrongly.
+const COS_SLACK: f64 = 1e-9;
 
 impl DirectionBand {
     /// All directions at angles from `lo` to `hi` (rad) from a unit axis.
@@ -44,8 +46,8 @@ impl DirectionBand {
         Self { axis, lo, hi, sines: [s0, s1], cosines: [c0, c1] }
     }
 
-    /// The thinnest zone about `axis` (any length) around cones; all directions when the axis has no
-    /// direction, and for no cones.
+    /// Thinnest band about `axis` (of any length) that contains the cones; all directions if `axis` is
+    /// zero or `cones` is empty.
     #[must_use]
     pub fn around<'a>(axis: &V3, cones: impl Iterator<Item = &'a PolyCone>) -> Self {
         let Some(axis) = unit(*axis) else { return Self::new(V3::z(), 0.0, PI) };
@@ -55,36 +57,38 @@ impl DirectionBand {
             (lo, hi) = (lo.min(a), hi.max(b));
         }
         if lo <= hi {
-            Self::new(axis, (lo - SLACK).max(0.0), (hi + SLACK).min(PI))
+            Self::new(axis, (lo - ANGLE_SLACK).max(0.0), (hi + ANGLE_SLACK).min(PI))
         } else {
             Self::new(axis, 0.0, PI)
         }
     }
 
-    /// Whether a unit direction is outside by more than an angle of `slack` (rad, ≥ 0); `true` is certain.
+    /// Whether a unit direction is outside by more than an angle of `slack` (rad, ≥ 0). The result
+    /// `true` is proven.
     #[must_use]
     pub fn excludes(&self, direction: &V3, slack: f64) -> bool {
         let cos = self.axis.dot(direction);
-        // The cosine of a sum is no farther than this from that of its first part.
-        let [at_lo, at_hi] = self.sines.map(|sine| slack * (sine + 0.5 * slack) + COSINE);
+        // Bound of the difference between the cosine of `angle + slack` and the cosine of `angle`.
+        let [at_lo, at_hi] = self.sines.map(|sine| slack * (sine + 0.5 * slack) + COS_SLACK);
         cos > self.cosines[0] + at_lo || cos < self.cosines[1] - at_hi
     }
 
-    /// Angle (rad) by which one of two zones, the other's axis given in this one's frame, can be turned
-    /// before a direction of this one widened by `slack[0]` (rad, ≥ 0) can be opposite to one of the other
-    /// widened by `slack[1]`; negative when one may be already. Positive is certain.
+    /// Angle (rad) by which one of two bands can be rotated before a direction of this band, widened by
+    /// `slack[0]` (rad, ≥ 0), can be opposite to a direction of the other band, widened by `slack[1]`.
+    /// The axis of the other band is given in the frame of this one. Negative if directions may already
+    /// be opposite; a positive result is proven.
     #[must_use]
     pub fn spare(&self, other: &Self, other_axis: &V3, slack: [f64; 2]) -> f64 {
         let between = angle(&self.axis, other_axis);
         let (a0, a1) = (self.lo - slack[0], self.hi + slack[0]);
-        // Opposite directions of the other's are at these angles from its axis.
+        // Opposites of directions of the other band are at these angles from its axis.
         let (b0, b1) = (PI - other.hi - slack[1], PI - other.lo + slack[1]);
-        // Of the sides of a spherical triangle none is longer than the other two, and all are no more than a
-        // full turn.
+        // In a spherical triangle, no side is longer than the sum of the other two, and all three sum to
+        // at most a full turn.
         let apart = (a0 - b1).max(b0 - a1) - between;
         let short = between - (a1 + b1);
         let round = (a0 + b0 + between) - 2.0 * PI;
-        apart.max(short).max(round) - SLACK
+        apart.max(short).max(round) - ANGLE_SLACK
     }
 }
 
@@ -100,9 +104,10 @@ fn range(axis: &V3, cone: &PolyCone) -> [f64; 2] {
         let (p, q) = (&g[i], &g[(i + 1) % g.len()]);
         take(angle(axis, p));
         let Some(pole) = unit(p.cross(q)) else { return [0.0, PI] };
-        // Where the great circle of the side is nearest to the axis, and opposite there.
+        // The point of the side's great circle nearest to the axis; its opposite is the farthest.
         let near = axis - pole * axis.dot(&pole);
-        let on_side = |v: &V3| !(p.cross(v).dot(&pole) < -SLACK) && !(v.cross(q).dot(&pole) < -SLACK);
+        let on_side =
+            |v: &V3| !(p.cross(v).dot(&pole) < -ANGLE_SLACK) && !(v.cross(q).dot(&pole) < -ANGLE_SLACK);
         if on_side(&near) {
             take(angle(axis, &near));
         }
@@ -110,10 +115,10 @@ fn range(axis: &V3, cone: &PolyCone) -> [f64; 2] {
             take(angle(axis, &-near));
         }
     }
-    if cone.contains(axis, SLACK) {
+    if cone.contains(axis, ANGLE_SLACK) {
         lo = 0.0;
     }
-    if cone.contains(&-axis, SLACK) {
+    if cone.contains(&-axis, ANGLE_SLACK) {
         hi = PI;
     }
     [lo, hi]
@@ -133,9 +138,9 @@ mod tests {
         axis * c + (x * ct + y * st) * s
     }
 
-    /// Directions of a cone are in its zone, and the zone is not much wider than they need.
+    /// Directions of a cone are in its band, and the band is not much wider than necessary.
     #[test]
-    fn holds_cones_tightly() {
+    fn contains_cones_tightly() {
         let mut r = rng(5);
         for k in 0..4000 {
             let axis = random_unit(&mut r);
@@ -162,9 +167,9 @@ mod tests {
         }
     }
 
-    /// What is excluded is outside, and what is plainly outside is excluded.
+    /// Excluded directions are outside, and directions clearly outside are excluded.
     #[test]
-    fn excludes_what_is_outside() {
+    fn excludes_directions_outside() {
         let mut r = rng(7);
         let mut seen = [0, 0];
         for _ in 0..200_000 {
@@ -183,7 +188,8 @@ mod tests {
                 assert!(beyond > -1e-14, "{beyond} beyond [{lo}, {hi}] + {slack}");
             } else {
                 seen[1] += 1;
-                // Near the poles cosines tell little. Of large slacks, which no solid has, bounds are loose.
+                // Near the poles cosines resolve little. For large slacks, which do not occur for
+                // solids, bounds are loose.
                 assert!(
                     slack > 0.01 || beyond < 1e-4 + 2.0 * slack,
                     "{beyond} beyond [{lo}, {hi}] + {slack}"
@@ -193,9 +199,9 @@ mod tests {
         assert!(seen.iter().all(|n| *n > 10_000), "{seen:?}");
     }
 
-    /// Zones that are told apart hold no opposite directions, and those that are not do.
+    /// Separated bands contain no opposite directions, and other bands do.
     #[test]
-    fn tells_zones_apart() {
+    fn separates_bands() {
         let mut r = rng(6);
         let mut seen = [0, 0];
         for k in 0..4000 {
@@ -210,7 +216,7 @@ mod tests {
             let (a, b) = (zone(axis), zone(other));
             let slack = if k % 2 == 0 { [0.0; 2] } else { [0.01, 0.02] };
             let spare = a.spare(&b, &other, slack);
-            // Directions of the second zone, all around, against the first one.
+            // Compare directions of the second band, all around its axis, with the first band.
             let mut nearest = f64::INFINITY;
             let (lo, hi) = ((b.lo - slack[1]).max(0.0), (b.hi + slack[1]).min(PI));
             for i in 0..=60 {

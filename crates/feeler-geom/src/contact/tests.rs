@@ -33,7 +33,8 @@ fn freedoms(x: &SideShape) -> usize {
     }
 }
 
-/// Displacement of a footpoint along the osculating paraboloid (parabola): in the plane, and outward.
+/// Returns the displacement of a footpoint along the osculating paraboloid (parabola): its part in the
+/// plane, and its outward part.
 fn displaced(x: &SideShape, q: &[f64]) -> (Vector2<f64>, f64) {
     match x {
         SideShape::Face { shape } => {
@@ -52,7 +53,7 @@ fn distance(a: &SideShape, b: &SideShape, d: f64, q: &DVector<f64>) -> f64 {
     ((va - vb).norm_squared() + gap * gap).sqrt()
 }
 
-/// Hessian of ½ distance² by central differences.
+/// Computes the Hessian of ½ distance² by central differences.
 fn full_hessian(a: &SideShape, b: &SideShape, d: f64) -> DMatrix<f64> {
     let n = freedoms(a) + freedoms(b);
     let h = 1e-3;
@@ -68,9 +69,10 @@ fn full_hessian(a: &SideShape, b: &SideShape, d: f64) -> DMatrix<f64> {
     })
 }
 
-/// Eigenvalues and eigenvectors make up the symmetric part, equal and very different ones too.
+/// Eigenvalues and eigenvectors reproduce the symmetric part, including nearly equal and very different
+/// eigenvalues.
 #[test]
-fn eigenvectors_make_up_the_matrix() {
+fn eigenvectors_reproduce_the_matrix() {
     for (a, b, c, d) in [
         (1.0, 0.0, 0.0, 1.0),
         (0.0, 0.0, 0.0, 0.0),
@@ -82,8 +84,8 @@ fn eigenvectors_make_up_the_matrix() {
     ] {
         let s = Matrix2::new(a, b, c, d);
         let e = eigen(&s);
-        let made = e.eigenvectors * Matrix2::from_diagonal(&e.eigenvalues) * e.eigenvectors.transpose();
-        assert!((made - (s + s.transpose()) * 0.5).norm() <= 1e-15 * (1.0 + s.norm()), "{made} of {s}");
+        let rebuilt = e.eigenvectors * Matrix2::from_diagonal(&e.eigenvalues) * e.eigenvectors.transpose();
+        assert!((rebuilt - (s + s.transpose()) * 0.5).norm() <= 1e-15 * (1.0 + s.norm()), "{rebuilt} of {s}");
         assert!((e.eigenvectors.transpose() * e.eigenvectors - Matrix2::identity()).norm() < 1e-15, "{s}");
         assert!(e.eigenvalues.x >= e.eigenvalues.y, "the larger one first");
     }
@@ -123,23 +125,23 @@ fn agrees_with_the_full_hessian_by_differences() {
             assert_eq!(strict, least > 0.0, "round {round}: {a:?} {b:?} {d} {least} {got:?}");
         }
     }
-    assert!(counts.iter().all(|&c| c > 100), "all outcomes met: {counts:?}");
+    assert!(counts.iter().all(|&c| c > 100), "every outcome must occur: {counts:?}");
 }
 
 #[test]
 fn the_smallest_eigenvalue_is_that_of_the_distance() {
-    // Minimise over A's footpoint for given displacements of B's: what min_eig promises for face against
-    // face.
+    // `min_eig` of two faces is the second derivative of the distance minimised over A's footpoint for
+    // given displacements of B's.
     let mut rng = SmallRng::seed_from_u64(6);
-    let mut met = 0;
-    while met < 200 {
+    let mut count = 0;
+    while count < 200 {
         let (a, b) = (random_side(&mut rng), random_side(&mut rng));
         let d = rng.random_range(0.2..2.0);
         if !matches!((a, b), (SideShape::Face { .. }, SideShape::Face { .. })) {
             continue;
         }
         let SecondOrder::Strict { min_eig } = second_order(&a, &b, d, EXTENT, TOL) else { continue };
-        met += 1;
+        count += 1;
         let full = full_hessian(&a, &b, d);
         let reduced = |keep: usize| {
             let drop = 2 - keep;
@@ -155,7 +157,7 @@ fn the_smallest_eigenvalue_is_that_of_the_distance() {
 
 #[test]
 fn contact_and_clearance_of_a_pin_in_a_bore() {
-    // A ball of radius 9.95 in a bore of radius 10, and the crossed and parallel pins, at d from 0 to 0.04
+    // A ball of radius 9.95 in a bore of radius 10, then crossed and parallel pins, at d from 0 to 0.04
     // (0.05 is concentric).
     let bore = SideShape::Face { shape: Matrix2::new(-0.1, 0.0, 0.0, 0.0) };
     let ball = SideShape::Face { shape: Matrix2::identity() / 9.95 };
@@ -167,15 +169,15 @@ fn contact_and_clearance_of_a_pin_in_a_bore() {
         };
         let got = strict(&ball, &bore);
         let exact = 1.0 / 9.95 / (1.0 + d / 9.95) - 0.1;
-        // The larger footpoint displacement has the smaller derivative.
+        // The side whose footpoint moves farther has the smaller derivative.
         assert!(d > 0.03 || (got - exact).abs() < 1e-5, "{got} {exact}");
         assert!(flat(second_order(&pin(1.0 / 9.95), &bore, d, 20.0, 1e-6)), "parallel");
-        assert_eq!(second_order(&pin(0.05), &bore, d, 20.0, 1e-6), SecondOrder::Indefinite, "too thick");
+        assert_eq!(second_order(&pin(0.05), &bore, d, 20.0, 1e-6), SecondOrder::Indefinite, "pin too thick");
         let spool = SideShape::Face { shape: Matrix2::new(-1.0, 0.0, 0.0, 2.0) };
         let across = SideShape::Face { shape: Matrix2::new(2.0, 0.0, 0.0, -1.0) };
         strict(&spool, &across);
     }
-    // Crossed spools lose the minimum at 0.5: (1 - d)(1 + 2d) = 1.
+    // Crossed spools lose the minimum at d = 0.5, where (1 - d)(1 + 2d) = 1.
     let spools = |d: f64| {
         let a = SideShape::Face { shape: Matrix2::new(-1.0, 0.0, 0.0, 2.0) };
         let b = SideShape::Face { shape: Matrix2::new(2.0, 0.0, 0.0, -1.0) };
@@ -205,8 +207,8 @@ fn edges_in_special_positions() {
         );
     }
     assert_eq!(test(&edge(0.0, 0.1), &edge(0.0, -0.2), 1.0), SecondOrder::Indefinite, "tangent, outside");
-    // Straight edges in a bore of radius 1: on its axis all directions around are equal; off the axis, along
-    // the bore, it slides.
+    // Straight edges in a bore of radius 1: on the axis all directions around are equal; off the axis
+    // the edge slides along the bore.
     let bore = SideShape::Face { shape: Matrix2::new(0.0, 0.0, 0.0, -1.0) };
     assert!(flat(test(&bore, &edge(0.0, 0.0), 1.0)), "on the axis");
     assert!(flat(test(&bore, &edge(0.0, 0.0), 0.5)), "along the bore");
@@ -217,12 +219,12 @@ fn edges_in_special_positions() {
     let inside = test(&bore, &SideShape::Vertex, 0.0);
     assert_eq!(inside, SecondOrder::Strict { min_eig: f64::INFINITY }, "vertex in contact");
     let far = second_order(&SideShape::Face { shape: Matrix2::zeros() }, &SideShape::Vertex, 1e3, 1e-3, 1e-6);
-    assert!(matches!(far, SecondOrder::Strict { .. }), "a small face far from a vertex is no family");
+    assert!(matches!(far, SecondOrder::Strict { .. }), "a small face far from a vertex must not be flat");
 }
 
-/// Convex sides: the signed distance is the largest over all directions of the gap between supporting planes,
-/// whose second derivatives are minus the radii of curvature of both and the distance. Edges are tubes,
-/// vertices balls of almost no radius.
+/// For convex sides the signed distance is the maximum over all directions of the gap between supporting
+/// planes. Its second derivatives are minus the sum of the radii of curvature of both and the distance.
+/// Edges are represented by tubes, vertices by balls of tiny radius.
 #[test]
 fn pressed_convex_sides_stay_up_to_the_sum_of_their_radii() {
     let mut rng = SmallRng::seed_from_u64(7);
@@ -239,7 +241,7 @@ fn pressed_convex_sides_stay_up_to_the_sum_of_their_radii() {
         };
         (form, shape)
     };
-    let mut met = [0; 2];
+    let mut counts = [0; 2];
     for k in 0..20_000 {
         let ((r_a, a), (r_b, b)) = (radii(k % 3), radii(k / 3 % 2));
         let d = -0.3 * f64::from(u32::try_from(k % 17).expect("small"));
@@ -251,17 +253,17 @@ fn pressed_convex_sides_stay_up_to_the_sum_of_their_radii() {
         let strict = |o: SecondOrder| matches!(o, SecondOrder::Strict { .. });
         assert_eq!(strict(one), least > 0.0, "{one:?} of {a:?} {b:?} at {d}, {least}");
         assert_eq!(strict(other), least > 0.0, "swapped: {other:?} of {a:?} {b:?} at {d}, {least}");
-        met[usize::from(least > 0.0)] += 1;
+        counts[usize::from(least > 0.0)] += 1;
     }
-    assert!(met.iter().all(|n| *n > 2000), "{met:?}");
+    assert!(counts.iter().all(|n| *n > 2000), "{counts:?}");
 }
 
-/// Forms of any signs: the gap over points of one side with their feet on the other one, wherever those are
-/// regular.
+/// For forms of any signs, compares with the gap from points of one side to their feet on the other
+/// side, if those are regular.
 #[test]
 fn pressed_forms_are_those_of_the_distance() {
     let mut rng = SmallRng::seed_from_u64(8);
-    let mut met = [0; 2];
+    let mut counts = [0; 2];
     for _ in 0..20_000 {
         let (a, b) = (random_side(&mut rng), random_side(&mut rng));
         let (SideShape::Face { shape }, false) = (a, matches!(b, SideShape::Vertex)) else { continue };
@@ -270,7 +272,8 @@ fn pressed_forms_are_those_of_the_distance() {
         if e.eigenvalues.iter().any(|k| 1.0 + d * k < 0.05) {
             continue;
         }
-        // The height of A's offset over its tangent plane is as curved as A, moved by the distance.
+        // The offset of A by the distance has a shifted curvature, and the gap is measured against its
+        // tangent plane.
         let curved = e.eigenvalues.map(|k| k / (1.0 + d * k));
         let offset = e.eigenvectors * Matrix2::from_diagonal(&curved) * e.eigenvectors.transpose();
         let least = match b {
@@ -285,9 +288,9 @@ fn pressed_forms_are_those_of_the_distance() {
             let strict = matches!(order, SecondOrder::Strict { .. });
             assert_eq!(strict, least > 0.0, "{order:?} of {a:?} {b:?} at {d}, {least}");
         }
-        met[usize::from(least > 0.0)] += 1;
+        counts[usize::from(least > 0.0)] += 1;
     }
-    assert!(met.iter().all(|n| *n > 1000), "{met:?}");
+    assert!(counts.iter().all(|n| *n > 1000), "{counts:?}");
 }
 
 #[test]
@@ -308,7 +311,7 @@ fn shape_operators_match_the_change_of_the_normal() {
             let n = surface.normal(uv) * if outward { 1.0 } else { -1.0 };
             let basis = complete_basis(&n);
             let s = shape_operator(surface, uv, outward, &basis).unwrap();
-            // dn = S dp along every parameter direction.
+            // dn = S dp must hold along every parameter direction.
             for step in [Vector2::new(1e-5, 0.0), Vector2::new(3e-6, -1e-5)] {
                 let sign = if outward { 1.0 } else { -1.0 };
                 let dn = (surface.normal(uv + step) - surface.normal(uv - step)) * sign;

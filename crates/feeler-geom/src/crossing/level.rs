@@ -1,72 +1,77 @@
-//! Curves and patches through a level of a closed-form surface: the signed distance is one function of one or
-//! two parameters.
+//! Crossings of curves and patches with a level of a closed-form surface: the signed distance is a
+//! function of one or two parameters.
 
 use super::{Arc, Local, Patch, Search, Side, halves};
-use crate::skeleton::{Primitive, signed_distance_form, signed_distance_with_room};
+use crate::skeleton::{Primitive, signed_distance_form, signed_distance_with_clear_radius};
 use crate::{P2, P3, Rect, V3};
 
-/// A level of the signed distance from a surface with a closed form.
+/// Level of the signed distance from a closed-form surface.
 #[derive(Clone, Copy, Debug)]
 pub struct Level<'a> {
-    /// The surface, in the frame of the search.
+    /// Surface, in the frame of the search.
     pub primitive: &'a Primitive,
-    /// The signed distance (mm), negative inside the material.
+    /// Signed distance (mm) of the level, negative inside the material.
     pub at: f64,
-    /// A cell that stays within this (mm, positive) of the level is not cut any more: its middle is taken for
-    /// a crossing.
+    /// A cell that stays within this distance (mm, positive) of the level is not subdivided further: its
+    /// middle counts as a crossing.
     pub slack: f64,
 }
 
-/// Cells after which room is asked for no more.
-const PATIENCE: u32 = 2000;
+/// Maximum number of cells for which the clearance is computed. With a larger value searches without a
+/// useful clearance take longer; with a smaller one clearances are given up too soon.
+const MAX_CLEARANCE_CELLS: u32 = 2000;
 
-/// Part of the distance in the middle of a cell that must be left as room.
-const PART: f64 = 0.4;
+/// Minimum part of the distance in the middle of a cell that must remain as clearance; cells with less
+/// are subdivided. With a larger value more cells are needed; with a smaller one clearances are too
+/// small to last.
+const MIN_CLEARANCE_PART: f64 = 0.4;
 
-/// Takes in what one cell has to spare.
-fn keep(room: Option<&mut f64>, spare: f64) {
-    if let Some(room) = room {
-        *room = room.min(spare);
+/// Lowers the clearance to that of one cell.
+fn lower_clearance(clearance: Option<&mut f64>, spare: f64) {
+    if let Some(clearance) = clearance {
+        *clearance = clearance.min(spare);
     }
 }
 
-/// Cuts of one curve or patch: with 2⁶⁰ pieces rounding has taken over.
-const DEPTH: usize = 60;
+/// Maximum number of subdivisions of a parameter: pieces of 2⁻⁶⁰ of the range are below rounding. With a
+/// smaller value searches end early; a larger one adds cells without effect.
+const MAX_DEPTH: usize = 60;
 
 impl Level<'_> {
-    /// Value above the level, and its derivative along `d`, with the length in which there are no places
-    /// without derivatives.
+    /// Returns the value relative to the level, its gradient, and the radius within which the gradient
+    /// exists.
     fn value(&self, p: &P3) -> (f64, V3, f64) {
-        let (value, gradient, room) = signed_distance_with_room(self.primitive, p);
-        (value - self.at, gradient, room)
+        let (value, gradient, clear_radius) = signed_distance_with_clear_radius(self.primitive, p);
+        (value - self.at, gradient, clear_radius)
     }
 
-    /// Whether no value within `reach` of `value` is at the level, and what is to spare. Where that is asked
-    /// for it must be a part of the value: cells that have just enough are cut once more.
-    fn is_off(value: f64, reach: f64, room: Option<&mut f64>) -> bool {
+    /// Whether no value within `reach` of `value` is at the level; updates the clearance. If a clearance
+    /// is requested, the remaining distance must be at least a part of the value; cells with less are
+    /// cut once more.
+    fn is_clear_of_level(value: f64, reach: f64, clearance: Option<&mut f64>) -> bool {
         let spare = value.abs() - reach;
-        let off = spare > if room.is_some() { PART * value.abs() } else { 0.0 };
-        if off {
-            keep(room, spare);
+        let is_clear = spare > if clearance.is_some() { MIN_CLEARANCE_PART * value.abs() } else { 0.0 };
+        if is_clear {
+            lower_clearance(clearance, spare);
         }
-        off
+        is_clear
     }
 }
 
-/// Hands over the parameters at which a curve passes through a level or comes within the slack of it, at
-/// least one for each passage.
+/// Reports to `found` the parameters at which a curve passes through a level or comes within its slack,
+/// at least one for each passage.
 ///
-/// `room`, where it is asked for, becomes no more than what all of the curve stays away from the level (mm),
-/// if nothing is handed over.
+/// If no crossing is reported, the optional `clearance` is lowered to a lower bound of the curve's
+/// distance from the level (mm).
 pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
     level: &Level<'_>,
-    mut room: Option<&mut f64>,
+    mut clearance: Option<&mut f64>,
     budget: &mut u32,
     found: &mut impl FnMut(f64) -> bool,
 ) -> Search {
-    let mut patience = PATIENCE;
-    let mut stack = [[0.0; 2]; DEPTH];
+    let mut cells_left = MAX_CLEARANCE_CELLS;
+    let mut stack = [[0.0; 2]; MAX_DEPTH];
     let mut top = 1;
     stack[0] = arc.range;
     while top > 0 {
@@ -79,39 +84,39 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
             return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
-        if let Some(known) = room.as_deref_mut() {
-            patience = patience.saturating_sub(1);
-            if patience == 0 {
-                *known = 0.0;
-                room = None;
+        if let Some(bound) = clearance.as_deref_mut() {
+            cells_left = cells_left.saturating_sub(1);
+            if cells_left == 0 {
+                *bound = 0.0;
+                clearance = None;
             }
         }
         let (m, h) = (0.5 * (a + b), 0.5 * (b - a));
         let (p, d) = (arc.eval)(m);
-        let (value, gradient, smooth) = level.value(&p);
+        let (value, gradient, clear_radius) = level.value(&p);
         let radius = arc.speed * h;
-        if Level::is_off(value, radius, room.as_deref_mut()) {
+        if Level::is_clear_of_level(value, radius, clearance.as_deref_mut()) {
             continue;
         }
         let mut reach = radius;
-        if radius < 0.5 * smooth {
+        if radius < 0.5 * clear_radius {
             let slope = gradient.dot(&d);
             let across = speed_across(level.primitive, &d, arc.speed, arc.bend * h);
-            let second = arc.bend + across * across / (smooth - radius);
+            let second = arc.bend + across * across / (clear_radius - radius);
             reach = reach.min(slope.abs() * h + 0.5 * second * h * h);
-            if Level::is_off(value, reach, room.as_deref_mut()) {
+            if Level::is_clear_of_level(value, reach, clearance.as_deref_mut()) {
                 continue;
             }
             if slope.abs() > second * h {
                 let at = |s: f64| level.value(&(arc.eval)(s).0).0;
                 let (fa, fb) = (at(a), at(b));
-                keep(room.as_deref_mut(), fa.abs().min(fb.abs()));
+                lower_clearance(clearance.as_deref_mut(), fa.abs().min(fb.abs()));
                 if (fa < 0.0) != (fb < 0.0) && found(root(at, (a, fa), (b, fb), 1e-3 * level.slack)) {
                     return Search::Stopped;
                 }
                 continue;
             }
-        } else if Level::is_off(value, reach, room.as_deref_mut()) {
+        } else if Level::is_clear_of_level(value, reach, clearance.as_deref_mut()) {
             continue;
         }
         if value.abs() + reach <= level.slack {
@@ -120,7 +125,7 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
             }
             continue;
         }
-        if top + 2 > DEPTH || !(a < m && m < b) {
+        if top + 2 > MAX_DEPTH || !(a < m && m < b) {
             return Search::Spent((radius - value).max(0.0));
         }
         stack[top] = [m, b];
@@ -130,11 +135,11 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
     Search::Complete
 }
 
-/// A root of a monotone function between ends of different sign, to a value of less than `noise`.
+/// Returns a root of a monotone function between ends of different sign, to a value below `noise`.
 fn root(f: impl Fn(f64) -> f64, mut lo: (f64, f64), mut hi: (f64, f64), noise: f64) -> f64 {
     let mut last = 0.5 * (lo.0 + hi.0);
     for k in 0..80 {
-        // The secant, and every third time the middle, so that the bracket shrinks.
+        // The secant method, with a bisection in every third step so that the bracket shrinks.
         let part = if k % 3 == 2 { 0.5 } else { lo.1 / (lo.1 - hi.1) };
         let part = if part.is_finite() { part.clamp(0.001, 0.999) } else { 0.5 };
         last = lo.0 + part * (hi.0 - lo.0);
@@ -151,23 +156,24 @@ fn root(f: impl Fn(f64) -> f64, mut lo: (f64, f64), mut hi: (f64, f64), noise: f
     last
 }
 
-/// Hands over parameters of points in which a patch passes through a level or comes within the slack of it:
-/// at least one of every crossing curve that does not reach the border of the patch; of others some, too. Of
-/// `joined` parameters, u and v, the first side of the patch is searched as well, for curves that go on at
-/// the last one, or in another patch. Cells in balls (centre, radius) that are not `relevant` are left out.
+/// Reports to `found` the parameters of points in which a patch passes through a level or comes within
+/// its slack. At least one point is reported of every crossing curve that does not reach the border of
+/// the patch, and some points of other curves. For each `joined` parameter (u and v) the first side of
+/// the patch is searched as well, for curves that continue at the last side or in another patch. Cells
+/// in balls (centre, radius) that are not `relevant` are skipped.
 ///
-/// `room`, where it is asked for, becomes no more than what all cells that are not left out stay away from
-/// the level (mm), if nothing is handed over; 0 where this is not known.
+/// If no crossing is reported, the optional `clearance` is lowered to a lower bound of the distance of
+/// all cells that were not skipped from the level (mm), or to 0 if no bound was found.
 pub fn patch_through_level(
     (patch, joined): (&Patch<'_>, [bool; 2]),
     level: &Level<'_>,
-    mut room: Option<&mut f64>,
+    mut clearance: Option<&mut f64>,
     relevant: &mut impl FnMut(&P3, f64) -> bool,
     budget: &mut u32,
     found: &mut impl FnMut(P2) -> bool,
 ) -> Search {
-    let mut patience = PATIENCE;
-    let mut stack = [patch.rect; 2 * DEPTH];
+    let mut cells_left = MAX_CLEARANCE_CELLS;
+    let mut stack = [patch.rect; 2 * MAX_DEPTH];
     let mut top = 1;
     while top > 0 {
         top -= 1;
@@ -180,44 +186,44 @@ pub fn patch_through_level(
             return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
-        if let Some(known) = room.as_deref_mut() {
-            patience = patience.saturating_sub(1);
-            if patience == 0 || *known <= 0.0 {
-                *known = 0.0;
-                room = None;
+        if let Some(bound) = clearance.as_deref_mut() {
+            cells_left = cells_left.saturating_sub(1);
+            if cells_left == 0 || *bound <= 0.0 {
+                *bound = 0.0;
+                clearance = None;
             }
         }
         let local = patch.local(&rect);
-        let (value, gradient, smooth) = level.value(&local.p);
+        let (value, gradient, clear_radius) = level.value(&local.p);
         let radius = local.radius();
-        if Level::is_off(value, radius, room.as_deref_mut()) || !relevant(&local.p, radius) {
+        if Level::is_clear_of_level(value, radius, clearance.as_deref_mut()) || !relevant(&local.p, radius) {
             continue;
         }
         let mut reach = radius;
         let mut across_u = local.su * local.hu >= local.sv * local.hv;
-        if radius < 0.5 * smooth {
-            let focal = 1.0 / (smooth - radius);
+        if radius < 0.5 * clear_radius {
+            let focal = 1.0 / (clear_radius - radius);
             let (fu, fv) = (gradient.dot(&local.du), gradient.dot(&local.dv));
             let [fuu, fuv, fvv] = second_derivatives(&local, &gradient, level.primitive, focal);
             let (hu, hv) = (local.hu, local.hv);
             let bow = 0.5 * (fuu * hu * hu + 2.0 * fuv * hu * hv + fvv * hv * hv);
             reach = reach.min(fu.abs() * hu + fv.abs() * hv + bow);
-            if Level::is_off(value, reach, room.as_deref_mut()) {
+            if Level::is_clear_of_level(value, reach, clearance.as_deref_mut()) {
                 continue;
             }
             let along_u = fu.abs() > fuu * hu + fuv * hv;
             if along_u || fv.abs() > fuv * hu + fvv * hv {
-                if let Some(room) = room.as_deref_mut().filter(|room| **room > 0.0) {
-                    *room = room.min(room_of_sides(patch, &rect, &local, along_u, level));
+                if let Some(clearance) = clearance.as_deref_mut().filter(|clearance| **clearance > 0.0) {
+                    *clearance = clearance.min(clearance_of_sides(patch, &rect, &local, along_u, level));
                 }
                 match sides((patch, joined), &rect, &local, level, budget, found) {
                     Search::Complete => continue,
                     other => return other,
                 }
             }
-            // What keeps the distance from being monotone.
+            // Cut along the direction that prevents the distance from being monotone.
             across_u = local.across_u(fuu * hu * hu, fvv * hv * hv);
-        } else if Level::is_off(value, reach, room.as_deref_mut()) {
+        } else if Level::is_clear_of_level(value, reach, clearance.as_deref_mut()) {
             continue;
         }
         if value.abs() + reach <= level.slack {
@@ -237,12 +243,13 @@ pub fn patch_through_level(
     Search::Complete
 }
 
-/// Bound of the third derivative of a signed distance, in units of the squared inverse of the length in which
-/// it is smooth: 3 for the distance from a point or a line, and less than this for that from a circle.
-const THIRD: f64 = 8.0;
+/// Upper bound of the third derivative of a signed distance, in units of the squared inverse of the
+/// radius in which it is smooth: 3 for the distance from a point or a line, and less than 8 for that
+/// from a circle. With a larger value more cells are needed; with a smaller one the proofs do not hold.
+const THIRD_DERIVATIVE_BOUND: f64 = 8.0;
 
-/// The part of a speed that the distance bends along: none of it is along the axis of a cylinder or cone. `d`
-/// is the derivative in the middle, which changes by no more than `change`.
+/// Part of a speed along which the distance bends: the component along the axis of a cylinder or cone
+/// does not count. `d` is the derivative in the middle, which changes by at most `change`.
 fn speed_across(primitive: &Primitive, d: &V3, speed: f64, change: f64) -> f64 {
     match primitive {
         Primitive::Line { dir, .. } => speed.min((d - dir * d.dot(dir)).norm() + change),
@@ -250,32 +257,33 @@ fn speed_across(primitive: &Primitive, d: &V3, speed: f64, change: f64) -> f64 {
     }
 }
 
-/// Bounds of the second derivatives uu, uv, vv of a signed distance over a cell of a patch: by both
-/// curvatures, or by their difference in the middle and what third derivatives make of it, whichever is less.
-/// Surfaces that almost coincide have almost none.
+/// Upper bounds of the second derivatives uu, uv, vv of a signed distance over a cell of a patch: the
+/// smaller of two bounds, one from the curvatures of both surfaces, the other from the difference of the
+/// curvatures in the middle with third derivatives. For surfaces that almost coincide the second bound
+/// is tiny.
 fn second_derivatives(local: &Local, gradient: &V3, primitive: &Primitive, focal: f64) -> [f64; 3] {
     let Local { suu, suv, svv, hu, hv, du, dv, .. } = *local;
     let su = speed_across(primitive, &du, local.su, suu * hu + suv * hv);
     let sv = speed_across(primitive, &dv, local.sv, suv * hu + svv * hv);
-    let apart = [suu + su * su * focal, suv + su * sv * focal, svv + sv * sv * focal];
-    let Some(form) = signed_distance_form(primitive, &local.p) else { return apart };
+    let by_curvatures = [suu + su * su * focal, suv + su * sv * focal, svv + sv * sv * focal];
+    let Some(form) = signed_distance_form(primitive, &local.p) else { return by_curvatures };
     let bending = form.bending.matrix();
-    let (k, l) = (focal, THIRD * focal * focal);
+    let (k, l) = (focal, THIRD_DERIVATIVE_BOUND * focal * focal);
     let [t0, t1, t2, t3] = local.third;
     let uuu = t0 + 3.0 * suu * su * k + su * su * su * l;
     let uuv = t1 + (2.0 * suv * su + suu * sv) * k + su * su * sv * l;
     let uvv = t2 + (2.0 * suv * sv + svv * su) * k + su * sv * sv * l;
     let vvv = t3 + 3.0 * svv * sv * k + sv * sv * sv * l;
     let middle = |second: &V3, x: &V3, y: &V3| (gradient.dot(second) + x.dot(&(bending * y))).abs();
-    let together = [
+    let by_difference = [
         middle(&local.duu, &du, &du) + uuu * hu + uuv * hv,
         middle(&local.duv, &du, &dv) + uuv * hu + uvv * hv,
         middle(&local.dvv, &dv, &dv) + uvv * hu + vvv * hv,
     ];
-    std::array::from_fn(|i| apart[i].min(together[i]))
+    std::array::from_fn(|i| by_curvatures[i].min(by_difference[i]))
 }
 
-/// Crossings on the sides of a cell.
+/// Searches the crossings on the sides of a cell.
 fn sides(
     (patch, joined): (&Patch<'_>, [bool; 2]),
     rect: &Rect,
@@ -284,11 +292,11 @@ fn sides(
     budget: &mut u32,
     found: &mut impl FnMut(P2) -> bool,
 ) -> Search {
-    // No curve comes in over the border.
+    // No crossing curve enters over the border of the patch, except at joined sides.
     let inner = [rect.u0 > patch.rect.u0, rect.v0 > patch.rect.v0];
-    let wanted: [bool; 2] = std::array::from_fn(|k| inner[k] || joined[k]);
+    let is_searched: [bool; 2] = std::array::from_fn(|k| inner[k] || joined[k]);
     for ((side, range, speed, bend), _) in
-        patch.sides(rect, local).into_iter().zip(wanted).filter(|(_, w)| *w)
+        patch.sides(rect, local).into_iter().zip(is_searched).filter(|(_, w)| *w)
     {
         let arc = Arc { eval: |s: f64| patch.eval_side(side, s), range, speed, bend };
         match curve_through_level(&arc, level, None, budget, &mut |s| found(side.at(s))) {
@@ -299,16 +307,23 @@ fn sides(
     Search::Complete
 }
 
-/// Cells that [`room_of_sides`] may take.
-const ROOM_BUDGET: u32 = 256;
+/// Maximum number of cells that [`clearance_of_sides`] may use. With a larger value each side may cost
+/// more; with a smaller one clearances are 0 more often.
+const CLEARANCE_BUDGET: u32 = 256;
 
-/// How far a cell stays away from the level over which the distance is monotone along u, else v: no farther
-/// than on the sides across, if it has the same sign on both; 0 where it has not.
-fn room_of_sides(patch: &Patch<'_>, rect: &Rect, local: &Local, along_u: bool, level: &Level<'_>) -> f64 {
+/// Lower bound of the distance from the level of a cell over which the distance is monotone along u,
+/// else v. It is the distance of the two sides across if it has the same sign on both; otherwise 0.
+fn clearance_of_sides(
+    patch: &Patch<'_>,
+    rect: &Rect,
+    local: &Local,
+    along_u: bool,
+    level: &Level<'_>,
+) -> f64 {
     let at = |u: f64, v: f64| level.value(&patch.first(P2::new(u, v)).0).0;
     let (first, last) =
         (at(rect.u0, rect.v0), if along_u { at(rect.u1, rect.v0) } else { at(rect.u0, rect.v1) });
-    let mut room = first.abs().min(last.abs());
+    let mut clearance = first.abs().min(last.abs());
     if (first < 0.0) != (last < 0.0) {
         return 0.0;
     }
@@ -318,12 +333,14 @@ fn room_of_sides(patch: &Patch<'_>, rect: &Rect, local: &Local, along_u: bool, l
     } else {
         [Side::AtV(v0), Side::AtV(v1)].map(|side| (side, [u0, u1], local.su, local.suu))
     };
-    let mut budget = ROOM_BUDGET;
+    let mut budget = CLEARANCE_BUDGET;
     for (side, range, speed, bend) in across {
         let arc = Arc { eval: |s: f64| patch.eval_side(side, s), range, speed, bend };
-        if curve_through_level(&arc, level, Some(&mut room), &mut budget, &mut |_| true) != Search::Complete {
+        if curve_through_level(&arc, level, Some(&mut clearance), &mut budget, &mut |_| true)
+            != Search::Complete
+        {
             return 0.0;
         }
     }
-    room
+    clearance
 }

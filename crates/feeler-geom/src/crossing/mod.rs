@@ -1,17 +1,18 @@
-//! Where a curve or a patch passes through a level of the distance from a surface: every place, by
-//! subdivision with proofs.
+//! Complete search for the crossings of a curve or a patch with a level of the distance from a surface,
+//! by subdivision with proofs.
 //!
-//! Whether two boundaries cross is asked at a *level*: the surface G moved into its material by a length.
-//! Surfaces that only touch, as a bolt and the hole that it fills, are apart from one another's levels, so
-//! that rounding makes no crossings of nothing.
+//! Two boundaries cross if one of them passes through a *level* of the other: the surface G moved into
+//! its material by a length. Surfaces that only touch, as a bolt and the hole that it fills, do not
+//! reach each other's levels, so rounding does not create crossings.
 //!
-//! A cell of parameters is done when
-//! - values in its middle and bounds of the derivatives show that it does not reach the level, or
-//! - no closed curve of crossings fits into it, because the distance is monotone along one parameter (or no
-//!   two normals are parallel); then the crossings on its sides are looked for, in one parameter less; or
-//! - all of it is within a slack of the level: then its middle is taken for a crossing;
+//! A cell of parameters is finished if
+//! - values in its middle and bounds of the derivatives prove that it does not reach the level, or
+//! - it cannot contain a closed curve of crossings, because the distance is monotone along one parameter
+//!   (or no two normals are parallel); the crossings on its sides are then searched in one parameter less,
+//!   or
+//! - the whole cell is within a slack of the level; its middle then counts as a crossing.
 //!
-//! else it is cut in two. Thus every crossing curve is met in at least one point.
+//! Otherwise it is cut in two. Thus at least one point of every crossing curve is found.
 //!
 //! | | of a closed form | patch |
 //! |---|---|---|
@@ -19,8 +20,9 @@
 //! | patch | [`patch_through_level`] | [`patch_through_patch`] |
 //!
 //! # Source
-//! MATH §15, "How crossings are found". Loops of two patches: Sederberg, Christiansen and Katz, *Improved
-//! test for closed loops in surface intersections*, 1989, with normals that are parallel in either sense.
+//! MATH §15, "How crossings are found". Loops of two patches: Sederberg, Christiansen and Katz,
+//! *Improved test for closed loops in surface intersections*, 1989, with normals that are parallel in
+//! either sense.
 
 mod level;
 mod patches;
@@ -33,51 +35,51 @@ pub use patches::{Shifted, curve_through_patch, patch_through_patch};
 
 use crate::{P2, P3, Pose, Rect, Surface, V3};
 
-/// How a search ended.
+/// Outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Search {
-    /// All crossings were handed over.
+    /// All crossings were reported.
     Complete,
-    /// Whoever was handed a crossing asked for no more.
+    /// The callback stopped the search.
     Stopped,
-    /// The budget of cells ran out first; beyond the level by more than this (mm) there is nothing in what
-    /// was left.
+    /// The budget of cells was exhausted. No point of the remaining cells is beyond the level by more
+    /// than this (mm).
     Spent(f64),
 }
 
-/// A curve over a range of its parameter.
+/// Curve over a range of its parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Arc<F> {
-    /// Point and first derivative at a parameter.
+    /// Returns point and first derivative at a parameter.
     pub eval: F,
     /// Range of the parameter.
     pub range: [f64; 2],
-    /// Bound of the first derivative's length over the range.
+    /// Upper bound of the length of the first derivative over the range.
     pub speed: f64,
-    /// Bound of the second derivative's length over the range.
+    /// Upper bound of the length of the second derivative over the range.
     pub bend: f64,
 }
 
-/// A surface over a rectangle of its parameters, in some frame.
+/// Surface over a rectangle of its parameters, in some frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch<'a> {
-    /// The surface in its own frame; over the rectangle it is smooth.
+    /// Surface in its own frame; it is smooth over the rectangle.
     pub surface: &'a Surface,
     /// Whether the outward normal is the natural one.
     pub outward: bool,
-    /// Takes the surface's own coordinates to the frame of the search; `None`: the same.
+    /// Pose from the surface's own frame to the frame of the search; `None` if they coincide.
     pub pose: Option<&'a Pose>,
-    /// The rectangle.
+    /// Rectangle of parameters.
     pub rect: Rect,
-    /// Bounds of the lengths of the third derivatives uuu, uuv, uvv, vvv over the rectangle.
+    /// Upper bounds of the lengths of the third derivatives uuu, uuv, uvv, vvv over the rectangle.
     pub third: [f64; 4],
-    /// Axis (unit, the surface's own frame) and sine of the half-angle of a cone around all outward normals,
-    /// below a quarter turn; a sine of 1: nothing is known. About poles and collapsed sides the derivatives
-    /// tell nothing of them.
+    /// Axis (unit, in the surface's own frame) and sine of the half-angle of a cone around all outward
+    /// normals, below 90°. A sine of 1 means that no cone is known. It is needed near poles and
+    /// collapsed sides, where the derivatives do not bound the normals.
     pub cone: (V3, f64),
 }
 
-/// A patch about the middle of a cell: values there, and bounds of derivatives over the whole cell.
+/// Derivatives of a patch in the middle of a cell, with bounds of the derivatives over the whole cell.
 #[derive(Clone, Copy, Debug)]
 struct Local {
     p: P3,
@@ -86,35 +88,36 @@ struct Local {
     duu: V3,
     duv: V3,
     dvv: V3,
-    /// Bounds of the first derivatives' lengths.
+    /// Upper bounds of the lengths of the first derivatives.
     su: f64,
     sv: f64,
-    /// Bounds of the second derivatives' lengths.
+    /// Upper bounds of the lengths of the second derivatives.
     suu: f64,
     suv: f64,
     svv: f64,
-    /// Bounds of the third derivatives' lengths.
+    /// Upper bounds of the lengths of the third derivatives.
     third: [f64; 4],
     hu: f64,
     hv: f64,
 }
 
 impl Local {
-    /// How far the patch may be off its tangent plane's linear image over the cell.
+    /// Upper bound of the deviation of the patch from the linear map of its tangent plane over the cell.
     fn bulge(&self) -> f64 {
         0.5 * (self.suu * self.hu * self.hu
             + 2.0 * self.suv * self.hu * self.hv
             + self.svv * self.hv * self.hv)
     }
 
-    /// No point of the cell is farther from the middle one.
+    /// Upper bound of the distance of the cell's points from the middle one.
     fn radius(&self) -> f64 {
         let linear = self.du.norm() * self.hu + self.dv.norm() * self.hv + self.bulge();
         linear.min(self.su * self.hu + self.sv * self.hv)
     }
 
-    /// Range along a unit direction, from the middle: by the second derivatives there with their signs and
-    /// bounds of the third ones, so that what bends away from a plane is told from what bends towards it.
+    /// Range along a unit direction, relative to the middle. It uses the second derivatives in the
+    /// middle with their signs and bounds of the third ones, so it distinguishes bending away from a
+    /// plane from bending towards it.
     fn range(&self, w: &V3) -> [f64; 2] {
         let (hu, hv) = (self.hu, self.hv);
         let [t0, t1, t2, t3] = self.third;
@@ -122,18 +125,23 @@ impl Local {
         let mixed = self.duv.dot(w).abs() * hu * hv;
         let cubic = (t0 * hu * hu * hu + 3.0 * (t1 * hu + t2 * hv) * hu * hv + t3 * hv * hv * hv) / 6.0;
         let (uu, vv) = (0.5 * self.duu.dot(w) * hu * hu, 0.5 * self.dvv.dot(w) * hv * hv);
-        let off = linear + mixed + cubic;
-        [uu.min(0.0) + vv.min(0.0) - off, uu.max(0.0) + vv.max(0.0) + off]
+        let variation = linear + mixed + cubic;
+        [uu.min(0.0) + vv.min(0.0) - variation, uu.max(0.0) + vv.max(0.0) + variation]
     }
 
-    /// Whether to cut across u, given what keeps the cell from being done along u and v: no cell becomes
-    /// longer than some widths.
+    /// Whether to cut across u, given the terms along u and v that prevent the cell from being finished.
+    /// No cell becomes much longer than wide.
     fn across_u(&self, of_u: f64, of_v: f64) -> bool {
         let (u, v) = (self.su * self.hu, self.sv * self.hv);
-        if u > SLIM * v || v > SLIM * u { u > v } else { of_u > of_v || (of_u >= of_v && u >= v) }
+        if u > MAX_ASPECT_RATIO * v || v > MAX_ASPECT_RATIO * u {
+            u > v
+        } else {
+            of_u > of_v || (of_u >= of_v && u >= v)
+        }
     }
 
-    /// The scaled normal, and how far it may turn aside over the cell, both as lengths of cross products.
+    /// Returns the cross product of the first derivatives and an upper bound of its change over the
+    /// cell, both as lengths of cross products.
     fn normal(&self) -> (V3, f64) {
         let du = self.suu * self.hu + self.suv * self.hv;
         let dv = self.suv * self.hu + self.svv * self.hv;
@@ -142,20 +150,20 @@ impl Local {
 }
 
 impl Patch<'_> {
-    /// The same over another rectangle inside its own.
+    /// Returns the patch over another rectangle inside its own.
     #[must_use]
     pub fn over(self, rect: Rect) -> Self {
         Self { rect, ..self }
     }
 
-    /// Bounds of the lengths of the derivatives u, v, uu, uv, vv over the rectangle.
+    /// Upper bounds of the lengths of the derivatives u, v, uu, uv, vv over the rectangle.
     #[must_use]
     pub fn derivative_bounds(&self) -> [f64; 5] {
         let Local { su, sv, suu, suv, svv, .. } = self.local(&self.rect);
         [su, sv, suu, suv, svv]
     }
 
-    /// Point and first derivatives.
+    /// Returns point and first derivatives.
     fn first(&self, uv: P2) -> (P3, V3, V3) {
         let (p, du, dv) = self.surface.first_derivs(uv);
         match self.pose {
@@ -194,8 +202,8 @@ impl Patch<'_> {
         }
     }
 
-    /// Two sides of a cell as curves, with the range of the parameter along each and bounds of the
-    /// derivatives. The other two are sides of the cells beyond them.
+    /// Returns two sides of a cell as curves, with the parameter range along each and bounds of the
+    /// derivatives. The other two sides belong to the adjacent cells.
     fn sides(&self, rect: &Rect, local: &Local) -> [(Side, [f64; 2], f64, f64); 2] {
         let Rect { u0, u1, v0, v1 } = *rect;
         [(Side::AtU(u0), [v0, v1], local.sv, local.svv), (Side::AtV(v0), [u0, u1], local.su, local.suu)]
@@ -207,10 +215,11 @@ impl Patch<'_> {
     }
 }
 
-/// Length of a cell relative to its width above which it is cut across.
-const SLIM: f64 = 64.0;
+/// Maximum ratio of length to width of a cell; longer cells are cut across their length. The value
+/// trades slim cells against needless cuts: both larger and smaller values lead to more cells.
+const MAX_ASPECT_RATIO: f64 = 64.0;
 
-/// A line of constant u or v.
+/// Line of constant u or v.
 #[derive(Clone, Copy, Debug)]
 enum Side {
     AtU(f64),
@@ -226,7 +235,7 @@ impl Side {
     }
 }
 
-/// Both halves of a rectangle, cut across u or v.
+/// Returns the two halves of a rectangle cut across u or v.
 fn halves(rect: &Rect, across_u: bool) -> [Rect; 2] {
     let m = rect.center();
     if across_u {
@@ -236,7 +245,8 @@ fn halves(rect: &Rect, across_u: bool) -> [Rect; 2] {
     }
 }
 
-/// Bounds of the third derivatives of a surface with a closed form over a rectangle; zeros for a grid.
+/// Upper bounds of the third derivatives of a closed-form surface over a rectangle; zeros for a Bézier
+/// grid.
 #[must_use]
 pub fn third_of_closed_form(surface: &Surface, rect: &Rect) -> [f64; 4] {
     match *surface {

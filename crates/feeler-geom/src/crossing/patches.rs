@@ -1,24 +1,25 @@
-//! Curves and patches through patches without closed form: cells of both sides.
+//! Crossings of curves and patches with patches without a closed form: cells of both sides are
+//! subdivided.
 
 use super::{Arc, Local, Patch, Search, Side, halves};
 use crate::{P2, P3, Rect, V3};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix3;
 
-/// A patch moved into its material.
+/// Patch moved into its material.
 #[derive(Clone, Copy, Debug)]
 pub struct Shifted<'a> {
-    /// The patch.
+    /// Patch before the move.
     pub patch: Patch<'a>,
-    /// How far (mm) it is moved against its outward normal.
+    /// Displacement (mm) against its outward normal.
     pub by: f64,
-    /// As of [`Level::slack`](super::Level::slack).
+    /// Slack (mm), see [`Level::slack`](super::Level::slack).
     pub slack: f64,
 }
 
-/// A cell of a shifted patch: its middle moved, the outward unit normal there, and how far the patch's
-/// normals turn aside (sine, at most 1).
-struct Placed {
+/// Cell of a shifted patch: its displaced middle, the outward unit normal there, and a bound of the
+/// deviation of the patch's normals (sine, at most 1).
+struct ShiftedCell {
     local: Local,
     p: P3,
     n: V3,
@@ -26,7 +27,7 @@ struct Placed {
 }
 
 impl Shifted<'_> {
-    fn placed(&self, rect: &Rect) -> Placed {
+    fn cell_at(&self, rect: &Rect) -> ShiftedCell {
         let local = self.patch.local(rect);
         let (cross, aside) = local.normal();
         let len = cross.norm();
@@ -37,47 +38,49 @@ impl Shifted<'_> {
         } else {
             (self.patch.pose.map_or(axis, |pose| pose * axis), sine)
         };
-        Placed { p: local.p - n * self.by, n, turn, local }
+        ShiftedCell { p: local.p - n * self.by, n, turn, local }
     }
 }
 
-impl Placed {
-    /// Range along a unit direction, from the middle, of what was moved: by how much the move differs over
-    /// the cell is part of it.
+impl ShiftedCell {
+    /// Range of the displaced cell along a unit direction, relative to the middle. It includes the
+    /// variation of the displacement over the cell.
     fn range(&self, w: &V3, by: f64) -> [f64; 2] {
         let [lo, hi] = self.local.range(w);
-        let differs = by * 1.5 * self.turn;
-        [lo - differs, hi + differs]
+        let variation = by * 1.5 * self.turn;
+        [lo - variation, hi + variation]
     }
 
-    /// Directions that may tell something from the cell: its normal first.
+    /// Returns directions that may separate the cell: its normal first.
     fn axes(&self) -> [V3; 3] {
         let t = self.local.du.try_normalize(0.0).unwrap_or_else(V3::zeros);
         [self.n, t, self.n.cross(&t)]
     }
 }
 
-/// Cuts of one pair of patches, both parameters of both.
-const PAIR_DEPTH: usize = 240;
-/// Cuts of a curve and a patch.
-const DEPTH: usize = 160;
+/// Maximum number of pending pairs of cells of two patches, enough for cuts in both parameters of both.
+/// Beyond it the search ends as if its budget were exhausted; a larger value needs more memory.
+const MAX_PENDING_PAIRS: usize = 240;
+/// Maximum number of pending pairs of a curve's cell and a patch's cell. Beyond it the search ends as if
+/// its budget were exhausted; a larger value needs more memory.
+const MAX_PENDING: usize = 160;
 
-/// Hands over parameters of a curve and of a patch where the curve passes through the shifted patch; see
-/// [`curve_through_level`](super::curve_through_level).
+/// Reports to `found` the parameters of a curve and of a patch at which the curve passes through the
+/// shifted patch; see [`curve_through_level`](super::curve_through_level).
 pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
     target: &Shifted<'_>,
     budget: &mut u32,
     found: &mut impl FnMut(f64, P2) -> bool,
 ) -> Search {
-    let mut stack = [(arc.range, target.patch.rect); DEPTH];
+    let mut stack = [(arc.range, target.patch.rect); MAX_PENDING];
     let mut top = 1;
     while top > 0 {
         top -= 1;
         let ([a, b], rect) = stack[top];
         if *budget == 0 {
             let left = stack[..=top].iter().map(|([a, b], rect)| {
-                let cell = target.placed(rect);
+                let cell = target.cell_at(rect);
                 let (p, _) = (arc.eval)(0.5 * (a + b));
                 arc.speed * 0.5 * (b - a) + cell.range(&cell.n, target.by)[1] - (p - cell.p).dot(&cell.n)
             });
@@ -87,9 +90,9 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
         let (m, h) = (0.5 * (a + b), 0.5 * (b - a));
         let (p, d) = (arc.eval)(m);
         let bow = 0.5 * arc.bend * h * h;
-        let cell = target.placed(&rect);
+        let cell = target.cell_at(&rect);
         let apart = p - cell.p;
-        // From the cell to the curve along a direction.
+        // Interval of the vector from the cell to the curve along a direction.
         let between = |w: &V3| {
             let (of_curve, [lo, hi]) =
                 ((d.dot(w).abs() * h + bow).min(arc.speed * h), cell.range(w, target.by));
@@ -98,9 +101,13 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
         };
         let to = apart.try_normalize(0.0).unwrap_or(cell.n);
         let [n, t, s] = cell.axes();
-        let off = |[lo, hi]: [f64; 2]| lo > 0.0 || hi < 0.0;
+        let is_separated = |[lo, hi]: [f64; 2]| lo > 0.0 || hi < 0.0;
         let [low, high] = between(&n);
-        if off([low, high]) || off(between(&to)) || off(between(&t)) || off(between(&s)) {
+        if is_separated([low, high])
+            || is_separated(between(&to))
+            || is_separated(between(&t))
+            || is_separated(between(&s))
+        {
             continue;
         }
         if cell.turn < 0.5 && -low <= target.slack && high <= target.slack {
@@ -109,9 +116,10 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
             }
             continue;
         }
-        // The curve goes through the cell steeply: one crossing at most, which Newton finds.
+        // The curve passes through the cell steeply, so there is at most one crossing, which Newton's
+        // method finds.
         if d.dot(&n).abs() > 1.2 * (arc.bend * h + arc.speed * cell.turn)
-            && let Some(at) = meet(arc, target, (m, rect.center()), ([a, b], &rect))
+            && let Some(at) = crossing_by_newton(arc, target, (m, rect.center()), ([a, b], &rect))
         {
             if let Some((s, uv)) = at
                 && found(s, uv)
@@ -120,7 +128,7 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
             }
             continue;
         }
-        if top + 2 > DEPTH {
+        if top + 2 > MAX_PENDING {
             return Search::Spent((-low).max(0.0));
         }
         let (of_curve, of_u, of_v) =
@@ -139,10 +147,10 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
     Search::Complete
 }
 
-/// Newton's method for the crossing in a cell with one at most: where it is, that it is beside the cell
-/// (inner `None`), or that the method does not settle.
-#[expect(clippy::option_option, reason = "three outcomes of one question")]
-fn meet<F: Fn(f64) -> (P3, V3)>(
+/// Newton's method for the crossing in a cell with at most one. Returns the crossing, an inner `None` if
+/// it is outside the cell, or `None` if the method does not converge.
+#[expect(clippy::option_option, reason = "the search has three outcomes")]
+fn crossing_by_newton<F: Fn(f64) -> (P3, V3)>(
     arc: &Arc<F>,
     target: &Shifted<'_>,
     (mut s, mut uv): (f64, P2),
@@ -163,7 +171,7 @@ fn meet<F: Fn(f64) -> (P3, V3)>(
         }
         let step = Matrix3::from_columns(&[du, dv, -d]).try_inverse()? * r;
         (uv, s) = (P2::new(uv.x - step.x, uv.y - step.y), s - step.z);
-        // Farther than this the bounds of the cell say nothing.
+        // The bounds of the cell are not valid farther away.
         let beside = |x: f64, lo: f64, w: f64| x < lo - w || x > lo + 2.0 * w;
         if beside(s, range[0], ws) || beside(uv.x, rect.u0, wu) || beside(uv.y, rect.v0, wv) {
             return None;
@@ -172,8 +180,9 @@ fn meet<F: Fn(f64) -> (P3, V3)>(
     None
 }
 
-/// Hands over parameters on both patches of points in which the first one passes through the shifted second
-/// one: at least one of every crossing curve that reaches the border of neither.
+/// Reports to `found` the parameters on both patches of points in which the first patch passes through
+/// the shifted second one: at least one point of every crossing curve that reaches the border of
+/// neither.
 pub fn patch_through_patch(
     patch: &Patch<'_>,
     target: &Shifted<'_>,
@@ -181,36 +190,37 @@ pub fn patch_through_patch(
     found: &mut impl FnMut(P2, P2) -> bool,
 ) -> Search {
     let own = Shifted { patch: *patch, by: 0.0, slack: target.slack };
-    let mut stack: ArrayVec<(Rect, Rect), PAIR_DEPTH> = ArrayVec::new();
+    let mut stack: ArrayVec<(Rect, Rect), MAX_PENDING_PAIRS> = ArrayVec::new();
     stack.push((patch.rect, target.patch.rect));
     while let Some((first, second)) = stack.pop() {
         if *budget == 0 {
             stack.push((first, second));
             let left = stack.iter().map(|(first, second)| {
-                let (a, b) = (own.placed(first), target.placed(second));
+                let (a, b) = (own.cell_at(first), target.cell_at(second));
                 b.range(&b.n, target.by)[1] - a.range(&b.n, 0.0)[0] - (a.p - b.p).dot(&b.n)
             });
             return Search::Spent(left.fold(0.0, f64::max));
         }
         *budget -= 1;
-        let (a, b) = (own.placed(&first), target.placed(&second));
+        let (a, b) = (own.cell_at(&first), target.cell_at(&second));
         let apart = a.p - b.p;
-        // From the second to the first one along a direction.
+        // Interval of the vector from the second cell to the first one along a direction.
         let between = |w: &V3| {
             let ([lo_a, hi_a], [lo_b, hi_b]) = (a.range(w, 0.0), b.range(w, target.by));
             let middle = apart.dot(w);
             [middle + lo_a - hi_b, middle + hi_a - lo_b]
         };
-        let off = |[lo, hi]: [f64; 2]| lo > 0.0 || hi < 0.0;
+        let is_separated = |[lo, hi]: [f64; 2]| lo > 0.0 || hi < 0.0;
         let to = apart.try_normalize(0.0).unwrap_or(b.n);
         let [low, high] = between(&b.n);
-        if off([low, high])
-            || off(between(&to))
-            || a.axes().iter().chain(&b.axes()[1..]).any(|w| off(between(w)))
+        if is_separated([low, high])
+            || is_separated(between(&to))
+            || a.axes().iter().chain(&b.axes()[1..]).any(|w| is_separated(between(w)))
         {
             continue;
         }
-        // No two normals are parallel, in either sense: no closed curve inside both.
+        // No two normals are parallel, in either sense, so no closed crossing curve lies inside both
+        // cells.
         let sine = a.n.cross(&b.n).norm();
         if a.turn < 0.7 && b.turn < 0.7 && sine > a.turn + b.turn {
             match borders(patch, &first, &a, target, &second, &b, budget, found) {
@@ -224,10 +234,10 @@ pub fn patch_through_patch(
             }
             continue;
         }
-        if stack.len() + 2 > PAIR_DEPTH {
+        if stack.len() + 2 > MAX_PENDING_PAIRS {
             return Search::Spent((-low).max(0.0));
         }
-        // Cut what bulges or turns most.
+        // Cut the cell that bulges or turns more.
         let (of_a, of_b) = (a.local.radius() * a.turn, b.local.radius() * b.turn);
         let cut_a = of_a > of_b || (of_a >= of_b && a.local.radius() >= b.local.radius());
         let across_u = |l: &Local| {
@@ -247,15 +257,15 @@ pub fn patch_through_patch(
     Search::Complete
 }
 
-/// The sides of each cell through the other one.
+/// Searches the crossings of the sides of each cell with the other cell.
 #[expect(clippy::too_many_arguments, reason = "two cells with what is known of them")]
 fn borders(
     patch: &Patch<'_>,
     first: &Rect,
-    a: &Placed,
+    a: &ShiftedCell,
     target: &Shifted<'_>,
     second: &Rect,
-    b: &Placed,
+    b: &ShiftedCell,
     budget: &mut u32,
     found: &mut impl FnMut(P2, P2) -> bool,
 ) -> Search {
@@ -267,7 +277,7 @@ fn borders(
             other => return other,
         }
     }
-    // The other way round the first patch is not moved, but the sides of the second one are.
+    // In the reverse search the first patch is not displaced, but the sides of the second one are.
     let to_first = Shifted { patch: patch.over(*first), by: 0.0, slack: target.slack };
     let sign = if target.patch.outward { 1.0 } else { -1.0 };
     for (side, range, speed, bend) in target.patch.sides(second, &b.local) {

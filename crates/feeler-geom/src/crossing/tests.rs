@@ -43,12 +43,12 @@ fn surfaces(r: &mut SmallRng) -> (Surface, Rect) {
     }
 }
 
-/// Signs on a dense grid of a patch: where they change inside, a crossing must have been handed over; where
-/// none was, they must not change by more than the slack.
+/// Reported points are within the slack of the level. If the values on a dense grid of a patch have both
+/// signs, nearly always a crossing is reported.
 #[test]
 fn patches_through_levels() {
     let mut r = rng(31);
-    let (mut crossed, mut free) = (0, 0);
+    let (mut crossed, mut missed) = (0, 0);
     for _ in 0..1500 {
         let (s, rect) = surfaces(&mut r);
         let (g, _) = surfaces(&mut r);
@@ -70,7 +70,7 @@ fn patches_through_levels() {
         assert_eq!(end, Search::Complete);
         for uv in &points {
             let value = signed_distance_value(&primitive, &s.point(*uv)).unwrap();
-            assert!((value + 1e-3).abs() <= 5e-4, "{value} is at the level");
+            assert!((value + 1e-3).abs() <= 5e-4, "{value} is not within the slack of the level");
         }
         let n = 60;
         let values: Vec<f64> = (0..=n * n)
@@ -83,19 +83,20 @@ fn patches_through_levels() {
         let (lo, hi) =
             values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(*v), h.max(*v)));
         if lo < -1e-3 && hi > 1e-3 {
-            // On a patch with borders the curve may leave through them before a side of a cell is met.
+            // On a patch with borders the curve may leave through them without intersecting the side of
+            // a cell.
             crossed += usize::from(!points.is_empty());
-            free += usize::from(points.is_empty());
+            missed += usize::from(points.is_empty());
         } else if points.is_empty() {
             continue;
         }
     }
     assert!(crossed > 150, "{crossed}");
-    assert!(free < 60, "{free} open curves in one cell");
+    assert!(missed < 60, "{missed} open curves in one cell");
 }
 
-/// A pin beside the middle of its hole, both as long as wide, told from a level less than its play away:
-/// cells are cut around the axis only.
+/// A pin that is slightly eccentric in its hole, both as long as wide, and a level closer than the play:
+/// the pin is proven clear of the level with cuts around the axis only.
 #[test]
 fn pins_in_holes_take_few_cells() {
     let frame = Frame { origin: P3::new(3e-7, 2e-7, 0.0), x: V3::x(), y: V3::y(), z: V3::z() };
@@ -118,7 +119,7 @@ fn pins_in_holes_take_few_cells() {
     }
 }
 
-/// Roots along circles and lines against dense sampling.
+/// Finds at least the roots along circles and lines that dense sampling shows.
 #[test]
 fn curves_through_levels() {
     let mut r = rng(32);
@@ -154,8 +155,8 @@ fn curves_through_levels() {
     assert!(roots > 200, "{roots}");
 }
 
-/// Patches of closed forms through patches of closed forms: where the test by levels finds crossings, so does
-/// that by cells.
+/// For closed-form patches, the search by cells of both patches finds crossings if the search by levels
+/// does.
 #[test]
 fn patches_through_patches() {
     let mut r = rng(33);
@@ -199,9 +200,9 @@ fn patches_through_patches() {
     assert!(both > 10, "{both}");
 }
 
-/// What a search leaves as room holds at every point of the patch.
+/// The clearance of a search is a lower bound of the distance at every point of the patch.
 #[test]
-fn rooms_hold() {
+fn clearances_are_lower_bounds() {
     let mut r = rng(34);
     let mut positive = 0;
     for _ in 0..3000 {
@@ -209,9 +210,9 @@ fn rooms_hold() {
         let (g, _) = surfaces(&mut r);
         let primitive = Primitive::of_surface(&g, r.random_bool(0.5)).unwrap();
         let level = Level { primitive: &primitive, at: -1e-3, slack: 5e-4 };
-        let (mut budget, mut room, mut clear) = (1_000_000, f64::INFINITY, true);
+        let (mut budget, mut clearance, mut clear) = (1_000_000, f64::INFINITY, true);
         let joined = [r.random_bool(0.5), r.random_bool(0.5)];
-        // A part of the surface: whole ones cross in closed curves.
+        // A part of the surface, because whole surfaces cross in closed curves.
         let mut part = |lo: f64, hi: f64| {
             let (a, b) = (r.random_range(0.0..0.8), r.random_range(0.05..0.2));
             (lo + a * (hi - lo), lo + (a + b) * (hi - lo))
@@ -221,7 +222,7 @@ fn rooms_hold() {
         let end = patch_through_level(
             (&patch(&s, rect), joined),
             &level,
-            Some(&mut room),
+            Some(&mut clearance),
             &mut |_, _| true,
             &mut budget,
             &mut |_| {
@@ -229,7 +230,7 @@ fn rooms_hold() {
                 false
             },
         );
-        if end != Search::Complete || !clear || room <= 0.0 {
+        if end != Search::Complete || !clear || clearance <= 0.0 {
             continue;
         }
         positive += 1;
@@ -238,7 +239,10 @@ fn rooms_hold() {
             let (i, j) = (f64::from(k % n) / f64::from(n - 1), f64::from(k / n) / f64::from(n));
             let uv = P2::new(rect.u0 + i * rect.width(), rect.v0 + j * rect.height());
             let value = signed_distance_value(&primitive, &s.point(uv)).unwrap() + 1e-3;
-            assert!(value.abs() > room - 1e-12, "{value} within {room}: {s:?} {rect:?} {primitive:?}");
+            assert!(
+                value.abs() > clearance - 1e-12,
+                "{value} within {clearance}: {s:?} {rect:?} {primitive:?}"
+            );
         }
     }
     assert!(positive > 1500, "{positive}");

@@ -6,8 +6,9 @@ use super::Curve;
 use crate::bezier::box_of;
 use crate::{Aabb, Frame, P3, RevolutionCone, V3, math};
 
-/// Rounding allowance relative to the coordinates involved.
-const ROUND: f64 = 16.0 * f64::EPSILON;
+/// Rounding allowance of boxes, relative to the coordinates involved. A larger value loosens boxes; with
+/// a smaller one points could lie outside.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// Range of `a cos t + b sin t` over `[t0, t1]`.
 pub(crate) fn sinusoid_range(a: f64, b: f64, t0: f64, t1: f64) -> (f64, f64) {
@@ -28,15 +29,19 @@ pub(crate) fn sinusoid_range(a: f64, b: f64, t0: f64, t1: f64) -> (f64, f64) {
     (lo, hi)
 }
 
-/// Vertices `(cos, sin)` of a polygon around the unit arc `[t0, t1]`: the ends and the corners of the
-/// tangents at evenly spaced angles; for a whole turn only the corners.
+/// Vertices `(cos, sin)` of a polygon around the unit arc `[t0, t1]`: its ends and the intersections of
+/// tangents at evenly spaced angles; for a whole turn only the intersections.
 pub(crate) fn arc_polygon(t0: f64, t1: f64) -> Vec<(f64, f64)> {
     let span = (t1 - t0).min(TAU);
     let closed = span >= TAU - 1e-12;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small positive count")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the count is small and positive"
+    )]
     let n = (span / 0.3).ceil().clamp(1.0, 20.0) as u32;
     let step = span / f64::from(n);
-    // Rounded outward.
+    // The radius is rounded outward.
     let r = (1.0 + 4.0 * f64::EPSILON) / math::cos(0.5 * step);
     let mut out = Vec::with_capacity(n as usize + 2);
     if !closed {
@@ -61,23 +66,23 @@ pub(super) fn bounds(curve: &Curve, t0: f64, t1: f64) -> Aabb {
         Curve::Ellipse { frame, semi_x, semi_y } => ellipse_box(frame, *semi_x, *semi_y, t0, t1),
         Curve::Parabola { frame, focal: f } => {
             let mut points = vec![curve.point(t0), curve.point(t1)];
-            // Coordinate i is extreme where t x_i + y_i = 0.
+            // Coordinate i has its extremum where t x_i + y_i = 0.
             let extremes = (0..3).map(|i| -frame.y[i] / frame.x[i]);
             points.extend(extremes.filter(|t| t0 < *t && *t < t1).map(|t| curve.point(t)));
-            box_of(&points).inflated(ROUND * f)
+            box_of(&points).inflated(ROUNDING * f)
         }
         Curve::Hyperbola { frame, semi, semi_imag } => {
             let mut points = vec![curve.point(t0), curve.point(t1)];
-            // Coordinate i is extreme where a x_i sinh t + b y_i cosh t = 0.
+            // Coordinate i has its extremum where a x_i sinh t + b y_i cosh t = 0.
             for i in 0..3 {
                 let (a, b) = (semi * frame.x[i], semi_imag * frame.y[i]);
-                // atanh(-b / a)
+                // t = atanh(−b / a)
                 let t = 0.5 * math::ln((a - b) / (a + b));
                 if t0 < t && t < t1 {
                     points.push(curve.point(t));
                 }
             }
-            box_of(&points).inflated(ROUND * (semi + semi_imag))
+            box_of(&points).inflated(ROUNDING * (semi + semi_imag))
         }
         Curve::Bezier(spline) => box_of(&spline.hull_points(t0, t1)),
     }
@@ -87,7 +92,7 @@ fn ellipse_box(frame: &Frame, a: f64, b: f64, t0: f64, t1: f64) -> Aabb {
     let (mut min, mut max) = (frame.origin, frame.origin);
     for i in 0..3 {
         let (lo, hi) = sinusoid_range(a * frame.x[i], b * frame.y[i], t0, t1);
-        let slack = ROUND * (frame.origin[i].abs() + a.max(b));
+        let slack = ROUNDING * (frame.origin[i].abs() + a.max(b));
         min[i] += lo - slack;
         max[i] += hi + slack;
     }
@@ -103,7 +108,8 @@ pub(super) fn hull_points(curve: &Curve, t0: f64, t1: f64) -> Vec<P3> {
         Curve::Circle { frame, radius } => arc(frame, *radius, *radius),
         Curve::Ellipse { frame, semi_x, semi_y } => arc(frame, *semi_x, *semi_y),
         Curve::Parabola { .. } | Curve::Hyperbola { .. } => {
-            // Convex arcs in two pieces: the ends and the corners of the tangents, as Bézier control points.
+            // The Bézier control points of two convex halves: the ends and the intersections of their
+            // tangents.
             let m = 0.5 * (t0 + t1);
             let mut out = Vec::with_capacity(6);
             for (a, b) in [(t0, m), (m, t1)] {
@@ -118,7 +124,8 @@ pub(super) fn hull_points(curve: &Curve, t0: f64, t1: f64) -> Vec<P3> {
 pub(super) fn tangent_cone(curve: &Curve, t0: f64, t1: f64) -> Option<RevolutionCone> {
     let vectors: Vec<V3> = match curve {
         Curve::Line { dir, .. } => vec![*dir],
-        // Plane curves whose direction turns one way only: the ends bound the rest up to half a turn.
+        // The direction of these plane curves is monotone, so the tangents at the ends bound all others
+        // up to half a turn.
         Curve::Circle { .. } | Curve::Ellipse { .. } => {
             if t1 - t0 >= PI {
                 return None;
@@ -133,7 +140,7 @@ pub(super) fn tangent_cone(curve: &Curve, t0: f64, t1: f64) -> Option<Revolution
     half_space(&vectors)
 }
 
-/// The smallest cone of revolution around vectors that fit an open half-space.
+/// Smallest cone of revolution around vectors; `None` if they do not fit an open half-space.
 pub(crate) fn half_space(vectors: &[V3]) -> Option<RevolutionCone> {
     Some(RevolutionCone::around(vectors)).filter(|c| c.half_angle < FRAC_PI_2)
 }

@@ -1,4 +1,4 @@
-//! Curves as exact rational Bézier splines.
+//! Conversion of curves to exact rational Bézier splines.
 
 use super::Curve;
 use crate::bezier::build::even_breaks;
@@ -6,8 +6,9 @@ use crate::bezier::{BezierSpline, H4, homogeneous};
 use crate::math;
 
 impl BezierSpline {
-    /// Exact rational Bézier form of any curve over `[t0, t1]`, `t0 < t1` (at most one period). Lines,
-    /// parabolas and splines keep their parametrisation; circles, ellipses and hyperbolas at the breaks only.
+    /// Converts a curve over `[t0, t1]`, `t0 < t1` (at most one period), to its exact rational Bézier
+    /// form. The parametrisation is kept for lines, parabolas and splines; for circles, ellipses and
+    /// hyperbolas it agrees at the breaks only.
     #[must_use]
     pub fn of_curve(curve: &Curve, t0: f64, t1: f64) -> Self {
         match curve {

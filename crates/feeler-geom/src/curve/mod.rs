@@ -1,7 +1,8 @@
 //! Curves in space.
 //!
 //! # Source
-//! BREP §2.1 (canonical where it can be, rational Bézier otherwise); parametrisations of ISO 10303-42.
+//! BREP §2.1 (canonical shapes if possible, rational Bézier otherwise); parametrisations of ISO
+//! 10303-42.
 
 mod bounds;
 mod exact_bezier;
@@ -20,7 +21,7 @@ use crate::{Aabb, Ball, Frame, P3, Pose, RevolutionCone, V3, math};
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Curve {
-    /// `origin + t dir`, `dir` of unit length: `t` in mm.
+    /// `origin + t dir`, with `dir` of unit length and `t` in mm.
     Line {
         /// Point at `t = 0`.
         origin: P3,
@@ -64,7 +65,7 @@ pub enum Curve {
 }
 
 impl Curve {
-    /// Point at `t`. A Bézier spline extrapolates its end pieces, or wraps when periodic.
+    /// Point at `t`. The end pieces of a Bézier spline are extrapolated; a periodic one wraps.
     #[must_use]
     pub fn point(&self, t: f64) -> P3 {
         self.derivs(t).p
@@ -99,8 +100,8 @@ impl Curve {
         }
     }
 
-    /// A ball around the third derivatives over `[t0, t1]`; of a spline, those of the piece that holds the
-    /// middle, continued beyond its breaks.
+    /// Ball that contains the third derivatives over `[t0, t1]`; for a spline, those of the piece that
+    /// contains the middle of the range, extrapolated beyond its breaks.
     #[must_use]
     pub fn third_derivatives(&self, t0: f64, t1: f64) -> Ball {
         match self {
@@ -108,7 +109,7 @@ impl Curve {
             Self::Circle { radius, .. } => Ball::new(V3::zeros(), *radius).widened(0.0),
             Self::Ellipse { semi_x, semi_y, .. } => Ball::new(V3::zeros(), semi_x.max(*semi_y)).widened(0.0),
             Self::Hyperbola { semi, semi_imag, .. } => {
-                // Both functions are largest where the parameter is.
+                // cosh and |sinh| are largest at the largest |t|.
                 let t = t0.abs().max(t1.abs());
                 let (ch, sh) = (math::cosh(t), math::sinh(t));
                 Ball::new(V3::zeros(), math::hypot(semi * sh, semi_imag * ch)).widened(0.0)
@@ -117,8 +118,8 @@ impl Curve {
         }
     }
 
-    /// Unit tangent in the direction of increasing `t`; at a singular point (zero derivative) the limit from
-    /// inside the range, `None` if there is none.
+    /// Unit tangent in the direction of increasing `t`; at a singular point (zero derivative) the limit
+    /// from inside the range, or `None` if it does not exist.
     #[must_use]
     pub fn tangent(&self, t: f64) -> Option<V3> {
         match self {
@@ -127,7 +128,7 @@ impl Curve {
         }
     }
 
-    /// [`Curve::tangent`] at `t` where the derivatives there are known.
+    /// Like [`Curve::tangent`], with the derivatives at `t` already computed.
     #[must_use]
     pub fn tangent_of(&self, t: f64, derivs: &CurveDerivs) -> Option<V3> {
         match self {
@@ -136,7 +137,8 @@ impl Curve {
         }
     }
 
-    /// Parameter period: 2π for circle and ellipse, that of a closed periodic spline, else `None`.
+    /// Period of the parameter: 2π for circle and ellipse, the length of the range of a periodic spline,
+    /// otherwise `None`.
     #[must_use]
     pub fn period(&self) -> Option<f64> {
         match self {
@@ -146,8 +148,8 @@ impl Curve {
         }
     }
 
-    /// Parameters strictly inside `(t0, t1)` where pieces meet (splines only). Every area must lie between
-    /// two neighbours of these.
+    /// Parameters strictly inside `(t0, t1)` where pieces join (splines only). Every area of a hierarchy
+    /// must lie between two neighbouring breaks.
     #[must_use]
     pub fn breaks(&self, t0: f64, t1: f64) -> Vec<f64> {
         match self {
@@ -156,8 +158,8 @@ impl Curve {
         }
     }
 
-    /// Parameters strictly inside `(t0, t1)` where the tangent direction jumps by more than `angle_tol`
-    /// radians: joints of splines (a cusp inside a piece is not looked for).
+    /// Parameters strictly inside `(t0, t1)` where the tangent direction changes by more than
+    /// `angle_tol` radians. Only joints of splines are tested, not cusps inside pieces.
     #[must_use]
     pub fn kinks(&self, t0: f64, t1: f64, angle_tol: f64) -> Vec<f64> {
         match self {
@@ -166,45 +168,49 @@ impl Curve {
         }
     }
 
-    /// Conservative box around the piece over `[t0, t1]`, tight to rounding for canonical curves.
+    /// Conservative box around the piece over `[t0, t1]`, tight up to rounding for all curves but
+    /// splines.
     #[must_use]
     pub fn bounds(&self, t0: f64, t1: f64) -> Aabb {
         bounds::bounds(self, t0, t1)
     }
 
-    /// Conservative cone around all unit tangents over `[t0, t1]`; `None` when they do not fit a half-space.
+    /// Conservative cone around all unit tangents over `[t0, t1]`; `None` if they do not fit a
+    /// half-space.
     #[must_use]
     pub fn tangent_cone(&self, t0: f64, t1: f64) -> Option<RevolutionCone> {
         bounds::tangent_cone(self, t0, t1)
     }
 
-    /// A convex hull of points that contains the piece over `[t0, t1]` (segment ends, circumscribed polygon
-    /// of an arc, Bézier control points): what oriented boxes are fitted to.
+    /// Points whose convex hull contains the piece over `[t0, t1]`: the ends of a segment, the
+    /// circumscribed polygon of an arc, or Bézier control points. Oriented boxes are fitted to them.
     #[must_use]
     pub fn hull_points(&self, t0: f64, t1: f64) -> Vec<P3> {
         bounds::hull_points(self, t0, t1)
     }
 
-    /// Parameter in `[t0, t1]` of the curve point nearest to `p` (global over the range, ends included).
+    /// Parameter in `[t0, t1]` of the curve point nearest to `p`: the global minimum over the range,
+    /// ends included.
     #[must_use]
     pub fn project(&self, p: &P3, t0: f64, t1: f64) -> f64 {
         project::project(self, p, t0, t1)
     }
 
-    /// Length over `[t0, t1]` by one Gauss–Legendre rule of seven points a smooth piece: 1e-6 or so relative
-    /// for tame curves.
+    /// Length over `[t0, t1]` by one seven-point Gauss–Legendre rule per smooth piece, accurate to about
+    /// 1e-6 (relative) for regular curves.
     #[must_use]
     pub fn length_estimate(&self, t0: f64, t1: f64) -> f64 {
         project::length_estimate(self, t0, t1)
     }
 
-    /// Length over `[t0, t1]`, adaptive to 1e-12 relative (less near singular points).
+    /// Length over `[t0, t1]` by adaptive quadrature, accurate to 1e-12 (relative), less near singular
+    /// points.
     #[must_use]
     pub fn arc_length(&self, t0: f64, t1: f64) -> f64 {
         project::arc_length(self, t0, t1)
     }
 
-    /// The curve moved by a pose. The parametrisation stays.
+    /// The curve moved by a pose, with the same parametrisation.
     #[must_use]
     pub fn transformed(&self, pose: &Pose) -> Self {
         match self {
@@ -225,8 +231,8 @@ impl Curve {
         }
     }
 
-    /// The curve scaled about the world's origin by `f > 0` (a change of the length unit). The parameter of a
-    /// line scales too; all others stay.
+    /// The curve scaled about the origin by `f > 0` (a change of the length unit). The parameter of a
+    /// line is scaled too; all others are kept.
     #[must_use]
     pub fn scaled(&self, f: f64) -> Self {
         let scale = |frame: &Frame| Frame { origin: frame.origin * f, ..*frame };

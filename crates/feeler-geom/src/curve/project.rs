@@ -1,8 +1,8 @@
-//! Nearest points and lengths.
+//! Nearest points, lengths and kinks of curves.
 //!
 //! # Source
-//! Closed forms for lines and circles; other conics through their exact rational Bézier form (certified
-//! global search), polished in their own parameter.
+//! Closed forms for lines and circles. Other conics are converted to their exact rational Bézier form
+//! (certified global search), and the result is refined in their own parameter.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -21,7 +21,7 @@ pub(super) fn project(curve: &Curve, p: &P3, t0: f64, t1: f64) -> f64 {
                 return t0;
             }
             let t = math::wrap(math::atan2(q.y, q.x), t0, TAU);
-            // Outside the arc, the end at the smaller angle is the nearer one.
+            // Outside the arc, the end at the smaller angular distance is nearer.
             if t <= t1 || t - t1 <= t0 + TAU - t { t.min(t1) } else { t0 }
         }
         Curve::Ellipse { .. } | Curve::Parabola { .. } | Curve::Hyperbola { .. } => {
@@ -29,7 +29,7 @@ pub(super) fn project(curve: &Curve, p: &P3, t0: f64, t1: f64) -> f64 {
                 return t0;
             }
             let near = nearest_of_conic(curve, p, t0, t1);
-            polished(curve, p, clamp(near), t0, t1)
+            refined(curve, p, clamp(near), t0, t1)
         }
         Curve::Bezier(spline) => spline.project(p, t0, t1),
     }
@@ -42,7 +42,7 @@ fn nearest_of_conic(curve: &Curve, p: &P3, t0: f64, t1: f64) -> f64 {
         Curve::Ellipse { frame, semi_x, semi_y } => {
             let l = frame.local(&q);
             let t = math::wrap(math::atan2(l.y / semi_y, l.x / semi_x), t0, TAU);
-            // An end may come out just before the start.
+            // Rounding may place the end just before the start.
             if t <= t1 || t - t1 <= t0 + TAU - t { t } else { t0 }
         }
         Curve::Parabola { frame, focal } => frame.local(&q).y / (2.0 * focal),
@@ -51,8 +51,8 @@ fn nearest_of_conic(curve: &Curve, p: &P3, t0: f64, t1: f64) -> f64 {
     }
 }
 
-/// Newton from a parameter near a minimum, as long as the distance falls.
-fn polished(curve: &Curve, p: &P3, start: f64, t0: f64, t1: f64) -> f64 {
+/// Refines a parameter near a minimum by Newton steps while the distance decreases.
+fn refined(curve: &Curve, p: &P3, start: f64, t0: f64, t1: f64) -> f64 {
     let mut t = start;
     let mut d = curve.derivs(t);
     for _ in 0..8 {
@@ -63,7 +63,7 @@ fn polished(curve: &Curve, p: &P3, start: f64, t0: f64, t1: f64) -> f64 {
         }
         let next = (t - r.dot(&d.d1) / h).min(t1).max(t0);
         let nd = curve.derivs(next);
-        // Near the minimum the distance is all rounding, and the slope tells.
+        // Near the minimum the distance differs by rounding only, so the slope decides.
         let (nr, slack) = (nd.p - p, 16.0 * f64::EPSILON * (r.norm() + p.coords.amax()));
         let flatter = nr.dot(&nd.d1).abs() < 0.5 * r.dot(&d.d1).abs();
         if nr.norm() > r.norm() && !(flatter && nr.norm() <= r.norm() + slack) {
@@ -79,7 +79,7 @@ fn polished(curve: &Curve, p: &P3, start: f64, t0: f64, t1: f64) -> f64 {
 }
 
 /// Nodes and weights of seven-point Gauss–Legendre quadrature on [-1, 1].
-const GAUSS: [(f64, f64); 7] = [
+const GAUSS_LEGENDRE_7: [(f64, f64); 7] = [
     (0.0, 0.417_959_183_673_469_4),
     (0.405_845_151_377_397_2, 0.381_830_050_505_118_9),
     (-0.405_845_151_377_397_2, 0.381_830_050_505_118_9),
@@ -89,20 +89,24 @@ const GAUSS: [(f64, f64); 7] = [
     (-0.949_107_912_342_758_5, 0.129_484_966_168_869_7),
 ];
 
-/// Length of a smooth piece by one application of the rule.
+/// Length of a smooth piece by one application of the quadrature rule.
 fn gauss(curve: &Curve, t0: f64, t1: f64) -> f64 {
     let (m, h) = (0.5 * (t0 + t1), 0.5 * (t1 - t0));
-    GAUSS.iter().map(|(x, w)| w * curve.derivs(m + h * x).d1.norm()).sum::<f64>() * h
+    GAUSS_LEGENDRE_7.iter().map(|(x, w)| w * curve.derivs(m + h * x).d1.norm()).sum::<f64>() * h
 }
 
-/// Ends of the smooth pieces, none longer than a quarter turn.
+/// Ends of the smooth pieces, each at most a quarter turn (π/2 in the parameter) for conics.
 fn pieces(curve: &Curve, t0: f64, t1: f64) -> Vec<(f64, f64)> {
     let mut ends = vec![t0];
     match curve {
         Curve::Line { .. } => {}
         Curve::Bezier(_) => ends.extend(curve.breaks(t0, t1)),
         _ => {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small count")]
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "the count is small and positive"
+            )]
             let n = ((t1 - t0).abs() / FRAC_PI_2).ceil().clamp(1.0, 1e4) as u32;
             ends.extend((1..n).map(|i| t0 + (t1 - t0) * f64::from(i) / f64::from(n)));
         }
@@ -141,7 +145,7 @@ pub(super) fn kinks(spline: &BezierSpline, t0: f64, t1: f64, angle_tol: f64) -> 
     let breaks = crate::bezier::breaks_inside(&spline.breaks, spline.periodic, t0, t1);
     let jump = |t: f64| {
         let u = spline.wrapped(t);
-        // The break this is, to rounding: wrapping may have moved it off by an ulp.
+        // Find the nearest break, because wrapping may have moved `u` by an ulp.
         let last = spline.n_pieces();
         let gap = |i: &usize| (spline.breaks[*i] - u).abs();
         let i = (0..=last).min_by(|a, b| gap(a).total_cmp(&gap(b))).unwrap_or(0);
@@ -150,7 +154,7 @@ pub(super) fn kinks(spline: &BezierSpline, t0: f64, t1: f64, angle_tol: f64) -> 
         let b = spline.tangent_after(after, spline.breaks[after]);
         match (a, b) {
             (Some(a), Some(b)) => math::atan2(a.cross(&b).norm(), a.dot(&b)),
-            // A piece without length has no direction to agree with.
+            // A piece without length has no direction and counts as a kink.
             _ => PI,
         }
     };

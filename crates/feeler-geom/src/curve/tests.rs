@@ -6,7 +6,7 @@ use crate::bezier::{BezierSpline, homogeneous};
 use crate::testing::{curves, point, rng, unit};
 use crate::{Curve, Frame, P3, Pose, RevolutionCone, V3, math};
 
-/// Largest distance from the origin: what rounding errors scale with.
+/// Scale of rounding errors: the distance from the origin.
 fn reach(c: &Curve, t: f64) -> f64 {
     c.point(t).coords.amax() + 1.0
 }
@@ -17,7 +17,7 @@ fn derivatives_agree_with_finite_differences() {
     for _ in 0..100 {
         for (c, t0, t1) in curves(&mut r) {
             let t = r.random_range(t0..t1);
-            // Not across a joint.
+            // Skip samples across a joint.
             let h = 1e-4;
             if !c.breaks(t - 2.0 * h, t + 2.0 * h).is_empty() {
                 continue;
@@ -85,9 +85,9 @@ fn exact_conics_lie_on_their_curves() {
 }
 
 #[test]
-fn boxes_hulls_and_cones_hold_the_curve() {
+fn boxes_hulls_and_cones_contain_the_curve() {
     let mut r = rng(3);
-    let (mut cones, mut none) = (0, 0);
+    let (mut cones, mut without_cone) = (0, 0);
     for _ in 0..150 {
         for (c, t0, t1) in curves(&mut r) {
             let b = c.bounds(t0, t1);
@@ -96,7 +96,7 @@ fn boxes_hulls_and_cones_hold_the_curve() {
             if cone.is_some() {
                 cones += 1
             } else {
-                none += 1
+                without_cone += 1
             }
             let supports: Vec<(V3, f64)> = (0..8)
                 .map(|_| {
@@ -123,7 +123,7 @@ fn boxes_hulls_and_cones_hold_the_curve() {
             }
         }
     }
-    assert!(cones > none, "cones exist: {cones} against {none}");
+    assert!(cones > without_cone, "cones exist: {cones} against {without_cone}");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn projection_is_the_global_minimum() {
     let mut r = rng(6);
     for _ in 0..60 {
         for (c, t0, t1) in curves(&mut r) {
-            // From anywhere, from a point of the curve, and from its focal set.
+            // Project an arbitrary point, a point of the curve, and a point of its focal set.
             let on = c.derivs(r.random_range(t0..=t1));
             let center = on.p + on.d2 * (on.d1.norm_squared() / on.d2.norm_squared().max(1e-9));
             for p in [point(&mut r, 60.0), on.p, center] {
@@ -188,21 +188,22 @@ fn projection_is_the_global_minimum() {
 
 #[test]
 fn tangents_at_singular_ends_are_limits() {
-    // The first two control points coincide: zero derivative, tangent towards the third.
+    // The first two control points coincide, so the derivative is zero and the tangent points to the
+    // third.
     let p = [P3::origin(), P3::origin(), P3::new(1.0, 1.0, 0.0), P3::new(2.0, 0.0, 0.0)];
     let control = p.iter().map(|p| homogeneous(p, 1.0)).collect();
     let c = Curve::Bezier(BezierSpline { degree: 3, breaks: vec![0.0, 1.0], control, periodic: false });
     let expected = V3::new(1.0, 1.0, 0.0).normalize();
     assert!((c.tangent(0.0).unwrap() - expected).norm() < 1e-12, "limit at the start");
     let near = c.derivs(1e-6).d1.normalize();
-    assert!((near - expected).norm() < 1e-5, "which is the limit");
+    assert!((near - expected).norm() < 1e-5, "the derivative converges to the limit");
     let back: Vec<_> = p.iter().rev().map(|p| homogeneous(p, 1.0)).collect();
     let c = Curve::Bezier(BezierSpline { degree: 3, breaks: vec![0.0, 1.0], control: back, periodic: false });
     assert!((c.tangent(1.0).unwrap() + expected).norm() < 1e-12, "limit at the end");
     let dot = vec![homogeneous(&P3::origin(), 1.0); 3];
     let c = Curve::Bezier(BezierSpline { degree: 2, breaks: vec![0.0, 1.0], control: dot, periodic: false });
     assert_eq!(c.tangent(0.5), None, "a point has no tangent");
-    assert_eq!(c.tangent_cone(0.0, 1.0), None, "nor a cone");
+    assert_eq!(c.tangent_cone(0.0, 1.0), None, "a point has no tangent cone");
 }
 
 #[test]
@@ -212,10 +213,10 @@ fn kinks_are_where_the_tangent_jumps() {
         p.windows(2).flat_map(|w| [w[0], w[1]]).map(|(x, y)| homogeneous(&P3::new(x, y, 0.0), 1.0)).collect();
     let s = BezierSpline { degree: 1, breaks: vec![0.0, 1.0, 2.0, 3.0, 4.0], control, periodic: false };
     let c = Curve::Bezier(s);
-    assert_eq!(c.kinks(0.0, 4.0, 1e-3), vec![2.0, 3.0], "a right angle and one of 0.01");
-    assert_eq!(c.kinks(0.0, 4.0, 0.1), vec![2.0], "the right angle");
+    assert_eq!(c.kinks(0.0, 4.0, 1e-3), vec![2.0, 3.0], "kinks of 90° and of 0.01 rad");
+    assert_eq!(c.kinks(0.0, 4.0, 0.1), vec![2.0], "the kink of 90°");
     assert_eq!(c.breaks(0.0, 4.0), vec![1.0, 2.0, 3.0], "all joints");
-    assert_eq!(c.kinks(2.5, 4.0, 0.1), Vec::<f64>::new(), "none inside");
+    assert_eq!(c.kinks(2.5, 4.0, 0.1), Vec::<f64>::new(), "no kink inside the range");
 }
 
 #[test]
@@ -231,7 +232,7 @@ fn periodic_splines_wrap() {
     let b = c.breaks(-0.1, TAU + 0.1);
     assert_eq!(b.len(), 5, "{b:?}");
     assert!(c.kinks(-0.1, TAU + 0.1, 1e-6).is_empty(), "smooth");
-    // A range across the seam.
+    // The range crosses the seam.
     let t = c.project(&P3::new(5.0, 0.1, 0.0), TAU - 1.0, TAU + 1.0);
     assert!(t > TAU && t < TAU + 0.1, "{t} in the range's own parameters");
 }
@@ -242,8 +243,8 @@ fn lengths() {
     let circle = Curve::Circle { frame: f, radius: 3.0 };
     assert!((circle.arc_length(0.0, PI) - 3.0 * PI).abs() < 1e-14, "half circle");
     let ring = Curve::Bezier(BezierSpline::arc(&f, 3.0, 3.0, 0.0, TAU));
-    assert!((ring.arc_length(0.0, TAU) - 6.0 * PI).abs() < 1e-11, "the same as a spline");
-    assert!((ring.length_estimate(0.0, TAU) - 6.0 * PI).abs() < 1e-5, "at one rule a piece");
+    assert!((ring.arc_length(0.0, TAU) - 6.0 * PI).abs() < 1e-11, "full circle as a spline");
+    assert!((ring.length_estimate(0.0, TAU) - 6.0 * PI).abs() < 1e-5, "one quadrature rule per piece");
     // 4 a E(e²) with a = 2, b = 1: 9.688448220547675 (Abramowitz & Stegun 17.3).
     let ellipse = Curve::Ellipse { frame: f, semi_x: 2.0, semi_y: 1.0 };
     assert!((ellipse.arc_length(0.0, TAU) - 9.688_448_220_547_675).abs() < 1e-11, "ellipse");

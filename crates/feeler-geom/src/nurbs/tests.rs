@@ -4,7 +4,7 @@ use rand::rngs::SmallRng;
 use super::*;
 use crate::testing::{nurbs_curve, nurbs_surface, point, rng};
 
-/// Basis function by the Cox–de Boor recursion, straight from the definition.
+/// Basis function by the Cox–de Boor recursion, directly from the definition.
 fn basis(i: usize, p: usize, k: &[f64], t: f64) -> f64 {
     if p == 0 {
         return if k[i] <= t && t < k[i + 1] { 1.0 } else { 0.0 };
@@ -99,25 +99,25 @@ fn closed(r: &mut SmallRng) -> NurbsCurve {
 }
 
 #[test]
-fn periodicity_is_seen() {
+fn periodicity_is_detected() {
     let mut r = rng(14);
     for _ in 0..20 {
         let c = closed(&mut r);
         let s = c.to_bezier().unwrap();
         assert!(s.periodic, "wrapped control points");
         assert_eq!(s.period(), Some(6.0), "six spans");
-        // Closed, but with a corner.
+        // A closed curve with a corner.
         let mut corner = c.clone();
         corner.knots = vec![0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 6.0, 6.0, 6.0];
         corner.points[8] = corner.points[0];
         let s = corner.to_bezier().unwrap();
         assert!((s.derivs(0.0).p - s.derivs(6.0).p).norm() < 1e-12, "closed");
-        assert!(!s.periodic, "a corner is no common tangent");
+        assert!(!s.periodic, "a closed curve with a corner is not periodic");
     }
 }
 
 #[test]
-fn tubes_are_periodic_one_way() {
+fn tubes_are_periodic_in_one_direction() {
     let mut r = rng(15);
     let c = closed(&mut r);
     let points = c.points.iter().flat_map(|p| [*p, p + crate::V3::z()]).collect();
@@ -131,18 +131,18 @@ fn tubes_are_periodic_one_way() {
         weights: vec![],
     };
     let s = tube.to_bezier().unwrap();
-    assert!(s.u_periodic && !s.v_periodic, "around, not along");
+    assert!(s.u_periodic && !s.v_periodic, "periodic around the tube, not along it");
 }
 
 #[test]
-fn nonsense_is_refused() {
+fn invalid_descriptions_are_rejected() {
     let good = NurbsCurve {
         degree: 2,
         knots: vec![0.0, 0.0, 0.0, 1.0, 1.0, 1.0],
         points: vec![P3::origin(), P3::new(1.0, 0.0, 0.0), P3::new(1.0, 1.0, 0.0)],
         weights: vec![1.0, 0.5, 1.0],
     };
-    assert!(good.to_bezier().is_ok(), "the good one");
+    assert!(good.to_bezier().is_ok(), "the valid curve");
     let err = |f: &dyn Fn(&mut NurbsCurve)| {
         let mut c = good.clone();
         f(&mut c);
@@ -171,7 +171,7 @@ fn nonsense_is_refused() {
 }
 
 #[test]
-fn nearly_equal_knots_are_one() {
+fn nearly_equal_knots_are_merged() {
     let c = NurbsCurve {
         degree: 1,
         knots: vec![0.0, 1e-16, 1.0, 1.0 + 1e-15, 2.0, 2.0],

@@ -1,24 +1,25 @@
-//! The gap between two boxes along a single axis: what is asked first where the axis is known that told them
-//! apart last.
+//! Gap between two boxes along a single axis: the first test if an axis that separated them earlier is
+//! stored.
 
-use super::{MIN_CROSS_SQ, NEXT, Obb, PoseMatrix, SAT_EPS};
+use super::{MIN_CROSS_SQ, OTHER_AXES, Obb, PoseMatrix, SAT_EPS};
 use crate::V3;
 
-/// Twice the rounding of [`SAT_EPS`]: the pose is applied here, too.
-const EPS: f64 = 2.0 * SAT_EPS;
+/// Rounding allowance, relative to the sum of all lengths: twice [`SAT_EPS`], because the pose is
+/// applied here too. A larger value culls less; a smaller one could separate boxes that overlap.
+const ALONG_EPS: f64 = 2.0 * SAT_EPS;
 
-/// A lower bound of the gap (mm) between box `a` and box `b`, whose coordinates the pose takes to those of A,
-/// along one of the axes of [`separated`](super::separated); negative when the projections overlap, negative
-/// infinity along no axis.
+/// Lower bound of the gap (mm) between box `a` and box `b` along one of the axes of
+/// [`separated`](super::separated); `pose_ab` takes B's coordinates to A's. Negative if the projections
+/// overlap, negative infinity for an axis out of range.
 #[must_use]
 pub fn gap_along(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, axis: u8) -> f64 {
     let k = usize::from(axis);
     let to_b = |v: &V3| pose_ab.rotation.tr_mul(v);
     let shift = pose_ab.translation - a.center.coords;
     let size = shift.amax() + a.center.coords.amax() + b.center.coords.amax() + a.half.sum() + b.half.sum();
-    // Between the centres along a direction, which in the frame of B is `w`.
+    // Distance of the centres along a direction, `v` in the frame of A and `w` in that of B.
     let between = |v: &V3, w: &V3| (w.dot(&b.center.coords) + v.dot(&shift)).abs();
-    let err = EPS * size;
+    let err = ALONG_EPS * size;
     match k {
         0..3 => {
             let v = &a.axes[k];
@@ -35,7 +36,7 @@ pub fn gap_along(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, axis: u8) -> f64 {
             let v = a.axes[i].cross(&(pose_ab.rotation * b.axes[j]));
             let w = to_b(&v);
             let len_sq = v.norm_squared();
-            let [(i1, i2), (j1, j2)] = [NEXT[i], NEXT[j]];
+            let [(i1, i2), (j1, j2)] = [OTHER_AXES[i], OTHER_AXES[j]];
             let of_a = a.half[i1] * a.axes[i1].dot(&v).abs() + a.half[i2] * a.axes[i2].dot(&v).abs();
             let of_b = b.half[j1] * b.axes[j1].dot(&w).abs() + b.half[j2] * b.axes[j2].dot(&w).abs();
             let gap = between(&v, &w) - of_a - of_b - err;
@@ -49,7 +50,7 @@ pub fn gap_along(a: &Obb, b: &Obb, pose_ab: &PoseMatrix, axis: u8) -> f64 {
     }
 }
 
-/// Half the length of the projection of a box on a direction in its frame.
+/// Half the length of the projection of a box onto a direction in its frame.
 fn across(b: &Obb, v: &V3) -> f64 {
     b.half.x * b.axes[0].dot(v).abs() + b.half.y * b.axes[1].dot(v).abs() + b.half.z * b.axes[2].dot(v).abs()
 }

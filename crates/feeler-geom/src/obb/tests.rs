@@ -8,7 +8,7 @@ fn vec3(rng: &mut SmallRng) -> V3 {
 }
 
 fn rotation(rng: &mut SmallRng) -> UnitQuaternion<f64> {
-    // Now and then nearly aligned, where cross products degenerate.
+    // Some rotations are nearly aligned with the axes, where cross products degenerate.
     match rng.random_range(0..5) {
         0 => UnitQuaternion::identity(),
         1 => UnitQuaternion::from_scaled_axis(vec3(rng) * 1e-9),
@@ -110,7 +110,7 @@ fn fit_is_no_worse_than_the_axis_aligned_box() {
     }
 }
 
-/// The nearest point of a box is where its coordinates are cut off at the faces.
+/// The nearest point of a box has the coordinates of the point clamped to the faces.
 #[test]
 fn distances_of_points() {
     let mut rng = SmallRng::seed_from_u64(4);
@@ -158,17 +158,17 @@ fn separation_and_lower_bound_never_exceed_the_distance() {
             assert_eq!(
                 axis.is_some(),
                 separated(&a, &b, &matrix, margin, 99).is_some(),
-                "hint changed the answer"
+                "hint changed the result"
             );
             if let Some(k) = axis {
                 assert!(k < SAT_AXES, "index");
-                assert_eq!(separated(&a, &b, &matrix, margin, k), Some(k), "hint holds");
+                assert_eq!(separated(&a, &b, &matrix, margin, k), Some(k), "hint is tried first");
                 seen += 1;
             }
-            // Of two overlapping boxes only: nothing may be called separated.
+            // Overlapping boxes must not be separated.
             assert!(d > 1e-9 || axis.is_none(), "touching");
         }
-        // All fifteen axes together decide overlap exactly.
+        // All fifteen axes together decide exactly whether the boxes overlap.
         if d > 1e-6 {
             assert!(separated(&a, &b, &matrix, 0.0, 99).is_some(), "apart by {d}");
             exact += usize::from(bound > d * (1.0 - 1e-6));
@@ -186,7 +186,7 @@ fn known_distances() {
     assert!(separated(&unit_box, &far, &id, 2.999, 99).is_some(), "nearer than 3");
     assert!(separated(&unit_box, &far, &id, 3.0, 99).is_none(), "exactly 3");
     assert!(separated_in_frame(&unit_box, &far, 2.999, 0) == Some(0), "hint");
-    // Two crossed beams, edge over edge: the gap shows along a cross product only.
+    // Two crossed beams, edge over edge, have a gap along a cross product only.
     let s = 0.5_f64.sqrt();
     let beam = Obb {
         center: P3::new(0.0, 0.0, 0.0),
@@ -206,7 +206,7 @@ fn known_distances() {
     assert!(separated_in_frame(&unit_box, &nan, 0.0, 99).is_none(), "not finite");
 }
 
-/// Along one axis the gap is that of all axes, but for rounding.
+/// Gaps along single axes agree with those of the full test, up to rounding.
 #[test]
 fn gaps_along_single_axes() {
     let mut rng = SmallRng::seed_from_u64(45);
@@ -217,11 +217,11 @@ fn gaps_along_single_axes() {
         let rel = Relative::new(&a, &placed.center.coords, &placed.axes, placed.half, 0.0);
         let matrix = PoseMatrix::from(&pose_ab);
         for axis in 0..SAT_AXES {
-            let (gap, known) = (gap_along(&a, &b, &matrix, axis), rel.gap(axis));
-            let overlap = gap <= 0.0 && known <= 0.0;
-            // Nearly parallel axes have no certain product.
-            let close = (gap - known).abs() < 1e-9 || axis >= 6 && gap.max(known) < 1e-8;
-            assert!(overlap || close, "{gap} {known} along {axis}");
+            let (gap, reference) = (gap_along(&a, &b, &matrix, axis), rel.gap(axis));
+            let overlap = gap <= 0.0 && reference <= 0.0;
+            // The cross product of nearly parallel axes is not reliable.
+            let close = (gap - reference).abs() < 1e-9 || axis >= 6 && gap.max(reference) < 1e-8;
+            assert!(overlap || close, "{gap} {reference} along {axis}");
             widest += usize::from(gap > 0.0);
         }
         assert!(gap_along(&a, &b, &matrix, SAT_AXES) < 0.0, "no axis");
@@ -235,9 +235,9 @@ fn gaps_along_single_axes() {
 }
 
 #[test]
-fn gaps_and_sight_lines_are_lower_bounds() {
+fn gaps_and_unreachable_distances_are_lower_bounds() {
     let mut rng = SmallRng::seed_from_u64(44);
-    let (mut gaps, mut unseen) = (0, 0);
+    let (mut gaps, mut unreachable) = (0, 0);
     for _ in 0..2000 {
         let (a, b) = (random_box(&mut rng), random_box(&mut rng));
         let margin = rng.random_range(0.0..0.5);
@@ -249,16 +249,16 @@ fn gaps_and_sight_lines_are_lower_bounds() {
                 distance(&a, &b)
             );
         }
-        // Displacements along one direction, to either side.
+        // Allowed displacements are along one direction, to either side.
         let (direction, reach) = (vec3(&mut rng).normalize(), rng.random_range(0.0..3.0));
         let Some(spare) = unreachable_in_frame(&a, &b, 0.0, |axis| reach * axis.dot(&direction).abs()) else {
             continue;
         };
-        unseen += 1;
+        unreachable += 1;
         for k in -20..=20 {
             let moved = Obb { center: a.center + direction * (reach * f64::from(k) / 20.0), ..a };
             assert!(distance(&moved, &b) >= spare - 1e-12, "{} < {spare}", distance(&moved, &b));
         }
     }
-    assert!(gaps > 300 && unseen > 300, "{gaps} {unseen}");
+    assert!(gaps > 300 && unreachable > 300, "{gaps} {unreachable}");
 }

@@ -1,13 +1,13 @@
-//! The one root between two points of different sign.
+//! Root finding between two points of different sign.
 
 use std::f64::consts::PI;
 
-/// The root of `f` (value and derivative, in units of the arc) in a piece over which it changes its sign
-/// once, from the values at the ends: Newton's iteration from the chord's root, kept inside the shrinking
-/// bracket by bisection.
+/// Returns the root of `f` (value and derivative, in units of the arc) in a piece with exactly one sign
+/// change, given the values at the ends. Newton's iteration starts from the root of the chord and is
+/// kept inside the shrinking bracket by bisection.
 ///
-/// A step of `d` leaves an error of about `d² f'' / (2 f')`: below [`CONVERGED`] that is less than what the
-/// rounding of the values makes.
+/// A step of `d` leaves an error of about `d² f'' / (2 f')`; for steps below [`MAX_LAST_STEP`] this is
+/// less than the rounding of the values.
 pub(super) fn simple_root(f: impl Fn(f64) -> (f64, f64), ends: [f64; 2], values: [f64; 2]) -> f64 {
     let [mut lo, mut hi] = ends;
     let rising = values[0] < 0.0;
@@ -24,23 +24,26 @@ pub(super) fn simple_root(f: impl Fn(f64) -> (f64, f64), ends: [f64; 2], values:
             hi = x;
         }
         let newton = x - v / d;
-        // Newton must at least halve the step, or bisection takes over.
+        // A Newton step must at least halve the previous step; otherwise bisection is used.
         let good = lo < newton && newton < hi && (newton - x).abs() < 0.5 * last_step;
         let next = if good { newton } else { 0.5 * (lo + hi) };
         last_step = (next - x).abs();
         x = next;
-        if last_step <= if good { CONVERGED } else { f64::EPSILON } {
+        if last_step <= if good { MAX_LAST_STEP } else { f64::EPSILON } {
             break;
         }
     }
     x
 }
 
-/// Last step of Newton's iteration on an arc.
-const CONVERGED: f64 = 1e-9;
+/// Maximum last Newton step (in units of the arc) at which the iteration has converged, because the
+/// error is quadratic in the step. With a larger value roots are inexact; with a smaller one more steps
+/// are needed.
+const MAX_LAST_STEP: f64 = 1e-9;
 
-/// The root of `f` (value and derivative) between two points of opposite signs: Newton's iteration kept
-/// inside the shrinking bracket by bisection, to the last bits or 100 steps. `None` when the signs agree.
+/// Returns the root of `f` (value and derivative) between two points of opposite signs, to the last bits
+/// or after 100 steps. Newton's iteration is kept inside the shrinking bracket by bisection. Returns
+/// `None` if the signs agree.
 pub(super) fn bracketed(f: impl Fn(f64) -> (f64, f64), lo: f64, hi: f64) -> Option<f64> {
     let (mut lo, mut hi) = (lo, hi);
     let (f_lo, f_hi) = (f(lo).0, f(hi).0);
@@ -70,7 +73,7 @@ pub(super) fn bracketed(f: impl Fn(f64) -> (f64, f64), lo: f64, hi: f64) -> Opti
         }
         let newton = x - v / d;
         let inside = (newton - lo) * (newton - hi) < 0.0;
-        // Newton must at least halve the step, or bisection takes over.
+        // A Newton step must at least halve the previous step; otherwise bisection is used.
         let next = if inside && (newton - x).abs() < 0.5 * last_step { newton } else { 0.5 * (lo + hi) };
         last_step = (next - x).abs();
         x = next;

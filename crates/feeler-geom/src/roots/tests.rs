@@ -7,12 +7,13 @@ fn circular(a: f64, b: f64) -> f64 {
     d.min(TAU - d)
 }
 
-/// Roots by their angles.
+/// Returns the roots as angles.
 fn angles(p: &TrigPoly) -> Vec<f64> {
     trig_roots(p, 0.0).unwrap().iter().map(|root| root.angle()).collect()
 }
 
-/// Product of degree-1 factors `sin(θ/2 - r/2)` pairs: a trigonometric polynomial with the given roots.
+/// Product of degree-1 factors `sin(θ/2 - r/2)` in pairs: a trigonometric polynomial with the given
+/// roots.
 fn with_roots(roots: &[f64]) -> TrigPoly {
     let mut p = TrigPoly::linear(1.0, 0.0, 0.0);
     for pair in roots.chunks(2) {
@@ -78,7 +79,7 @@ fn planted_roots_are_found_once_when_apart() {
         }
         for f in &found {
             let near = planted.iter().map(|&r| circular(*f, r)).fold(9.0, f64::min);
-            assert!(near < 0.03, "round {round}: invented {f}");
+            assert!(near < 0.03, "round {round}: spurious root {f}");
             assert!((0.0..=TAU).contains(f), "range");
         }
     }
@@ -87,7 +88,7 @@ fn planted_roots_are_found_once_when_apart() {
 #[test]
 fn double_roots_and_near_misses_are_reported() {
     for shift in [0.0, 1e-16, -1e-16, 1e-15, -1e-12, -1e-6, -1e-2] {
-        for at in [0.0, 0.3, FRAC_PI_2, PI, 3.5, OFFSET + FRAC_PI_2 / 2.0, TAU - 1e-4] {
+        for at in [0.0, 0.3, FRAC_PI_2, PI, 3.5, FIRST_CENTER + FRAC_PI_2 / 2.0, TAU - 1e-4] {
             // 1 + shift - cos(θ - at)
             let p = TrigPoly::linear(1.0 + shift, -math::cos(at), -math::sin(at));
             let found = angles(&p);
@@ -103,7 +104,7 @@ fn double_roots_and_near_misses_are_reported() {
 }
 
 #[test]
-fn vanishing_is_told() {
+fn vanishing_polynomials_are_detected() {
     assert!(trig_roots(&TrigPoly::default(), 0.0).is_none(), "zero");
     let small = TrigPoly::linear(1e-14, 1e-14, 0.0);
     assert!(trig_roots(&small, 1e-13).is_none(), "within the noise");

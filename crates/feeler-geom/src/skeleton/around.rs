@@ -1,19 +1,20 @@
-//! A circle that goes round a line or another circle about evenly, as the rims of a plug do in a bore, or is
-//! far beside it: each side of the other one then has one minimum and one maximum, near those of the
-//! derivative's first harmonic.
+//! A circle that encircles a line or another circle about evenly, as the rims of a plug do in a bore, or
+//! lies far beside it. On each side of the other skeleton the distance then has one minimum and one
+//! maximum, near the zeros of the first harmonic of its derivative.
 //!
-//! With `r` the vector from the axis to the circle's point at θ, `e` the unit tangent there and `|r|` nearly
-//! constant, the derivative is `F / |r|` but for a constant factor, where
+//! Let `r` be the vector from the axis to the circle's point at θ, with `|r|` nearly constant, and `e`
+//! the unit tangent there. Up to a constant factor the derivative of the distance is `F / |r|`, where
 //!
 //! ```text
 //! line:    F = ± cos φ r·e - m |r| u·e,
 //! circle:  F = (|r| ∓ R) D·e ± R (z·D + radius z·e_r) (z·e)
 //! ```
 //!
-//! (`u`, `m` the line's direction and slope, `R`, `z` the other circle's radius and axis, `D` from its centre
-//! to this one's). All but `|r|` are trigonometric polynomials of low degree: `F = A sin(θ - θ_0) + ρ(θ)`
-//! with small `ρ`. Where `|ρ| ≤ s A` there are no zeros but in two arcs `|sin(θ - θ_0)| ≤ s`, at whose ends
-//! `F` has different signs, and where `|ρ'| < √(1 - s²) A` too, there is one in each.
+//! Here `u` and `m` are the line's direction and slope, `R` and `z` the other circle's radius and axis,
+//! and `D` is the vector from its centre to this circle's. All terms but `|r|` are trigonometric
+//! polynomials of low degree, so `F = A sin(θ - θ_0) + ρ(θ)` with small `ρ`. If `|ρ| ≤ s A`, all zeros
+//! lie in the two arcs `|sin(θ - θ_0)| ≤ s`, and `F` has different signs at the ends of each arc. If
+//! also `|ρ'| < √(1 - s²) A`, each arc contains exactly one zero.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -24,51 +25,57 @@ use crate::roots::TrigPoly;
 use crate::unit_angle::UnitAngle;
 use arrayvec::ArrayVec;
 
-/// Largest part of the first harmonic that the rest may be.
-const REST: f64 = 0.25;
-/// Largest part of the first harmonic that the derivative of the rest may be: less than √(1 - `REST`²) by
-/// enough for Newton's iteration.
-const REST_RATE: f64 = 0.5;
-/// Smallest first harmonic of `F / |r|`, of a circle's over the sizes, that gives its zeros with most of
-/// their digits.
-pub(super) const LEAST: f64 = 1e-7;
-/// Newton steps: the first ones square an error of at most `REST`.
-const STEPS: usize = 8;
-/// Last step (radians) of an iteration that has come to rounding.
-const SETTLED: f64 = 1e-9;
+/// Maximum of the higher harmonics, relative to the first one. With a larger value zeros may be outside
+/// their arcs; with a smaller one the slow solver is used more often.
+const MAX_REST: f64 = 0.25;
+/// Maximum derivative of the higher harmonics, relative to the first one. It is below √(1 - `MAX_REST`²)
+/// by a margin that Newton's iteration needs. With a larger value an arc may contain two zeros; with a
+/// smaller one the slow solver is used more often.
+const MAX_REST_RATE: f64 = 0.5;
+/// Minimum amplitude of the first harmonic of `F / |r|` (for a circle relative to the sizes) at which
+/// its zeros have most of their digits. With a larger value the slow solver is used more often; with a
+/// smaller one zeros lose their digits.
+pub(super) const MIN_HARMONIC: f64 = 1e-7;
+/// Maximum number of Newton steps. The first steps square an error of at most `MAX_REST`, so convergence
+/// needs fewer. With a smaller value the slow solver is used more often; a larger one has no effect.
+const MAX_STEPS: usize = 8;
+/// Maximum last step (rad) of an iteration that has converged to rounding. With a larger value solutions
+/// are inexact; with a smaller one rounding prevents convergence.
+const MAX_LAST_STEP: f64 = 1e-9;
 
 pub(super) fn length([x, y]: [f64; 2]) -> f64 {
     (x * x + y * y).sqrt()
 }
 
-/// Amplitude of a harmonic.
+/// Returns the amplitude of the `k`-th harmonic.
 pub(super) fn amplitude(of: &TrigPoly, k: usize) -> f64 {
     length([of.cos[k], of.sin[k]])
 }
 
-/// `|r|`: its middle, its smallest value, what it differs from the middle by, and its largest derivative.
-pub(super) struct Swing {
-    pub middle: f64,
-    pub least: f64,
-    pub off: f64,
-    pub rate: f64,
+/// Bounds of `|r|` over the circle: the root of its mean square, its minimum, its maximum deviation from
+/// the mean and its maximum derivative.
+pub(super) struct AxisDistance {
+    pub mean: f64,
+    pub min: f64,
+    pub max_deviation: f64,
+    pub max_rate: f64,
 }
 
-impl Swing {
-    /// From the constant part of the square and the amplitudes of its harmonics; `None` where it is not about
-    /// even.
+impl AxisDistance {
+    /// Computes the bounds from the constant part of `|r|²` and the amplitudes of its two harmonics.
+    /// Returns `None` if `|r|` varies too much.
     pub(super) fn new(mean_sq: f64, [first, second]: [f64; 2]) -> Option<Self> {
-        let least_sq = mean_sq - first - second;
-        if !(least_sq > 0.5 * mean_sq) {
+        let min_sq = mean_sq - first - second;
+        if !(min_sq > 0.5 * mean_sq) {
             return None;
         }
-        let least = least_sq.sqrt();
-        let (off, rate) = (0.5 * (first + second) / least, 0.5 * (first + 2.0 * second) / least);
-        Some(Self { middle: mean_sq.sqrt(), least, off, rate })
+        let min = min_sq.sqrt();
+        let (max_deviation, max_rate) = (0.5 * (first + second) / min, 0.5 * (first + 2.0 * second) / min);
+        Some(Self { mean: mean_sq.sqrt(), min, max_deviation, max_rate })
     }
 }
 
-/// The first harmonic of `F` and bounds of the rest and of its derivative.
+/// First harmonic of `F`, with bounds of the higher harmonics and of their derivative.
 pub(super) struct Harmonic {
     pub cos: f64,
     pub sin: f64,
@@ -77,27 +84,29 @@ pub(super) struct Harmonic {
 }
 
 impl Harmonic {
-    /// One of its zeros, the other one being opposite, when those of `F` are near them.
+    /// Returns one zero of the first harmonic (the other zero is opposite) if the zeros of `F` are near
+    /// those of the harmonic.
     pub(super) fn zero(&self, floor: f64) -> Option<UnitAngle> {
         let size = length([self.cos, self.sin]);
-        let rules = self.rest <= REST * size && self.rest_rate <= REST_RATE * size && size > floor;
-        rules.then(|| UnitAngle { cos: self.sin / size, sin: -self.cos / size })
+        let is_dominant =
+            self.rest <= MAX_REST * size && self.rest_rate <= MAX_REST_RATE * size && size > floor;
+        is_dominant.then(|| UnitAngle { cos: self.sin / size, sin: -self.cos / size })
     }
 
-    /// What the distance (of a line, by the way over the radius) or half its square (of a circle) changes by
-    /// at most from a zero of the harmonic to that of `F`, over the radius.
-    pub(super) fn change(&self, swing: &Swing) -> f64 {
-        // 2 ρ over an arc of at most 1.1 REST.
-        self.rest / swing.least
+    /// Upper bound of the change of the distance (line) or of half its square (circle) between a zero of
+    /// the harmonic and the nearby zero of `F`, divided by the radius.
+    pub(super) fn max_change(&self, axis_distance: &AxisDistance) -> f64 {
+        // The derivative is at most 2 ρ over an arc of at most 1.1 MAX_REST.
+        self.rest / axis_distance.min
     }
 }
 
-/// Spheres and normals of pairs.
+/// Spheres and normals of the pairs found.
 pub(super) type Found = ArrayVec<([Sample; 2], V3), 4>;
 
-/// Whether a place is no farther from another one than a zero of `F` is from that of the harmonic.
-pub(super) fn is_near(place: UnitAngle, other: UnitAngle) -> bool {
-    place.chord(other) <= 1.1 * REST
+/// Whether a zero of `F` is as close to the zero of the harmonic as the bounds guarantee.
+pub(super) fn is_near_harmonic_zero(position: UnitAngle, other: UnitAngle) -> bool {
+    position.chord(other) <= 1.1 * MAX_REST
 }
 
 pub(super) fn add(job: &mut Job<'_>, found: &Found, is_even: bool) {
@@ -109,14 +118,14 @@ pub(super) fn add(job: &mut Job<'_>, found: &Found, is_even: bool) {
     }
 }
 
-/// Newton's iteration to rounding.
+/// Refines a guess by Newton's iteration to rounding.
 pub(super) fn polished<G: Guess>(mut guess: G) -> Option<G> {
     let mut last = f64::INFINITY;
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         let state = guess.state()?;
-        // Rounding stops it from getting shorter.
+        // At rounding level the step no longer gets shorter.
         if !(state.size < 0.5 * last) {
-            return (last <= SETTLED).then_some(guess);
+            return (last <= MAX_LAST_STEP).then_some(guess);
         }
         last = state.size;
         guess = guess.stepped(&state);
@@ -124,7 +133,7 @@ pub(super) fn polished<G: Guess>(mut guess: G) -> Option<G> {
             return Some(guess);
         }
     }
-    (last <= SETTLED).then_some(guess)
+    (last <= MAX_LAST_STEP).then_some(guess)
 }
 
 #[cfg(test)]
@@ -140,10 +149,11 @@ mod tests {
     use rand::rngs::SmallRng;
     use std::f64::consts::TAU;
 
-    /// Angles between which extrema are looked for.
+    /// Number of angles at which functions are sampled for extrema.
     const SAMPLES: u32 = 2000;
 
-    /// Values of a function where it is least or greatest on the circle: parabolas through three neighbours.
+    /// Angles and values of the extrema of a function on the circle, from parabolas through three
+    /// neighbouring samples.
     fn extrema(f: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
         let at = |k: u32| TAU * f64::from(k) / f64::from(SAMPLES);
         let values: Vec<f64> = (0..SAMPLES).map(|k| f(at(k))).collect();
@@ -151,15 +161,15 @@ mod tests {
         (0..n)
             .filter_map(|k| {
                 let [a, b, c] = [values[(k + n - 1) % n], values[k], values[(k + 1) % n]];
-                let is_one = (a > b && c >= b) || (a < b && c <= b);
+                let is_extremum = (a > b && c >= b) || (a < b && c <= b);
                 let shift = 0.5 * (a - c) / (a - 2.0 * b + c);
                 let theta = at(u32::try_from(k).expect("a few thousand")) + shift * TAU / f64::from(SAMPLES);
-                is_one.then_some((theta, b - 0.25 * (a - c) * shift))
+                is_extremum.then_some((theta, b - 0.25 * (a - c) * shift))
             })
             .collect()
     }
 
-    /// A frame near `f`: moved along its axis, and by the given eccentricity and tilt.
+    /// Returns a frame near `f`: moved along the axis, with the given eccentricity and tilt.
     fn beside(f: &Frame, e: f64, tilt: f64, r: &mut SmallRng) -> Frame {
         let along = f.z * r.random_range(-3.0..3.0);
         Frame::from_z(f.origin + along + unit(r) * e, f.z + unit(r) * tilt, None).expect("an axis")
@@ -177,17 +187,17 @@ mod tests {
         }
     }
 
-    /// Narrow ranges about nothing, and one that holds everything.
+    /// Returns a narrow random range, or one that contains every distance.
     fn range(r: &mut SmallRng) -> [f64; 2] {
         let lo = r.random_range(-12.0..12.0);
         [[-1e3, 1e3], [lo, lo + r.random_range(0.0..2.0)]][r.random_range(0..2)]
     }
 
-    /// Circles about lines have the extrema that samples show, on both sides, whatever the range.
+    /// Circles around lines have the extrema that sampling finds, on both sides, in any range.
     #[test]
     fn extrema_about_lines() {
         let mut r = rng(71);
-        let mut answered = 0;
+        let mut solved = 0;
         for _ in 0..1500 {
             let f = frame(&mut r);
             let slope = [0.0, -0.6, 0.05, 0.4][r.random_range(0..4)];
@@ -201,12 +211,12 @@ mod tests {
             let mut out = Criticals::default();
             let mut job = Job::new(&a, &b, range, 1e-9, 10.0, &mut out);
             let poses = Poses::new(&f.origin, &f.z, slope, g, radius);
-            if line_circle::around(&mut job, &poses, &Forms::new(&poses)).is_none() {
+            if line_circle::solve_encircling(&mut job, &poses, &Forms::new(&poses)).is_none() {
                 continue;
             }
-            answered += 1;
+            solved += 1;
             let cos = (1.0 - slope * slope).sqrt();
-            let seen = |theta: f64| {
+            let axis_coordinates = |theta: f64| {
                 let (sin, cos) = math::sin_cos(theta);
                 let x = g.point(radius * cos, radius * sin, 0.0) - f.origin;
                 let along = x.dot(&f.z);
@@ -215,11 +225,11 @@ mod tests {
             let mut expected = Vec::new();
             for side in [1.0, -1.0] {
                 let value = |theta: f64| {
-                    let (dist, along) = seen(theta);
+                    let (dist, along) = axis_coordinates(theta);
                     side * cos * dist - slope * along
                 };
                 for (theta, value) in extrema(value) {
-                    let (dist, along) = seen(theta);
+                    let (dist, along) = axis_coordinates(theta);
                     if on_nappe(&sample(&a, along + slope * side * dist / cos), 0.0) {
                         expected.push(value - sigma - tube);
                     }
@@ -227,14 +237,14 @@ mod tests {
             }
             compare(expected, &a, &b, range);
         }
-        assert!(answered > 600, "{answered}");
+        assert!(solved > 600, "{solved}");
     }
 
-    /// The same about other circles.
+    /// Circles around circles have the extrema that sampling finds.
     #[test]
     fn extrema_about_circles() {
         let mut r = rng(72);
-        let mut answered = 0;
+        let mut solved = 0;
         for _ in 0..1500 {
             let f = frame(&mut r);
             let sigmas = [r.random_range(-1.0..1.0), r.random_range(-1.0..1.0)];
@@ -248,10 +258,10 @@ mod tests {
             let mut out = Criticals::default();
             let mut job = Job::new(&a, &b, range, 1e-9, 10.0, &mut out);
             let circles = [Circle { frame: f, radius: radii[0] }, Circle { frame: g, radius: radii[1] }];
-            if circle_circle::around(&mut job, &circles[0], &circles[1]).is_none() {
+            if circle_circle::solve_encircling(&mut job, &circles[0], &circles[1]).is_none() {
                 continue;
             }
-            answered += 1;
+            solved += 1;
             let mut expected = Vec::new();
             for side in [1.0, -1.0] {
                 let value = |phi: f64| {
@@ -266,12 +276,12 @@ mod tests {
             }
             compare(expected, &a, &b, range);
         }
-        assert!(answered > 500, "{answered}");
+        assert!(solved > 500, "{solved}");
     }
 
-    /// Coaxial to rounding, far apart and across, it does not answer.
+    /// Poses that are coaxial to rounding, far apart or crosswise are rejected.
     #[test]
-    fn what_is_not_even_is_left_to_others() {
+    fn uneven_poses_are_rejected() {
         let f = Frame::identity();
         let check = |e: f64, tilt: f64, radius: f64| {
             let g = Frame::from_z(P3::new(e, 0.0, 0.5), V3::new(0.0, tilt, 1.0), None).expect("an axis");
@@ -280,7 +290,7 @@ mod tests {
             let mut out = Criticals::default();
             let mut job = Job::new(&a, &b, [-10.0, 10.0], 1e-9, 10.0, &mut out);
             let poses = Poses::new(&f.origin, &f.z, 0.0, g, radius);
-            line_circle::around(&mut job, &poses, &Forms::new(&poses)).is_some()
+            line_circle::solve_encircling(&mut job, &poses, &Forms::new(&poses)).is_some()
         };
         assert!(check(0.1, 1e-3, 2.0), "a rim in a bore");
         assert!(!check(0.0, 0.0, 2.0), "coaxial");

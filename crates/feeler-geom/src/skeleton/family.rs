@@ -7,14 +7,14 @@ use crate::{P3, V3, math};
 use arrayvec::ArrayVec;
 use nalgebra::{Matrix4, Vector4};
 
-/// The member near `p_guess` (a point on or near A) of the family of critical pairs that
-/// [`critical_pairs`](super::critical_pairs) reported for the same `tol` and `extent`. The footpoints are on
-/// their features to rounding; `p_b - p_a = distance n` and the conditions on `n` hold to what `tol` over
-/// `extent` allows, and exactly for an exact family. `None` when there is none near, with a distance of at
-/// least `least`.
+/// Returns the member near `p_guess` (a point on or near A) of the family of critical pairs that
+/// [`critical_pairs`](super::critical_pairs) reported for the same `tol` and `extent`. The footpoints
+/// are on their features to rounding. `p_b - p_a = distance n` and the conditions on `n` hold within the
+/// slack that `tol` over `extent` allows, and exactly for an exact family. Returns `None` if no member
+/// with a distance of at least `least` is near.
 ///
-/// Starting from the foot of `p_guess`, Newton steps of minimal length lead to the family, along directions
-/// that are not the family's own; so samples keep their place along it.
+/// Newton steps of minimal length lead from the foot of `p_guess` to the family. They have no component
+/// along the family, so samples keep their position along it.
 #[must_use]
 pub fn family_foot(
     a: &Primitive,
@@ -32,7 +32,7 @@ pub fn family_foot(
     }
 }
 
-/// Plane (A) with any primitive.
+/// Returns the member of the family of plane A and any primitive.
 fn plane_member(
     origin: P3,
     normal: V3,
@@ -51,7 +51,7 @@ fn plane_member(
         }
         Primitive::Point { center, sigma } => center - normal * sigma,
         Primitive::Line { origin: o_b, dir, sigma, slope } => {
-            // c + t u - (σ + slope t) n, nearest to the guess along the plane.
+            // The point c + t u - (σ + slope t) n nearest to the guess along the plane.
             let (start, step) = (o_b - normal * sigma, dir - normal * slope);
             let along = step - normal * step.dot(&normal);
             let t = (p_guess - start).dot(&along) / along.norm_squared();
@@ -74,18 +74,15 @@ fn plane_member(
         Primitive::Line { dir, slope, .. } => (normal.dot(&dir) - slope).abs(),
         Primitive::Circle { frame, .. } => math::hypot(normal.dot(&frame.x), normal.dot(&frame.y)),
     };
-    (slope * extent <= SLACK * tol.max(f64::EPSILON * extent) && distance.is_finite()).then(|| Critical {
-        p_a: p_b - normal * distance,
-        p_b,
-        n: normal,
-        distance,
-    })
+    (slope * extent <= MAX_MEMBER_RESIDUAL * tol.max(f64::EPSILON * extent) && distance.is_finite())
+        .then(|| Critical { p_a: p_b - normal * distance, p_b, n: normal, distance })
 }
 
-/// How far (in tolerances) a member's residuals may be from zero.
-const SLACK: f64 = 4.0;
+/// Maximum residual (in tolerances) of a member of a family. With a larger value isolated pairs count as
+/// families; with a smaller one families are lost.
+const MAX_MEMBER_RESIDUAL: f64 = 4.0;
 
-/// Points, lines and circles: the member nearest to the guess that any of the starts leads to.
+/// For points, lines and circles, returns the member nearest to the guess that any start leads to.
 fn skeleton_member(
     a: &Primitive,
     b: &Primitive,
@@ -94,20 +91,21 @@ fn skeleton_member(
     (tol, extent): (f64, f64),
 ) -> Option<Critical> {
     let mut best: Option<Critical> = None;
-    let far = |c: &Critical| ((c.p_a - p_guess).norm(), (c.p_b - p_guess).norm());
-    // Where two axes are beside each other all rulings are members within some tolerances; only two of them
-    // are stationary.
-    let first = usize::from(are_axes_apart(a, b, p_guess, tol));
+    let distances = |c: &Critical| ((c.p_a - p_guess).norm(), (c.p_b - p_guess).norm());
+    // For two parallel axes apart from each other all rulings are members within some tolerances, but
+    // only two of them are stationary.
+    let first = usize::from(are_axes_distinct(a, b, p_guess, tol));
     for (k, x) in starts(a, b, p_guess, tol).into_iter().enumerate().skip(first) {
         let Some(member) = converged(a, b, x, least, (tol, extent)) else { continue };
-        // The first start has the guess's own normal: if that is a member's already, no other one is nearer.
-        let own = sample(a, x.s);
-        if k == 0 && (member.p_a - own.c - x.n * own.sigma).norm() <= tol {
+        // The first start has the guess's own normal. If that normal already belongs to a member, no
+        // other member is nearer.
+        let at_guess = sample(a, x.s);
+        if k == 0 && (member.p_a - at_guess.c - x.n * at_guess.sigma).norm() <= tol {
             return Some(member);
         }
         let nearer = |old: &Critical| {
-            let ((p, q), (old_p, old_q)) = (far(&member), far(old));
-            // Thin features have many normals at one footpoint: then B's decides.
+            let ((p, q), (old_p, old_q)) = (distances(&member), distances(old));
+            // Edges and vertices have many normals at one footpoint; then B's footpoint decides.
             p < old_p - tol || (p <= old_p + tol && q < old_q)
         };
         if best.as_ref().is_none_or(nearer) {
@@ -117,8 +115,8 @@ fn skeleton_member(
     best
 }
 
-/// Whether two lines are farther apart beside a point than lines with the same axis are.
-fn are_axes_apart(a: &Primitive, b: &Primitive, p: &P3, tol: f64) -> bool {
+/// Whether two lines are farther apart near the point `p` than lines that count as coaxial.
+fn are_axes_distinct(a: &Primitive, b: &Primitive, p: &P3, tol: f64) -> bool {
     let on_axis = |x: &Primitive| match x {
         Primitive::Line { origin, dir, .. } => Some(origin + dir * (p - origin).dot(dir)),
         _ => None,
@@ -126,7 +124,8 @@ fn are_axes_apart(a: &Primitive, b: &Primitive, p: &P3, tol: f64) -> bool {
     on_axis(a).zip(on_axis(b)).is_some_and(|(p, q)| (p - q).norm() > 0.5 * tol)
 }
 
-/// Newton steps of minimal length from `x`; `None` when they do not lead to a member within the tolerance.
+/// Iterates Newton steps of minimal length from `x`. Returns `None` if they do not converge to a member
+/// within the tolerance.
 fn converged(
     a: &Primitive,
     b: &Primitive,
@@ -135,13 +134,14 @@ fn converged(
     (tol, extent): (f64, f64),
 ) -> Option<Critical> {
     let len = extent.max(tol);
-    // Directions in which the distance changes by less than the tolerance over the extent are the family's.
-    let flat = (SLACK * tol / len).clamp(1e-10, 1e-3);
+    // Directions along which the distance changes by less than the tolerance over the extent are tangent
+    // to the family.
+    let max_flat_singular = (MAX_MEMBER_RESIDUAL * tol / len).clamp(1e-10, 1e-3);
     let n_points = [a, b].iter().filter(|p| matches!(p, Primitive::Point { .. })).count();
     let mut is_family = false;
     for _ in 0..30 {
         let sys = system(a, b, &x, len);
-        let (step, dimension) = short_step(&sys, flat)?;
+        let (step, dimension) = min_norm_step(&sys, max_flat_singular)?;
         is_family = dimension > n_points;
         let size = step.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let turn = math::hypot(step[2], step[3]);
@@ -153,7 +153,7 @@ fn converged(
     }
     let r = system(a, b, &x, len).r;
     let (sa, sb) = (sample(a, x.s), sample(b, x.t));
-    let fits = r.iter().all(|v| v.abs() * len <= SLACK * tol.max(1e-14 * len));
+    let fits = r.iter().all(|v| v.abs() * len <= MAX_MEMBER_RESIDUAL * tol.max(1e-14 * len));
     let distance = (sb.c - sa.c).dot(&x.n) - sa.sigma - sb.sigma;
     (fits && is_family && distance >= least && on_nappe(&sa, tol) && on_nappe(&sb, tol)).then(|| Critical {
         p_a: sa.c + x.n * sa.sigma,
@@ -163,28 +163,30 @@ fn converged(
     })
 }
 
-/// The step of minimal length that solves the system in its stiff directions, and the number of the others (a
-/// point's missing parameter counts as one).
-fn short_step(sys: &System, flat: f64) -> Option<([f64; 4], usize)> {
+/// Returns the step of minimal length that solves the system in its stiff directions, and the number of
+/// the other directions (the missing parameter of a point counts as one).
+fn min_norm_step(sys: &System, max_flat_singular: f64) -> Option<([f64; 4], usize)> {
     let j = Matrix4::from_fn(|r, c| sys.j[r][c]);
     let svd = j.try_svd(true, true, f64::EPSILON, 100)?;
     let (u, v_t) = (svd.u?, svd.v_t?);
     let y = u.transpose() * Vector4::from(sys.r);
     let scaled = Vector4::from_fn(|i, _| {
         let s = svd.singular_values[i];
-        if s > flat { -y[i] / s } else { 0.0 }
+        if s > max_flat_singular { -y[i] / s } else { 0.0 }
     });
     let step = v_t.transpose() * scaled;
-    let dimension = svd.singular_values.iter().filter(|&&s| s <= flat).count();
+    let dimension = svd.singular_values.iter().filter(|&&s| s <= max_flat_singular).count();
     step.iter().all(|v| v.is_finite()).then(|| (step.into(), dimension))
 }
 
-/// Skeleton parameters and normals from a point near A: first with the normal at the guess, then with those
-/// along the connection of the skeletons, both ways, then where the skeletons touch.
+/// Returns starts (skeleton parameters and normals) from a point near A: first with the normal at the
+/// guess, then with both normals along the connection of the skeletons, then at points where the
+/// skeletons touch.
 fn starts(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64) -> ArrayVec<Pair, 13> {
     let from_a = signed_distance(a, p_guess);
     let from_b = signed_distance(b, p_guess).map(|d| -d.gradient);
-    // The normal is that of a surface where there is one, else the direction between the features.
+    // The normal is that of a surface if one of the features is a surface, else the direction between
+    // the features.
     let n = match (is_thin(a), is_thin(b)) {
         (false, _) => from_a.map(|d| d.gradient).or(from_b),
         (true, false) => from_b,
@@ -197,7 +199,7 @@ fn starts(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64) -> ArrayVec<Pair
     let mut out = ArrayVec::new();
     out.push(Pair { s, t: partner(b, &at.c, &p_a, &n), n });
     for t in nearest(b, &at.c) {
-        // The direction of w among those with A's product with its axis.
+        // The normal closest to the direction of w among those with A's required product with its axis.
         let w = sample(b, t).c - at.c;
         let Some(e) = unit(w - at.d1 * w.dot(&at.d1)) else { continue };
         let cos_phi = (1.0 - at.slope * at.slope).sqrt();
@@ -217,7 +219,8 @@ fn starts(a: &Primitive, b: &Primitive, p_guess: &P3, tol: f64) -> ArrayVec<Pair
     out
 }
 
-/// Arc lengths of A and B where their tangents are parallel, with a circle among them.
+/// Returns the arc lengths of A and B at which their tangents are parallel. Empty unless one is a circle
+/// and the other a line or a circle.
 fn parallel_tangents(a: &Primitive, b: &Primitive) -> ArrayVec<(f64, f64), 8> {
     match (a, b) {
         (Primitive::Line { origin, dir, .. }, Primitive::Circle { frame, radius, .. }) => {
@@ -244,7 +247,8 @@ fn is_thin(p: &Primitive) -> bool {
         || matches!(p, Primitive::Line { sigma, slope, .. } if *sigma == 0.0 && *slope == 0.0)
 }
 
-/// Arc length on B where the connection from A's sphere at `c_a` comes closest to the normal `n`.
+/// Returns the arc length on B at which the connection from A's sphere at `c_a` is closest to the
+/// direction of the normal `n`.
 fn partner(b: &Primitive, c_a: &P3, p_a: &P3, n: &V3) -> f64 {
     let off_normal = |v: V3| v - n * v.dot(n);
     match *b {
@@ -258,14 +262,16 @@ fn partner(b: &Primitive, c_a: &P3, p_a: &P3, n: &V3) -> f64 {
             let t = arc_length(b, p_a, Some(&-n));
             let miss = |t: f64| off_normal(sample(b, t).c - c_a).norm();
             let far = t + std::f64::consts::PI * radius;
-            // Both lie along the normal when the circles are coaxial: then the one that the normal points to.
+            // For coaxial circles both lie along the normal; then the one that the normal points to is
+            // the partner.
             if miss(far) < 0.5 * miss(t) - 1e-9 * radius.abs() { far } else { t }
         }
         _ => 0.0,
     }
 }
 
-/// Arc lengths of the points of B's skeleton nearest to `p` and, on a circle, farthest from it.
+/// Returns the arc length of the point of B's skeleton nearest to `p` and, on a circle, that of the
+/// farthest point.
 fn nearest(b: &Primitive, p: &P3) -> ArrayVec<f64, 2> {
     let t = arc_length(b, p, None);
     let mut out = ArrayVec::new();
@@ -276,17 +282,19 @@ fn nearest(b: &Primitive, p: &P3) -> ArrayVec<f64, 2> {
     out
 }
 
-/// Arc length of the sphere that touches `p` with outward normal `n`.
+/// Returns the arc length of the sphere that touches `p` with outward normal `n`; without a normal, that
+/// of the nearest point of the skeleton.
 fn arc_length(skeleton: &Primitive, p: &P3, n: Option<&V3>) -> f64 {
     match *skeleton {
         Primitive::Plane { .. } | Primitive::Point { .. } => 0.0,
         Primitive::Line { origin, dir, sigma, slope } => {
-            // Along the axis: p = c + σ n with n·dir = -slope.
+            // On the surface p = c + σ n with n·dir = -slope.
             let along = (p - origin).dot(&dir);
             if n.is_some() { (along + slope * sigma) / (1.0 - slope * slope) } else { along }
         }
         Primitive::Circle { frame, radius, sigma } => {
-            // The sphere of the inner sheet of a spindle torus has its centre on the other side of the axis.
+            // On the inner sheet of a spindle torus the sphere's centre is on the opposite side of the
+            // axis.
             let (q, side) = n.map_or((*p, 1.0), |n| (p - n * sigma, radius.signum()));
             let x = frame.local(&q);
             math::atan2(side * x.y, side * x.x) * radius

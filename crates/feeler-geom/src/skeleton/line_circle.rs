@@ -1,13 +1,16 @@
 //! A line (cylinder, cone, straight edge) and a circle (torus, circular edge).
 //!
-//! With `P` the point of the circle at θ, `e` the unit tangent there, `u` the axis and `m` the line's slope,
-//! a pair needs `± cos φ ŵ_⊥·e = m u·e`, `w_⊥` the part of `P - o` across the axis. For constant radius (m
-//! = 0) that is a trigonometric polynomial of degree 2 in θ, else one of degree 4 after squaring:
-//! `cos²φ (w_⊥·e)² = m² |w_⊥|² (u·e)²`. Points where the axis meets the circle are roots of both.
+//! Let `P` be the point of the circle at θ, `e` the unit tangent there, `u` the axis, `m` the line's
+//! slope and `w_⊥` the part of `P - o` orthogonal to the axis. A critical pair satisfies `± cos φ ŵ_⊥·e
+//! = m u·e`. For constant radius (m = 0) this is a trigonometric polynomial of degree 2 in θ; otherwise
+//! squaring gives one of degree 4: `cos²φ (w_⊥·e)² = m² |w_⊥|² (u·e)²`. Points where the axis intersects
+//! the circle are roots of both.
 
-use super::around::{Found, Harmonic, LEAST, Swing, add, amplitude, is_near, polished};
+use super::around::{
+    AxisDistance, Found, Harmonic, MIN_HARMONIC, add, amplitude, is_near_harmonic_zero, polished,
+};
 use super::signed_distance::across;
-use super::simple::{Doubt, Guess, Places, State, settled};
+use super::simple::{Guess, SimpleSolutions, State, Undecided, simple_solution};
 use super::solve::{Job, Pair, Sample, Solutions, on_nappe, sample};
 use super::{Family, Primitive};
 use crate::roots::{TrigPoly, TrigRoots, trig_roots};
@@ -15,17 +18,17 @@ use crate::unit_angle::UnitAngle;
 use crate::{Frame, P3, V3, math};
 use std::f64::consts::{PI, TAU};
 
-/// The line's and the circle's data.
+/// Geometry of the line and the circle.
 pub(super) struct Poses {
-    /// Axis: point, direction, slope of the radius.
+    /// Axis of the line: point, direction and slope of the radius.
     origin: P3,
     u: V3,
     pub(super) slope: f64,
     pub(super) cos_phi: f64,
-    /// Circle.
+    /// Frame and radius of the circle.
     frame: Frame,
     pub(super) radius: f64,
-    /// From the circle's centre to the nearest point of the axis.
+    /// Vector from the circle's centre to the nearest point of the axis.
     offset: V3,
 }
 
@@ -36,7 +39,7 @@ impl Poses {
     }
 }
 
-/// Line (A) against circle (B).
+/// Adds the critical pairs of line A and circle B.
 pub(super) fn solve(job: &mut Job<'_>) {
     let (&Primitive::Line { origin, dir: u, slope, .. }, &Primitive::Circle { frame, radius, .. }) =
         (job.a, job.b)
@@ -46,43 +49,43 @@ pub(super) fn solve(job: &mut Job<'_>) {
     let poses = Poses::new(&origin, &u, slope, frame, radius);
     coaxial_family(job, &poses);
     let forms = Forms::new(&poses);
-    if job.out.family.is_none() && around(job, &poses, &forms).is_some() {
+    if job.out.family.is_none() && solve_encircling(job, &poses, &forms).is_some() {
         return;
     }
     tangent_family(job, &poses);
 
     let mut found = Solutions::new(job, radius);
-    let Some(places) = candidates(job, &poses, &forms) else { return };
-    if job.out.family.is_some() || all_simple(job, &poses, &places, &mut found).is_err() {
+    let Some(positions) = candidates(job, &poses, &forms) else { return };
+    if job.out.family.is_some() || all_simple(job, &poses, &positions, &mut found).is_err() {
         found.clear();
-        try_everything(job, &poses, &places, &mut found);
+        try_everything(job, &poses, &positions, &mut found);
     }
     found.finish(job);
 }
 
-/// Finds the solutions in the range when all there are, in range or not, are simple.
+/// Finds the solutions in the range if all solutions, in range or not, are simple.
 ///
-/// On each side of the line the distance `±cos φ |w_⊥| - m w·u` is a function on the circle with as many
-/// minima as maxima. Two derivatives tell whether a root is one of them, and only what is asked for is
-/// brought to rounding.
+/// The distance `±cos φ |w_⊥| - m w·u` on each side of the line is a function on the circle with equal
+/// numbers of minima and maxima. Two derivatives decide whether a root is one of them. Only solutions
+/// that may be in the range are refined to rounding.
 fn all_simple(
     job: &Job<'_>,
     p: &Poses,
-    places: &[UnitAngle],
+    positions: &[UnitAngle],
     found: &mut Solutions<'_>,
-) -> Result<(), Doubt> {
+) -> Result<(), Undecided> {
     let radius_sum = job.a.sigma() + job.b.sigma();
-    // With a constant radius both sides have the same roots, and each solution stands for both.
+    // With a constant radius both sides have the same roots, and each solution represents both.
     let sides: &[f64] = if p.slope == 0.0 { &[1.0] } else { &[1.0, -1.0] };
-    let mut of_side: [Places; 2] = Default::default();
-    for &place in places {
-        let foot = Foot::at(p, place);
+    let mut of_side: [SimpleSolutions; 2] = Default::default();
+    for &position in positions {
+        let foot = Foot::at(p, position);
         let mut is_root = false;
-        for (&side, places) in sides.iter().zip(&mut of_side) {
-            let Some((guess, state)) = settled(OnSide { poses: p, side, foot })? else { continue };
+        for (&side, simple) in sides.iter().zip(&mut of_side) {
+            let Some((guess, state)) = simple_solution(OnSide { poses: p, side, foot })? else { continue };
             let foot = guess.foot;
             is_root = true;
-            if !places.add(foot.place, &state)? {
+            if !simple.add(foot.position, &state)? {
                 continue;
             }
             let distance = guess.distance();
@@ -91,50 +94,51 @@ fn all_simple(
             if !(wanted && job.may_be_on_nappe(&sample(job.a, guess.along()))) {
                 continue;
             }
-            if foot.dist > job.coarse(NEAR) {
-                let guess = polished(guess).ok_or(Doubt)?;
+            if foot.dist > job.scaled_length(MIN_AXIS_DISTANCE) {
+                let guess = polished(guess).ok_or(Undecided)?;
                 found.add_exact(guess.spheres(job), guess.normal());
             } else {
                 found.refine_simple(guess.pair())?;
             }
         }
         if !is_root {
-            return Err(Doubt);
+            return Err(Undecided);
         }
     }
-    let are_complete = |places| Places::are_complete(std::slice::from_ref(places), 2);
-    if of_side[..sides.len()].iter().all(are_complete) { Ok(()) } else { Err(Doubt) }
+    let are_complete = |simple| SimpleSolutions::are_complete(std::slice::from_ref(simple), 2);
+    if of_side[..sides.len()].iter().all(are_complete) { Ok(()) } else { Err(Undecided) }
 }
 
-/// Distance from the axis, relative to the sizes, from which on the direction from it is the normal to nearly
-/// all digits.
-const NEAR: f64 = 1e-3;
+/// Distance from the axis, relative to the sizes, above which the direction from the axis gives the
+/// normal to nearly all digits. With a smaller value normals are dominated by rounding; with a larger
+/// one more solutions need refinement.
+const MIN_AXIS_DISTANCE: f64 = 1e-3;
 
-/// A point of the circle seen from the line.
+/// Point of the circle relative to the line.
 #[derive(Clone, Copy)]
 struct Foot {
-    place: UnitAngle,
-    /// Unit radius and tangent of the circle.
+    position: UnitAngle,
+    /// Unit radial direction and unit tangent of the circle.
     e_r: V3,
     e: V3,
-    /// From the axis to the point, its length, and the place along the axis.
+    /// Vector from the axis to the point, its length, and the coordinate along the axis.
     across: V3,
     dist: f64,
     along: f64,
 }
 
 impl Foot {
-    fn at(p: &Poses, place: UnitAngle) -> Self {
-        let UnitAngle { cos, sin } = place;
+    fn at(p: &Poses, position: UnitAngle) -> Self {
+        let UnitAngle { cos, sin } = position;
         let e_r = p.frame.x * cos + p.frame.y * sin;
         let e = p.frame.y * cos - p.frame.x * sin;
         let w = across(&(e_r * p.radius - p.offset), &p.u);
         let along = (p.frame.origin + e_r * p.radius - p.origin).dot(&p.u);
-        Self { place, e_r, e, across: w, dist: w.norm(), along }
+        Self { position, e_r, e, across: w, dist: w.norm(), along }
     }
 }
 
-/// A guess of a critical point of the distance on one side of the line.
+/// Approximate critical point of the distance on one side of the line.
 #[derive(Clone, Copy)]
 pub(super) struct OnSide<'a> {
     poses: &'a Poses,
@@ -143,84 +147,87 @@ pub(super) struct OnSide<'a> {
 }
 
 impl<'a> OnSide<'a> {
-    pub(super) fn at(poses: &'a Poses, side: f64, place: UnitAngle) -> Self {
-        Self { poses, side, foot: Foot::at(poses, place) }
+    pub(super) fn at(poses: &'a Poses, side: f64, position: UnitAngle) -> Self {
+        Self { poses, side, foot: Foot::at(poses, position) }
     }
 
-    /// Signed distance, but for the constant radii.
+    /// Returns the signed distance without the constant radii.
     pub(super) fn distance(&self) -> f64 {
         self.side * self.poses.cos_phi * self.foot.dist - self.poses.slope * self.foot.along
     }
 
-    /// The place on the circle.
-    pub(super) fn place(&self) -> UnitAngle {
-        self.foot.place
+    /// Returns the angular position on the circle.
+    pub(super) fn position(&self) -> UnitAngle {
+        self.foot.position
     }
 
-    /// The place on the line.
+    /// Returns the arc length on the line.
     fn along(&self) -> f64 {
         let Self { poses: p, side, foot } = self;
         foot.along + p.slope * side * foot.dist / p.cos_phi
     }
 
-    /// The spheres about the places on both.
+    /// Returns the spheres about the two points.
     pub(super) fn spheres(&self, job: &Job<'_>) -> [Sample; 2] {
         let on_circle = self.poses.frame.origin + self.foot.e_r * self.poses.radius;
         [sample(job.a, self.along()), Sample::of_point(on_circle, job.b.sigma())]
     }
 
-    /// The normal.
+    /// Returns the unit normal.
     pub(super) fn normal(&self) -> V3 {
         let Self { poses: p, side, foot } = self;
         (foot.across * (side * p.cos_phi / foot.dist) - p.u * p.slope).normalize()
     }
 
-    /// The places on both, and the normal.
+    /// Returns the arc lengths on both and the normal.
     fn pair(&self) -> Pair {
-        Pair { s: self.along(), t: self.foot.place.angle() * self.poses.radius, n: self.normal() }
+        Pair { s: self.along(), t: self.foot.position.angle() * self.poses.radius, n: self.normal() }
     }
 }
 
 impl Guess for OnSide<'_> {
     fn state(&self) -> Option<State> {
         let (p, foot) = (self.poses, &self.foot);
-        // First and second derivative by θ, over the radius.
+        // First and second derivative by θ, divided by the radius.
         let g = foot.across * (self.side * p.cos_phi / foot.dist) - p.u * p.slope;
-        // The part of the tangent that turns around the axis.
+        // Component of the tangent around the axis.
         let turning = p.u.cross(&foot.across).dot(&foot.e) / foot.dist;
         let bending = p.radius / foot.dist;
         let det = self.side * p.cos_phi * bending * turning * turning - g.dot(&foot.e_r);
         let step = -g.dot(&foot.e) / det;
         let size = 1.0 + bending;
-        Some(State { step, size: step.abs(), det, curving: size * size, allowed: f64::INFINITY })
+        Some(State { step, size: step.abs(), det, derivative_bound: size * size, max_size: f64::INFINITY })
     }
 
     fn stepped(&self, state: &State) -> Self {
-        Self { foot: Foot::at(self.poses, self.foot.place.stepped(state.step)), ..*self }
+        Self { foot: Foot::at(self.poses, self.foot.position.stepped(state.step)), ..*self }
     }
 }
 
-/// The solutions that any candidate leads to, and any point of the circle when one seems to be missing.
-fn try_everything(job: &Job<'_>, p: &Poses, places: &[UnitAngle], found: &mut Solutions<'_>) {
-    for place in places {
-        starts(p, place.angle(), &mut |start| found.try_start(start, GATE));
+/// Refines every candidate and, if a solution seems to be missing, starts from samples of the circle.
+fn try_everything(job: &Job<'_>, p: &Poses, positions: &[UnitAngle], found: &mut Solutions<'_>) {
+    for position in positions {
+        starts(p, position.angle(), &mut |start| found.try_start(start, MAX_START_RESIDUAL));
     }
     if job.out.family.is_none() && !found.balanced() {
-        for k in 0..SAMPLES {
-            starts(p, TAU * f64::from(k) / f64::from(SAMPLES), &mut |start| {
+        for k in 0..NUM_EXTRA_STARTS {
+            starts(p, TAU * f64::from(k) / f64::from(NUM_EXTRA_STARTS), &mut |start| {
                 found.try_start(start, f64::INFINITY);
             });
         }
     }
 }
 
-/// Residual above which a candidate does not belong to this root: roots are known to 1e-4 at worst
-/// (fourfold).
-const GATE: f64 = 0.05;
-/// Points of the circle tried when the indices show that a solution is missing.
-const SAMPLES: u32 = 64;
+/// Residual (dimensionless) above which a candidate does not belong to its root; roots are accurate to
+/// 1e-4 at worst (fourfold ones). With a larger value wrong candidates are refined; with a smaller one
+/// roots are lost.
+const MAX_START_RESIDUAL: f64 = 0.05;
+/// Number of points of the circle that Newton's iteration starts from if the indices show that a
+/// solution is missing. With more points the search is slower; with fewer points solutions may stay
+/// missing.
+const NUM_EXTRA_STARTS: u32 = 64;
 
-/// What the equation is made of, as functions of θ.
+/// Terms of the equation as functions of θ.
 pub(super) struct Forms {
     /// `w_⊥·e`.
     pub(super) across_e: TrigPoly,
@@ -249,7 +256,8 @@ impl Forms {
     }
 }
 
-/// Places of the circle where a pair can be; `None` for coaxial poses, which have no isolated pairs.
+/// Returns the angular positions on the circle of possible pairs; `None` for coaxial poses, which have
+/// no isolated pairs.
 fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
     let Forms { across_e, along_e, across_sq } = forms;
     if across_e.size() + p.slope.abs() * p.radius * along_e.size() <= job.noise {
@@ -263,7 +271,7 @@ fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
     let poly = left.mul(&left).add(&right.mul(&right).mul(across_sq).scale(-1.0));
     let size = left.size() * left.size() + right.size() * right.size() * across_sq.size();
     trig_roots(&poly, 64.0 * f64::EPSILON * size).or_else(|| {
-        // The square vanishes identically: zeros of its factors remain.
+        // The squared equation holds identically, so the zeros of its factors are the candidates.
         let mut roots = trig_roots(across_e, 0.0).unwrap_or_default();
         for root in trig_roots(along_e, 0.0).unwrap_or_default() {
             let _ = roots.try_push(root);
@@ -272,9 +280,9 @@ fn candidates(job: &Job<'_>, p: &Poses, forms: &Forms) -> Option<TrigRoots> {
     })
 }
 
-/// Pairs to start Newton's iteration from at `theta`: normals orthogonal to the tangent with the given
-/// product with the axis, and normals along `w` with that product; where both are well conditioned they
-/// agree.
+/// Passes to `try_start` the pairs at `theta` that Newton's iteration can start from. Their normals have
+/// the required product with the axis and are either orthogonal to the tangent or along `w`. If both are
+/// well conditioned they agree.
 fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
     let (sin, cos) = math::sin_cos(theta);
     let e_r = p.frame.x * cos + p.frame.y * sin;
@@ -298,8 +306,8 @@ fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
         }
     }
     let dist = w_across.norm();
-    // Nearly parallel tangents, and points that nearly coincide, leave it to the other one to give the
-    // normal.
+    // Nearly parallel tangents do not give a normal, and neither do points that nearly coincide; the
+    // other source is used then.
     if (sin_sq < 2.5e-3 || nu_sq < 0.1) && dist > 1e-14 * p.radius {
         emit(w_across * (p.cos_phi / dist) - p.u * p.slope);
         if p.slope != 0.0 {
@@ -308,10 +316,10 @@ fn starts(p: &Poses, theta: f64, try_start: &mut impl FnMut(Pair)) {
     }
 }
 
-/// The circle at constant distance from the line's surface: coaxial poses.
+/// Adds the family of coaxial poses: the circle has a constant distance from the line's surface.
 fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
     let sigma = job.a.sigma() + job.b.sigma();
-    // Nearly always two points tell, for both sides.
+    // In most poses two points suffice to exclude a family on both sides.
     let [first, last] = [p.radius, -p.radius].map(|r| {
         let x = p.frame.origin + p.frame.x * r - p.origin;
         (p.cos_phi * across(&x, &p.u).norm(), p.slope * x.dot(&p.u))
@@ -321,8 +329,8 @@ fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
         return;
     }
     for side in [1.0, -1.0] {
-        let (mut lo, mut hi, mut used) = (f64::INFINITY, f64::NEG_INFINITY, false);
-        // Opposite points first: they tell at once that there is no family.
+        let (mut lo, mut hi, mut is_on_used_nappe) = (f64::INFINITY, f64::NEG_INFINITY, false);
+        // Opposite points come first because they exclude a family soonest.
         for k in [0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15] {
             let (sin, cos) = math::sin_cos(TAU * f64::from(k) / 16.0);
             let x = p.frame.origin + (p.frame.x * cos + p.frame.y * sin) * p.radius - p.origin;
@@ -333,15 +341,16 @@ fn coaxial_family(job: &mut Job<'_>, p: &Poses) {
             if hi - lo > job.tol {
                 break;
             }
-            used |= on_nappe(&sample(job.a, along + p.slope * dist / p.cos_phi), job.tol);
+            is_on_used_nappe |= on_nappe(&sample(job.a, along + p.slope * dist / p.cos_phi), job.tol);
         }
-        if hi - lo <= job.tol && used {
+        if hi - lo <= job.tol && is_on_used_nappe {
             job.add_family(Family::One, lo, hi);
         }
     }
 }
 
-/// The axis touching the circle: every normal of the common cross-section is one of a pair.
+/// Adds the family of an axis that touches the circle: every normal of the common cross-section belongs
+/// to a critical pair.
 fn tangent_family(job: &mut Job<'_>, p: &Poses) {
     let (sigma_a, sigma_b) = (job.a.sigma(), job.b.sigma());
     let len = p.radius.min(job.extent);
@@ -353,8 +362,8 @@ fn tangent_family(job: &mut Job<'_>, p: &Poses) {
         let dist = (b.c - a.c).norm();
         if 2.0 * dist <= job.tol && a.d1.cross(&b.d1).norm() * len <= job.tol {
             if sigma_a == 0.0 && sigma_b == 0.0 {
-                // Edges that touch to rounding: one pair, whose normal is free. In the circle's plane it
-                // tells inside from outside.
+                // Edges that touch to rounding have one pair, whose normal is free. A normal in the
+                // circle's plane separates inside from outside.
                 if dist.max(a.d1.cross(&b.d1).norm() * len) <= job.noise {
                     job.add(&Pair { s, t, n: b.d2.normalize() });
                 }
@@ -365,7 +374,8 @@ fn tangent_family(job: &mut Job<'_>, p: &Poses) {
     }
 }
 
-/// Arc lengths on the line and on the circle where the tangents are as parallel as they get.
+/// Returns the arc lengths on the line and on the circle at which the angle between the tangents is
+/// smallest.
 pub(super) fn parallel_tangents(origin: &P3, u: &V3, frame: &Frame, radius: f64) -> [(f64, f64); 2] {
     let theta = math::atan2(-u.dot(&frame.x), u.dot(&frame.y));
     [theta, theta + PI].map(|theta| {
@@ -375,38 +385,40 @@ pub(super) fn parallel_tangents(origin: &P3, u: &V3, frame: &Frame, radius: f64)
     })
 }
 
-/// Adds all pairs of a line and a circle in the range; `None`, with nothing added, unless the circle goes
-/// round the line evenly.
-pub(super) fn around(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
+/// Adds all pairs of a line and a circle in the range if the circle encircles the line evenly. Returns
+/// `None` otherwise, with nothing added.
+pub(super) fn solve_encircling(job: &mut Job<'_>, p: &Poses, forms: &Forms) -> Option<()> {
     let square = &forms.across_sq;
-    let swing = Swing::new(square.cos[0], [1, 2].map(|k| amplitude(square, k)))?;
+    let axis_distance = AxisDistance::new(square.cos[0], [1, 2].map(|k| amplitude(square, k)))?;
     let by_slope = p.slope.abs() * amplitude(&forms.along_e, 1);
     let double = p.cos_phi * amplitude(&forms.across_e, 2);
-    let (rest, rest_rate) =
-        (double + by_slope * swing.off, 2.0 * double + by_slope * (swing.off + swing.rate));
+    let (rest, rest_rate) = (
+        double + by_slope * axis_distance.max_deviation,
+        2.0 * double + by_slope * (axis_distance.max_deviation + axis_distance.max_rate),
+    );
     let radius_sum = job.a.sigma() + job.b.sigma();
     let is_even = p.slope == 0.0;
     let mut found = Found::new();
     for side in [1.0, -1.0] {
         let first = |of: fn(&TrigPoly) -> f64| {
-            p.cos_phi * side * of(&forms.across_e) - p.slope * swing.middle * of(&forms.along_e)
+            p.cos_phi * side * of(&forms.across_e) - p.slope * axis_distance.mean * of(&forms.along_e)
         };
         let harmonic = Harmonic { cos: first(|f| f.cos[1]), sin: first(|f| f.sin[1]), rest, rest_rate };
-        let zero = harmonic.zero(swing.middle * LEAST)?;
-        let change = p.radius * harmonic.change(&swing);
-        for place in [zero, zero.opposite()] {
-            let start = OnSide::at(p, side, place);
+        let zero = harmonic.zero(axis_distance.mean * MIN_HARMONIC)?;
+        let max_change = p.radius * harmonic.max_change(&axis_distance);
+        for position in [zero, zero.opposite()] {
+            let start = OnSide::at(p, side, position);
             let distance = start.distance();
-            let may_count = |d: f64| job.may_be_in_range(d - radius_sum, change);
+            let may_count = |d: f64| job.may_be_in_range(d - radius_sum, max_change);
             if may_count(distance) || is_even && may_count(-distance) {
                 let guess = polished(start)?;
-                if !is_near(guess.place(), place) {
+                if !is_near_harmonic_zero(guess.position(), position) {
                     return None;
                 }
                 found.push((guess.spheres(job), guess.normal()));
             }
         }
-        // With a constant radius both sides have the same zeros, and each stands for both.
+        // With a constant radius both sides have the same zeros, and each represents both.
         if is_even {
             break;
         }

@@ -1,33 +1,34 @@
 //! Two lines: cylinders, cones and straight edges in any mix.
 //!
-//! `n` has given products with both axes, hence (up to) two candidates `n = n_∥ ± ν k` with `k` the common
-//! perpendicular, and `w = h n` is linear in the two parameters and `h`.
+//! `n` has given dot products with both axes, hence at most two candidates `n = n_∥ ± ν k` with `k` the
+//! common perpendicular; `w = h n` is linear in the two parameters and `h`.
 //!
 //! # Conditioning
-//! Everything is written in the orthonormal basis `(u, g, k)` of the first axis, and the second axis enters
-//! through `v - u`, whose subtraction is exact for nearly parallel axes: the solution is as good as the axes,
-//! whatever their angle.
+//! All vectors are expressed in the orthonormal basis `(u, g, k)` of the first axis. The second axis
+//! enters through `v - u`, whose subtraction is exact for nearly parallel axes, so the solution is as
+//! accurate as the axes at any angle between them.
 
 use super::signed_distance::across;
 use super::solve::{Job, Pair, on_nappe, sample};
 use super::{Family, Primitive};
 use crate::V3;
 
-/// The pair of lines, the second one reversed if need be so that the axes enclose at most a right angle.
+/// The pair of lines, the second one reversed if necessary so that the angle between the axes is at most
+/// 90°.
 struct Lines {
     u: V3,
     /// Slopes of A and of the (reversed) B.
     slope_a: f64,
     slope_b: f64,
-    /// From A's origin to B's.
+    /// Vector from A's origin to B's.
     q: V3,
-    /// cos of the angle between the axes, and 1 - cos.
+    /// Cosine of the angle between the axes, and one minus the cosine.
     cos: f64,
     versine: f64,
-    /// Component of B's axis across A's, and its length.
+    /// Component of B's axis orthogonal to A's, and its length.
     v_across: V3,
     sin: f64,
-    /// +1, or -1 when B was reversed.
+    /// +1, or -1 if B was reversed.
     sense: f64,
 }
 
@@ -60,9 +61,9 @@ pub(super) fn solve(job: &mut Job<'_>) {
     isolated(job, &lines);
 }
 
-/// The two isolated candidates.
+/// Adds the two isolated candidates.
 fn isolated(job: &mut Job<'_>, l: &Lines) {
-    // Axes that are parallel to rounding over the features have no isolated pair within reach.
+    // Axes that are parallel to rounding over the features have no isolated pair near the features.
     if l.sin <= 8.0 * f64::EPSILON || l.sin * job.extent <= job.noise {
         return;
     }
@@ -74,8 +75,8 @@ fn isolated(job: &mut Job<'_>, l: &Lines) {
     let nu_sq = (cos_phi - p) * (cos_phi + p);
     let rounding = 8.0 * f64::EPSILON * (1.0 + (l.slope_a.abs() + l.slope_b.abs()) / l.sin);
     if nu_sq.is_nan() || nu_sq <= rounding {
-        // No common normal, or one in the plane of the axes: then the rulings are parallel, a family or
-        // nothing.
+        // Either no common normal exists, or it lies in the plane of the axes. Then the rulings are
+        // parallel and the critical pairs form a family, if there are any.
         return;
     }
     let nu = nu_sq.sqrt();
@@ -89,13 +90,14 @@ fn isolated(job: &mut Job<'_>, l: &Lines) {
     }
 }
 
-/// Parallel rulings and coaxial axes, judged by how much the distance varies along them.
+/// Adds families of parallel rulings and coaxial axes: those along which the distance varies by at most
+/// the tolerance.
 ///
-/// Seen from A, the sphere of B at `t` has the signed distance
-/// `± cos φ_a |x_⊥| - slope_a x·u - σ_a - σ_b(t)`, `x = q + t v`: affine plus a convex or concave term, whose
-/// extremes over an interval are at its ends and at one stationary point.
+/// From A, the sphere of B at `t` has the signed distance `± cos φ_a |x_⊥| - slope_a x·u - σ_a - σ_b(t)`
+/// with `x = q + t v`. This is affine plus a convex or concave term, so its extremes over an interval
+/// are at the ends and at one stationary point.
 fn families(job: &mut Job<'_>, l: &Lines) {
-    // Midway between the origins is where both features can be.
+    // The features lie near their origins, so the interval is centred midway between the origins.
     let mid = -0.5 * l.q.dot(&(l.u * l.cos + l.v_across));
     let range = [mid - job.extent, mid + job.extent];
     let cos_phi = (1.0 - l.slope_a * l.slope_a).sqrt();
@@ -109,42 +111,47 @@ fn families(job: &mut Job<'_>, l: &Lines) {
     let edges = [job.a, job.b]
         .iter()
         .all(|p| matches!(p, Primitive::Line { sigma, slope, .. } if *sigma == 0.0 && *slope == 0.0));
-    if 2.0 * widest + 2.0 * slope.abs() * job.extent <= job.tol && used(job, l, &range, 0.0) {
+    if 2.0 * widest + 2.0 * slope.abs() * job.extent <= job.tol && is_on_used_nappes(job, l, &range, 0.0) {
         let at = base + slope * mid;
         let family = if edges { Family::One } else { Family::Two };
         job.add_family(family, at - job.tol, at + job.tol);
         return;
     }
-    // Axes that cross at less than some tolerances over the range: distances differ about as much around the
-    // axes as along them, and a ruling is no better than its neighbours.
+    // Axes that cross and stay within a few tolerances of each other over the range have no family of
+    // rulings: the distance varies about as much around the axes as along them.
     let nearest = (l.sin > 0.0)
         .then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin))
         .map_or(q_across.norm(), |t| offset(t.max(range[0]).min(range[1])).norm());
     if widest <= NEARLY_COAXIAL * job.tol && nearest <= 0.5 * widest {
         return;
     }
-    // Past the point where the axes meet, rulings of cones go over into those of the other side, on the other
-    // nappe.
-    let meet = (l.sin > 0.0).then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin));
+    // Beyond the point where the axes intersect, rulings of cones continue on the opposite side, on the
+    // other nappe.
+    let crossing = (l.sin > 0.0).then(|| -q_across.dot(&l.v_across) / (l.sin * l.sin));
     let shortest = 0.5 * job.extent;
-    let parts =
-        [Some(range), meet.map(|t| [range[0], t.min(range[1])]), meet.map(|t| [t.max(range[0]), range[1]])];
+    let parts = [
+        Some(range),
+        crossing.map(|t| [range[0], t.min(range[1])]),
+        crossing.map(|t| [t.max(range[0]), range[1]]),
+    ];
     for side in [1.0, -1.0] {
         let value = |t: f64| side * cos_phi * offset(t).norm() + base + slope * t;
         for part in parts.iter().flatten().filter(|p| p[1] - p[0] >= shortest) {
             let (lo, hi) = extremes(l, &q_across, side * slope / cos_phi, part, &value);
-            if hi - lo <= job.tol && used(job, l, part, side) {
+            if hi - lo <= job.tol && is_on_used_nappes(job, l, part, side) {
                 job.add_family(Family::One, lo, hi);
             }
         }
     }
 }
 
-/// Distance of two axes (in tolerances) below which they have no families of dimension one when they cross.
+/// Distance of two crossing axes (in tolerances) below which they have no family of dimension one. With
+/// a smaller value the dimension of the family flickers between queries.
 const NEARLY_COAXIAL: f64 = 16.0;
 
-/// Smallest and largest value of `± |x_⊥| + slope t` (scaled by the closure) over an interval: at its ends,
-/// and at the stationary point, where `ratio`, the affine slope over that of `± |x_⊥|`, is balanced.
+/// Smallest and largest value of `± |x_⊥| + slope t` (scaled by the closure) over an interval. They are
+/// at the ends or at the stationary point, where the affine slope balances that of `± |x_⊥|`; `ratio` is
+/// the quotient of the two slopes.
 fn extremes(
     l: &Lines,
     q_across: &V3,
@@ -168,8 +175,8 @@ fn extremes(
     (lo, hi)
 }
 
-/// Whether the family over the range has a pair on the used nappes. `side` 0: the axes coincide.
-fn used(job: &Job<'_>, l: &Lines, range: &[f64; 2], side: f64) -> bool {
+/// Whether the family over the range has a pair on the used nappes. `side` is 0 for coinciding axes.
+fn is_on_used_nappes(job: &Job<'_>, l: &Lines, range: &[f64; 2], side: f64) -> bool {
     let cos_phi = (1.0 - l.slope_a * l.slope_a).sqrt();
     [range[0], 0.5 * (range[0] + range[1]), range[1]].iter().any(|&t| {
         let x = l.q + (l.u * l.cos + l.v_across) * t;

@@ -1,4 +1,4 @@
-//! Canonical features as families of oriented spheres: closed forms for their critical distances.
+//! Canonical features as envelopes of oriented spheres, with closed forms for their critical distances.
 //!
 //! A sphere, cylinder, cone or torus is the envelope of spheres of signed radius `σ(t)` whose centres `c(t)`
 //! lie on a point, a line or a circle; edges and vertices are the case `σ = 0`. With `n` the outward normal
@@ -8,23 +8,25 @@
 //! w := c_b - c_a = h n,   h = d + σ_a + σ_b,   n·c_a' = -σ_a',   n·c_b' = +σ_b'.
 //! ```
 //!
-//! Everything here solves these equations, one file a pair of skeletons; both signs of `h` and `h = 0` (the
-//! skeletons meet: crossing or coaxial axes) included. Each isolated pair is finished by Newton steps: in the
-//! skeletons' parameters and `n` (`solve.rs`), which stay regular at `d = 0` and at `h = 0`, or in one angle
-//! where the skeletons are well apart. Of a circle's pairs, those out of the range are left alone where all
-//! are told to be simple (`simple.rs`) or known to be as few as there can be (`around.rs`).
+//! Each submodule solves these equations for one pair of skeletons. Both signs of `h` are solutions, and
+//! so is `h = 0`, where the skeletons intersect (crossing or coaxial axes). Each isolated pair is
+//! refined by Newton steps: either in the skeletons' parameters and `n` (`solve.rs`), which stay regular
+//! at `d = 0` and at `h = 0`, or in one angle where the skeletons are well apart. Pairs of a circle
+//! outside the range are not refined if all solutions are proven to be simple (`simple.rs`) or their
+//! number is known to be the minimum (`around.rs`).
 //!
 //! # Source
 //! MATH §3; BREP §4.3.1, Table 4.1.
 //!
 //! # Deviations
-//! One formulation instead of one function a table cell; line–circle with slope and circle–circle by the real
-//! roots of a trigonometric polynomial where BREP iterates.
+//! One formulation replaces BREP's separate function for each cell of the table. Line–circle pairs with
+//! slope and circle–circle pairs use the real roots of a trigonometric polynomial, where BREP iterates.
 //!
 //! # Degenerate input
-//! Parallel, coaxial, concentric and tangent skeletons: [`Criticals::family`]. A vertex that touches a vertex
-//! or an edge (or two edges that touch along a line): every unit vector orthogonal to the tangents is a
-//! normal; one is returned, and whoever needs one inside given polars must choose it.
+//! Parallel, coaxial, concentric and tangent skeletons set [`Criticals::family`]. For a vertex that
+//! touches a vertex or an edge, and for two edges that touch along a line, every unit vector orthogonal
+//! to the tangents is a normal. One of them is returned; a caller that needs a normal inside given
+//! polars must choose it.
 
 mod around;
 mod circle_circle;
@@ -47,49 +49,50 @@ use arrayvec::ArrayVec;
 pub use family::family_foot;
 pub use over_box::{
     gradient_over_ball, range_over_box, signed_distance_gradient, signed_distance_value,
-    signed_distance_with_room,
+    signed_distance_with_clear_radius,
 };
 pub use signed_distance::{
     Bending, SignedDistance, SignedDistanceForm, signed_distance, signed_distance_form,
     signed_distance_within,
 };
 
-/// A canonical feature as seen from outside the material: a plane, or an envelope of oriented spheres.
+/// A canonical feature with the material on a known side: a plane, or an envelope of oriented spheres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Primitive {
     /// Plane through `origin` with outward unit `normal`.
     Plane {
-        /// A point.
+        /// Point on the plane.
         origin: P3,
         /// Outward unit normal.
         normal: V3,
     },
-    /// Sphere of signed radius `sigma` (vertex: 0).
+    /// Sphere of signed radius `sigma`; 0 for a vertex.
     Point {
         /// Centre.
         center: P3,
         /// Signed radius: positive when the material is inside.
         sigma: f64,
     },
-    /// Cylinder, cone or straight edge: spheres at `origin + t dir` with radius `sigma + slope t`. For a cone
-    /// `origin` is the apex, `sigma` = 0 and `slope` = ± sin(half-angle), unless [`Primitive::rebased`].
+    /// Cylinder, cone or straight edge: spheres at `origin + t dir` with radius `sigma + slope t`. A
+    /// cone has its apex at `origin`, `sigma` = 0 and `slope` = ± sin(half-angle), unless
+    /// [`Primitive::rebased`] has moved the origin.
     Line {
-        /// Point of the axis.
+        /// Point on the axis.
         origin: P3,
         /// Unit direction.
         dir: V3,
         /// Signed radius at the origin.
         sigma: f64,
-        /// Change of the signed radius per mm, in (-1, 1). The nappe where the radius has the slope's sign is
-        /// used.
+        /// Change of the signed radius per mm, in (-1, 1). The primitive is the nappe on which the
+        /// radius has the sign of the slope.
         slope: f64,
     },
     /// Torus or circular edge: spheres of signed radius `sigma` around the circle.
     Circle {
         /// Centre and axes of the circle.
         frame: Frame,
-        /// Radius of the circle, negative for the inner sheet of a spindle torus: its points belong to the
-        /// spheres on the other side of the axis, about the points at `radius` along their own headings.
+        /// Radius of the circle, negative for the inner sheet of a spindle torus. A point of the inner
+        /// sheet belongs to the sphere whose centre is on the opposite side of the axis.
         radius: f64,
         /// Signed tube radius.
         sigma: f64,
@@ -110,7 +113,7 @@ pub struct Critical {
 }
 
 impl Critical {
-    /// The same pair with A and B exchanged.
+    /// Returns the pair with A and B exchanged.
     #[must_use]
     pub fn swapped(self) -> Self {
         Self { p_a: self.p_b, p_b: self.p_a, n: -self.n, distance: self.distance }
@@ -120,7 +123,7 @@ impl Critical {
 /// Dimension of a continuous family of critical pairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
-    /// A curve of pairs (parallel cylinders, a cylinder on a plane, coaxial torus and cylinder …).
+    /// A curve of pairs (parallel cylinders, a cylinder on a plane, a coaxial torus and cylinder …).
     One,
     /// A surface of pairs (coaxial cylinders, parallel planes …).
     Two,
@@ -129,16 +132,16 @@ pub enum Family {
 /// All critical pairs of two primitives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Criticals {
-    /// Isolated pairs with distance in the range asked for, by increasing distance.
+    /// Isolated pairs with a distance in the requested range, by increasing distance.
     pub isolated: ArrayVec<Critical, 16>,
-    /// Set when the pair has (within `tol`, a length over `extent`) a continuous family of critical pairs
-    /// with distances in the range; [`family_foot`] samples it.
+    /// Dimension of the continuous family of critical pairs with distances in the range, if the
+    /// primitives have one (within `tol`, a length over `extent`). [`family_foot`] samples the family.
     pub family: Option<Family>,
 }
 
 impl Primitive {
-    /// The primitive of a canonical surface with the given orientation; `None` for a Bézier grid. A spindle
-    /// torus is taken with its outer sheet ([`Primitive::of_face`] knows better).
+    /// Returns the primitive of a canonical surface with the given orientation, or `None` for a Bézier
+    /// grid. A spindle torus yields its outer sheet; use [`Primitive::of_face`] for either sheet.
     #[must_use]
     pub fn of_surface(surface: &Surface, outward: bool) -> Option<Self> {
         let sign = if outward { 1.0 } else { -1.0 };
@@ -161,9 +164,9 @@ impl Primitive {
         })
     }
 
-    /// [`Primitive::of_surface`] for a face, which of a spindle torus is on one of the sheets
-    /// ([`on_inner_sheet`](crate::trim::on_inner_sheet)): on the inner one (where `R + r cos v` is negative)
-    /// the natural normal points to the tube's circle, and both radii change their signs.
+    /// Like [`Primitive::of_surface`], for a face that may lie on the inner sheet of a spindle torus
+    /// ([`on_inner_sheet`](crate::trim::on_inner_sheet)). On that sheet, where `R + r cos v` is
+    /// negative, the natural normal points to the tube's circle, and both radii change sign.
     #[must_use]
     pub fn of_face(surface: &Surface, outward: bool, on_inner_sheet: bool) -> Option<Self> {
         let primitive = Self::of_surface(surface, outward != on_inner_sheet)?;
@@ -175,7 +178,7 @@ impl Primitive {
         })
     }
 
-    /// The primitive of a straight or circular curve; `None` for others.
+    /// Returns the primitive of a straight or circular curve; `None` for other curves.
     #[must_use]
     pub fn of_curve(curve: &Curve) -> Option<Self> {
         match *curve {
@@ -185,15 +188,15 @@ impl Primitive {
         }
     }
 
-    /// The primitive of a vertex.
+    /// Returns the primitive of a vertex.
     #[must_use]
     pub fn of_point(p: P3) -> Self {
         Self::Point { center: p, sigma: 0.0 }
     }
 
-    /// The same primitive with a line's origin moved to the point of its axis nearest to `p`.
-    /// [`critical_pairs`] measures near-degenerate poses around the origins: call this when the feature is
-    /// far from its axis origin (a slim cone's apex).
+    /// Returns the primitive with a line's origin moved to the point of its axis nearest to `p`.
+    /// [`critical_pairs`] measures near-degenerate poses around the origins, so call this if the feature
+    /// is far from its axis origin (the apex of a slim cone).
     #[must_use]
     pub fn rebased(self, p: &P3) -> Self {
         match self {
@@ -205,7 +208,7 @@ impl Primitive {
         }
     }
 
-    /// The primitive moved by a pose.
+    /// Returns the primitive transformed by a pose.
     #[must_use]
     pub fn transformed(&self, pose: &Pose) -> Self {
         match *self {
@@ -220,7 +223,8 @@ impl Primitive {
         }
     }
 
-    /// Largest magnitude of the numbers that make the primitive: what rounding errors are relative to.
+    /// Largest magnitude (mm) of the coordinates and radii of the primitive; rounding errors are
+    /// relative to it.
     #[must_use]
     pub fn reach(&self) -> f64 {
         match *self {
@@ -231,7 +235,8 @@ impl Primitive {
         }
     }
 
-    /// The primitive with the same spheres about a circle of positive radius, if it has a negative one.
+    /// For a circle of negative radius, returns the primitive with the same spheres and a positive
+    /// radius.
     fn with_both_sheets(&self) -> Option<Self> {
         match *self {
             Self::Circle { frame, radius, sigma } if radius < 0.0 => {
@@ -241,7 +246,7 @@ impl Primitive {
         }
     }
 
-    /// Signed radius of the spheres, of a line's at its origin; a plane has none.
+    /// Signed radius of the spheres; for a line that at its origin, for a plane 0.
     fn sigma(&self) -> f64 {
         match *self {
             Self::Plane { .. } => 0.0,
@@ -249,7 +254,7 @@ impl Primitive {
         }
     }
 
-    /// Order of the kinds, to solve each unordered pair of kinds once.
+    /// Rank of the kind, used to solve each unordered pair of kinds in one order only.
     fn kind(&self) -> u8 {
         match self {
             Self::Plane { .. } => 0,
@@ -260,21 +265,22 @@ impl Primitive {
     }
 }
 
-/// All critical pairs (minima, saddles and maxima) with signed distance in `[-tol, d_max]`: `p_a` on A with
-/// outward normal `n`, `p_b` on B with outward normal `-n`, `p_b - p_a = distance n`, all to rounding of the
-/// sizes involved. On an edge `n` is orthogonal to the tangent, at a vertex it is free. Of a spindle torus,
-/// pairs on both sheets are returned.
+/// Returns all critical pairs (minima, saddles and maxima) with signed distance in `[-tol, d_max]`.
+/// `p_a` lies on A with outward normal `n`, `p_b` on B with outward normal `-n`, and `p_b - p_a =
+/// distance n`, all to rounding of the sizes involved. On an edge `n` is orthogonal to the tangent; at a
+/// vertex it is free. For a spindle torus, pairs on both sheets are returned.
 ///
-/// `extent` (mm) is the size of the features, which lie within about `extent` of the origins of their lines:
-/// near- degenerate poses count as a [`Family`] when the distance along the exact one nearby varies by less
-/// than `tol` mm over `extent`. Isolated pairs are returned all the same where they exist, so that close to a
-/// degenerate pose both come: the isolated ones are then samples of the family.
+/// `extent` (mm) is the size of the features, which lie within about `extent` of the origins of their
+/// lines. A near-degenerate pose counts as a [`Family`] if the distance along the nearby exact family
+/// varies by less than `tol` mm over `extent`. Isolated pairs are returned even then if they exist:
+/// close to a degenerate pose they are samples of the family.
 #[must_use]
 pub fn critical_pairs(a: &Primitive, b: &Primitive, d_max: f64, tol: f64, extent: f64) -> Criticals {
     critical_pairs_between(a, b, [-tol, d_max], tol, extent)
 }
 
-/// [`critical_pairs`] with signed distance in another range: negative distances are depths of penetration.
+/// Like [`critical_pairs`], for any range of signed distances; negative distances are penetration
+/// depths.
 #[must_use]
 pub fn critical_pairs_between(
     a: &Primitive,
@@ -288,7 +294,8 @@ pub fn critical_pairs_between(
     out
 }
 
-/// [`critical_pairs_between`] into `out`, which is cleared first: the results are long, and not worth a copy.
+/// Like [`critical_pairs_between`], but writes to `out`, which is cleared first. This avoids copying the
+/// large result.
 pub fn collect_critical_pairs(
     a: &Primitive,
     b: &Primitive,
@@ -298,12 +305,12 @@ pub fn collect_critical_pairs(
 ) {
     out.isolated.clear();
     out.family = None;
-    // The spheres touch both sheets of a spindle torus, and the equations hold for both.
+    // The spheres touch both sheets of a spindle torus, and the equations hold on both.
     let both = [a, b].map(Primitive::with_both_sheets);
     let (a, b) = (both[0].as_ref().unwrap_or(a), both[1].as_ref().unwrap_or(b));
     let mirrored = match (a, b) {
-        // Along the smaller circle critical points are spread, along the larger one they can be crowded
-        // together.
+        // Critical points are well separated along the smaller circle, but may cluster along the larger
+        // one.
         (Primitive::Circle { radius: r, .. }, Primitive::Circle { radius: q, .. }) => r < q,
         _ => a.kind() > b.kind(),
     };

@@ -4,8 +4,8 @@ use super::Primitive;
 use super::signed_distance::{across, sheet};
 use crate::{Obb, P3, V3};
 
-/// Value and gradient of the signed distance at a point, and the distance of that point from the places
-/// without a gradient.
+/// Value and gradient of the signed distance at a point, and the distance (mm) from the point to the
+/// nearest point without a gradient.
 fn middle(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
     match *primitive {
         Primitive::Plane { origin, normal } => ((p - origin).dot(&normal), normal, f64::INFINITY),
@@ -37,65 +37,67 @@ fn middle(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
     }
 }
 
-/// The value of [`signed_distance`](super::signed_distance()) alone; `None` on a circle's axis.
+/// Returns the value of [`signed_distance`](super::signed_distance()) without its derivatives; `None` on
+/// a circle's axis.
 #[must_use]
 pub fn signed_distance_value(primitive: &Primitive, p: &P3) -> Option<f64> {
     Some(middle(primitive, p).0).filter(|value| value.is_finite())
 }
 
-/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and a length (mm) within
-/// which the gradient exists: in a ball of less than this radius the second derivatives are no larger than
-/// the inverse of what is left of it. Where the point has no gradient the length is 0 and the gradient of no
-/// use.
+/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and a radius `r` (mm)
+/// within which the gradient exists. At a distance `x < r` from the point, the second derivatives are at
+/// most `1 / (r - x)`. Where the point itself has no gradient, the radius and the gradient are zero.
 #[must_use]
-pub fn signed_distance_with_room(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
-    let (value, gradient, room) = middle(primitive, p);
-    if value.is_finite() && gradient.x.is_finite() && !room.is_nan() {
-        return (value, gradient, room);
+pub fn signed_distance_with_clear_radius(primitive: &Primitive, p: &P3) -> (f64, V3, f64) {
+    let (value, gradient, clear_radius) = middle(primitive, p);
+    if value.is_finite() && gradient.x.is_finite() && !clear_radius.is_nan() {
+        return (value, gradient, clear_radius);
     }
-    // On an axis: the distance itself is known all the same.
+    // On an axis the distance is still defined; it is evaluated at a point just beside the axis.
     let beside =
         p + V3::new(1.0, 1.0, 1.0) * (f64::EPSILON * (1.0 + p.coords.amax() + primitive.reach()) * 64.0);
     (middle(primitive, &beside).0, V3::zeros(), 0.0)
 }
 
-/// Value and gradient of [`signed_distance`](super::signed_distance()) alone, given the primitive's
-/// [`reach`](Primitive::reach); `None` where it has no gradient, to rounding.
+/// Returns value and gradient of [`signed_distance`](super::signed_distance()) without the Hessian,
+/// given the primitive's [`reach`](Primitive::reach); `None` where the gradient does not exist, to
+/// rounding.
 #[must_use]
 pub fn signed_distance_gradient(primitive: &Primitive, reach: f64, p: &P3) -> Option<(f64, V3)> {
-    let (value, gradient, nearest) = middle(primitive, p);
+    let (value, gradient, clear_radius) = middle(primitive, p);
     let rounding = 4.0 * f64::EPSILON * (p.coords.amax() + reach);
-    (nearest > rounding && value.is_finite()).then_some((value, gradient))
+    (clear_radius > rounding && value.is_finite()).then_some((value, gradient))
 }
 
-/// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding: exact for a
-/// plane, else by the value and the gradient in the middle and what curvature makes of them, or by the way
-/// alone, whichever is tighter.
+/// Bounds of [`signed_distance`](super::signed_distance()) over an oriented box, to rounding. They are
+/// exact for a plane. Otherwise the tighter of two bounds is returned: the linear expansion at the
+/// centre with a curvature term, or the Lipschitz bound from the box's radius.
 #[must_use]
 pub fn range_over_box(primitive: &Primitive, b: &Obb) -> [f64; 2] {
     let radius = b.half.norm();
-    let (value, gradient, nearest) = middle(primitive, &b.center);
-    let by_way = if nearest > 0.0 && nearest.is_finite() && nearest <= radius {
-        // No gradient to rely on somewhere in the box.
+    let (value, gradient, clear_radius) = middle(primitive, &b.center);
+    let variation = if clear_radius > 0.0 && clear_radius.is_finite() && clear_radius <= radius {
+        // The gradient may not exist somewhere in the box.
         radius
     } else {
         let linear = (0..3).fold(0.0, |s, k| s + b.half[k] * b.axes[k].dot(&gradient).abs());
-        let bend = if nearest.is_finite() { 0.5 * radius * radius / (nearest - radius) } else { 0.0 };
-        // Not a number on the skeleton itself.
+        let bend =
+            if clear_radius.is_finite() { 0.5 * radius * radius / (clear_radius - radius) } else { 0.0 };
+        // `min` replaces the NaN that results on the skeleton itself.
         (linear + bend).min(radius)
     };
-    [value - by_way, value + by_way]
+    [value - variation, value + variation]
 }
 
-/// Value and gradient of [`signed_distance`](super::signed_distance()) at a point, and an angle (rad) that
-/// the gradients at points no farther than `radius` are within; `None` where that ball meets places without a
-/// gradient.
+/// Value and gradient of [`signed_distance`](super::signed_distance()) at `center`, and an upper bound
+/// (rad) of the angle between that gradient and the gradients at points within `radius`. `None` if the
+/// ball contains points without a gradient.
 #[must_use]
 pub fn gradient_over_ball(primitive: &Primitive, center: &P3, radius: f64) -> Option<(f64, V3, f64)> {
-    let (value, gradient, nearest) = middle(primitive, center);
-    // The second derivatives are no larger than the inverse distance from those places.
-    let turn = if nearest.is_finite() { radius / (nearest - radius) } else { 0.0 };
-    (radius < nearest).then_some((value, gradient, turn))
+    let (value, gradient, clear_radius) = middle(primitive, center);
+    // The second derivatives are at most the inverse distance from the points without a gradient.
+    let turn = if clear_radius.is_finite() { radius / (clear_radius - radius) } else { 0.0 };
+    (radius < clear_radius).then_some((value, gradient, turn))
 }
 
 #[cfg(test)]
@@ -105,7 +107,7 @@ mod tests {
     use crate::testing::{frame, rng, unit};
     use rand::Rng;
 
-    /// Value and gradient alone are those of the whole.
+    /// Value and gradient agree with those of the full evaluation.
     #[test]
     fn values_with_gradients() {
         let mut r = rng(13);
@@ -128,15 +130,16 @@ mod tests {
         let axis = Primitive::Line { origin: P3::origin(), dir: V3::z(), sigma: 1.0, slope: 0.0 };
         for x in [0.0, 1e-16] {
             let p = P3::new(x, 0.0, 2.0);
-            assert_eq!(signed_distance_gradient(&axis, axis.reach(), &p), None, "no direction");
+            assert_eq!(signed_distance_gradient(&axis, axis.reach(), &p), None, "on the axis");
         }
     }
 
-    /// Gradients in a ball are within the angle, cones of any slope and places far above circles included.
+    /// Gradients in a ball are within the angle, also for cones of any slope and for points far above
+    /// circles.
     #[test]
     fn gradients_stay_within_the_angle() {
         let mut r = rng(12);
-        let mut told = 0;
+        let mut tested = 0;
         for _ in 0..40_000 {
             let f = frame(&mut r);
             let sigma = r.random_range(-1.0..1.0);
@@ -155,7 +158,7 @@ mod tests {
             let center: P3 = f.origin + unit(&mut r) * near + f.z * far;
             let radius = r.random_range(0.0..1.2);
             let Some((_, gradient, turn)) = gradient_over_ball(&primitive, &center, radius) else { continue };
-            told += 1;
+            tested += 1;
             for _ in 0..20 {
                 let p = center + unit(&mut r) * (radius * r.random_range(0.0..=1.0));
                 let Some(d) = signed_distance(&primitive, &p) else { continue };
@@ -165,7 +168,7 @@ mod tests {
                 assert!(angle <= turn + 1e-9, "{angle} > {turn}: {primitive:?}, {center}, {radius}");
             }
         }
-        assert!(told > 10_000, "{told}");
+        assert!(tested > 10_000, "{tested}");
     }
 
     #[test]
@@ -215,6 +218,6 @@ mod tests {
                 n += 1;
             }
         }
-        assert!(n > 5000 && widest < 200.0, "{widest}");
+        assert!(n > 5000 && widest < 200.0, "wide ranges: {widest} over {n} boxes");
     }
 }

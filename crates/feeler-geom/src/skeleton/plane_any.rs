@@ -1,4 +1,5 @@
-//! A plane and anything: `n` is the plane's normal, and the skeleton's extreme points along it are critical.
+//! A plane and any primitive: `n` is the plane's normal, and the extreme points of the skeleton along it
+//! are critical.
 
 use super::solve::{Job, on_nappe, sample};
 use super::{Critical, Family, Primitive};
@@ -42,7 +43,7 @@ pub(super) fn solve(job: &mut Job<'_>, origin: P3, normal: V3, other: &Primitive
     }
 }
 
-/// Adds the pair of B's sphere at arc length `t`. The generic collection does not know planes.
+/// Adds the pair of B's sphere at arc length `t`. `Job::add` does not support planes.
 fn add(job: &mut Job<'_>, origin: P3, normal: V3, t: f64) {
     let b = sample(job.b, t);
     let p_b = b.c - normal * b.sigma;

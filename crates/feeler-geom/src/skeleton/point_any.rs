@@ -54,13 +54,13 @@ pub(super) fn solve(job: &mut Job<'_>, center: &P3, sigma: f64, other: &Primitiv
             let vertex_edge = sigma == 0.0 && sigma_b == 0.0;
             let mid = -sigma - sigma_b;
             if 2.0 * rho <= job.tol {
-                // On the axis: all points of the circle are equally far, with either normal.
+                // On the axis all points of the circle have the same distance, with either normal.
                 for h in [to_circle, -to_circle] {
                     job.add_family(Family::One, mid + h - rho, mid + h + rho);
                 }
             }
             if 2.0 * to_circle <= job.tol && !vertex_edge {
-                // On the circle: all normals of one cross-section of the tube.
+                // On the circle all normals of one cross-section of the tube are critical.
                 job.add_family(Family::One, mid - to_circle, mid + to_circle);
             }
             if rho <= job.noise {

@@ -1,18 +1,18 @@
-//! What the pairs share: evaluation of a skeleton, the Newton iteration that finishes a pair, and the
-//! collection of results without repetitions.
+//! Code shared by all pairs of skeletons: evaluation of a skeleton, the Newton iteration that refines a
+//! pair, and the collection of results without duplicates.
 //!
-//! Unknowns are the skeletons' parameters `s`, `t` (mm of arc length) and the unit normal `n`; equations are
-//! `w - (w·n) n = 0`, `n·c_a' + σ_a' = 0`, `n·c_b' - σ_b' = 0` (MATH §3). The constant parts of the radii do
-//! not enter, hence the regularity at distance 0; the determinant of the system is minus that of the Hessian
-//! of `½|w|²` when the slopes vanish, hence the regularity at `h = 0`.
+//! The unknowns are the skeletons' parameters `s`, `t` (mm of arc length) and the unit normal `n`. The
+//! equations are `w - (w·n) n = 0`, `n·c_a' + σ_a' = 0`, `n·c_b' - σ_b' = 0` (MATH §3). They are regular
+//! at distance 0 because the constant parts of the radii do not enter. They are regular at `h = 0`
+//! because, for vanishing slopes, the determinant of the system is minus that of the Hessian of `½|w|²`.
 
-use super::simple::Doubt;
+use super::simple::Undecided;
 use super::{Critical, Criticals, Family, Primitive};
 use crate::frame::complete_basis;
 use crate::{P3, V3, math};
 use arrayvec::ArrayVec;
 
-/// A point of a skeleton with derivatives by its arc length.
+/// Sphere at a point of a skeleton, with derivatives by the arc length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     /// Centre of the sphere.
@@ -23,18 +23,19 @@ pub(super) struct Sample {
     pub(super) d2: V3,
     /// Signed radius.
     pub(super) sigma: f64,
-    /// Its derivative.
+    /// Derivative of the signed radius.
     pub(super) slope: f64,
 }
 
 impl Sample {
-    /// About a point of a circle, or a point: without the derivatives of its centre.
+    /// Sphere about a point of a circle or about a vertex, without the derivatives of its centre.
     pub(super) fn of_point(c: P3, sigma: f64) -> Self {
         Self { c, d1: V3::zeros(), d2: V3::zeros(), sigma, slope: 0.0 }
     }
 }
 
-/// The sphere at arc length `t` of a skeleton. A plane has none; its origin stands in and is never asked for.
+/// Returns the sphere at arc length `t` of a skeleton. A plane has no skeleton; its origin is returned
+/// as a placeholder that no caller uses.
 pub(super) fn sample(p: &Primitive, t: f64) -> Sample {
     match *p {
         Primitive::Plane { origin: c, .. } => {
@@ -60,12 +61,12 @@ pub(super) fn sample(p: &Primitive, t: f64) -> Sample {
     }
 }
 
-/// Whether the sphere belongs to the used nappe of a cone; `slack` (mm) allows for rounding at the apex.
+/// Whether the sphere belongs to the used nappe of a cone. `slack` (mm) allows for rounding at the apex.
 pub(super) fn on_nappe(x: &Sample, slack: f64) -> bool {
     x.slope == 0.0 || x.sigma * x.slope.signum() >= -slack
 }
 
-/// A pair of skeleton points with a normal.
+/// Pair of skeleton points with a normal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
     /// Arc length on A.
@@ -76,17 +77,18 @@ pub(super) struct Pair {
     pub(super) n: V3,
 }
 
-/// The four equations and their Jacobian by `(s / len, t / len, n·e1, n·e2)`, lengths divided by `len`.
+/// Residuals of the four equations and their Jacobian by `(s / len, t / len, n·e1, n·e2)`, with lengths
+/// divided by `len`.
 pub(super) struct System {
     /// Residuals.
     pub(super) r: [f64; 4],
     /// Jacobian, row by row.
     pub(super) j: [[f64; 4]; 4],
-    /// Basis of the plane orthogonal to `n`.
+    /// Orthonormal basis of the plane orthogonal to `n`.
     pub(super) basis: (V3, V3),
 }
 
-/// The system at `x`, scaled by the length `len`.
+/// Evaluates the system at `x`, scaled by the length `len`.
 pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System {
     let (sa, sb) = (sample(a, x.s), sample(b, x.t));
     let w = sb.c - sa.c;
@@ -106,9 +108,9 @@ pub(super) fn system(a: &Primitive, b: &Primitive, x: &Pair, len: f64) -> System
     }
 }
 
-/// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant and the ratio of
-/// the last pivot to the first. Unknowns of vanishing pivots stay zero, with `short` that of the last pivot
-/// too.
+/// Solves `j x = r` with full pivoting. Returns the solution, the sign of the determinant and the ratio
+/// of the last pivot to the first. Unknowns of vanishing pivots are zero; with `short` the unknown of
+/// the last pivot is zero, too.
 fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> ([f64; 4], f64, f64) {
     let mut column = [0, 1, 2, 3];
     let mut sign = 1.0;
@@ -166,32 +168,33 @@ fn solve4(mut j: [[f64; 4]; 4], mut r: [f64; 4], short: bool) -> ([f64; 4], f64,
     (x, sign, if rank == 4 { last / first } else { 0.0 })
 }
 
-/// A pair after Newton's iteration.
+/// Pair after Newton's iteration.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Refined {
-    /// The pair.
+    /// Refined pair.
     pub(super) pair: Pair,
-    /// Sign of the system's determinant: minus the index of the critical point.
+    /// Sign of the system's determinant, which is minus the index of the critical point.
     pub(super) sign: f64,
-    /// Ratio of the smallest to the largest pivot: how isolated the pair is.
+    /// Ratio of the smallest to the largest pivot, a measure of how isolated the pair is.
     pub(super) isolation: f64,
-    /// Residual at rounding level here.
+    /// Residual (dimensionless) at rounding level for this pair.
     pub(super) accept: f64,
 }
 
 impl Refined {
-    /// How far (in units of the length scale) rounding can have moved the pair along its weakest direction.
-    fn scatter(&self) -> f64 {
+    /// Upper estimate of the error by rounding along the weakest direction, in units of the length
+    /// scale.
+    fn position_error(&self) -> f64 {
         (4.0 * self.accept / self.isolation).min(0.1)
     }
 
-    /// Whether the pair belongs to a continuous family, as far as can be told.
-    fn is_loose(&self) -> bool {
+    /// Whether the pair cannot be distinguished, to rounding, from a member of a continuous family.
+    fn is_degenerate(&self) -> bool {
         self.isolation < 1e3 * self.accept
     }
 }
 
-/// Moves a pair by a step of the system's unknowns.
+/// Returns the pair moved by a step of the system's unknowns.
 pub(super) fn moved(x: &Pair, step: &[f64; 4], basis: &(V3, V3), len: f64) -> Pair {
     Pair {
         s: x.s + step[0] * len,
@@ -200,38 +203,39 @@ pub(super) fn moved(x: &Pair, step: &[f64; 4], basis: &(V3, V3), len: f64) -> Pa
     }
 }
 
-/// Largest residual, dimensionless.
-pub(super) fn worst(r: &[f64; 4]) -> f64 {
+/// Returns the largest absolute residual (dimensionless).
+pub(super) fn max_residual(r: &[f64; 4]) -> f64 {
     r.iter().fold(0.0, |m: f64, v| if v.abs() >= m { v.abs() } else { m })
 }
 
-/// Newton's iteration from `start`, both primitives being lines or circles. Stops when the residual no longer
-/// decreases, after 40 steps at most (multiple solutions are approached by a constant factor a step); `None`
-/// unless the smallest residual is then at rounding (`accept`, dimensionless).
+/// Refines `start` by Newton's iteration; both primitives must be lines or circles. The iteration stops
+/// when the residual no longer decreases, after at most 40 steps (convergence to multiple solutions is
+/// linear). Returns `None` unless the smallest residual is at most `accept` (rounding level,
+/// dimensionless).
 pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept: f64) -> Option<Refined> {
     let mut x = start;
     let mut best: Option<(f64, Refined)> = None;
-    let mut idle = 0;
+    let mut steps_without_progress = 0;
     for k in 0..40 {
         let sys = system(a, b, &x, len);
-        let size = worst(&sys.r);
+        let size = max_residual(&sys.r);
         if !size.is_finite() {
             return None;
         }
-        // Nearly a family: a full step goes far along it and leaves an error of third order. A step without
-        // that direction after each repairs it.
+        // Near a family a full step goes far along it and leaves an error of third order. The next step
+        // omits that direction and removes the error.
         let nearly_singular = best.is_some_and(|(_, f)| f.isolation < 1e-5);
         let short = nearly_singular && k % 2 == 1;
-        let better = size <= accept && best.is_none_or(|(least, _)| size < least);
-        idle = if better { 0 } else { idle + 1 };
-        if best.is_some() && idle > if nearly_singular { 4 } else { 0 } {
+        let better = size <= accept && best.is_none_or(|(smallest, _)| size < smallest);
+        steps_without_progress = if better { 0 } else { steps_without_progress + 1 };
+        if best.is_some() && steps_without_progress > if nearly_singular { 4 } else { 0 } {
             break;
         }
         let (step, sign, isolation) = solve4(sys.j, sys.r.map(|v| -v), short);
         if better {
             best = Some((size, Refined { pair: x, sign, isolation, accept }));
         }
-        // Far from the solution a full step in n means nothing.
+        // Far from the solution a full step in n is not meaningful, so it is damped.
         let turn = math::hypot(step[2], step[3]);
         let damp = if turn > 0.5 { 0.5 / turn } else { 1.0 };
         x = moved(&x, &step.map(|v| v * damp), &sys.basis, len);
@@ -239,30 +243,30 @@ pub(super) fn refine(a: &Primitive, b: &Primitive, start: Pair, len: f64, accept
     best.map(|(_, f)| f)
 }
 
-/// A request and the results found so far; A and B are ordered by kind.
+/// A query with the results found so far; A and B are ordered by kind.
 pub(super) struct Job<'a> {
     /// First primitive.
     pub(super) a: &'a Primitive,
     /// Second primitive.
     pub(super) b: &'a Primitive,
-    /// Smallest and largest distance.
+    /// Minimum and maximum distance (mm).
     range: [f64; 2],
     /// Tolerance (mm).
     pub(super) tol: f64,
     /// Size of the features (mm).
     pub(super) extent: f64,
-    /// Sizes and places of both (mm).
+    /// Sum of the magnitudes of the coordinates and radii of both primitives (mm).
     reach: f64,
-    /// Rounding errors of lengths here (mm).
+    /// Bound of the rounding errors of lengths (mm).
     pub(super) noise: f64,
     /// Results.
     pub(super) out: &'a mut Criticals,
-    /// Skeleton points and normals of the isolated results.
+    /// Skeleton points and normals of the isolated results, used to detect duplicates.
     found: ArrayVec<(P3, P3, V3), 16>,
 }
 
 impl<'a> Job<'a> {
-    /// An empty collection; results go to `out`.
+    /// Creates a query without results, which are added to `out`.
     pub(super) fn new(
         a: &'a Primitive,
         b: &'a Primitive,
@@ -276,49 +280,49 @@ impl<'a> Job<'a> {
         Self { a, b, range, tol, extent, reach, noise, out, found: ArrayVec::new() }
     }
 
-    /// Whether distances from `lo` to `hi` meet the requested range.
+    /// Whether the interval from `lo` to `hi` intersects the requested range of distances.
     pub(super) fn in_range(&self, lo: f64, hi: f64) -> bool {
         lo <= self.range[1] && hi >= self.range[0]
     }
 
-    /// A length (mm), relative to the sizes.
-    pub(super) fn coarse(&self, relative: f64) -> f64 {
+    /// Returns a length (mm) given relative to the sizes.
+    pub(super) fn scaled_length(&self, relative: f64) -> f64 {
         relative * self.reach
     }
 
-    /// Whether a solution at this distance, give or take `slack` and what its refinement does, may turn out
-    /// to be in the range.
+    /// Whether a solution whose distance is uncertain by `slack` and by the effect of its refinement may
+    /// be in the range.
     pub(super) fn may_be_in_range(&self, distance: f64, slack: f64) -> bool {
-        let margin = MARGIN * self.reach + slack;
+        let margin = REFINEMENT_MARGIN * self.reach + slack;
         self.in_range(distance - margin, distance + margin)
     }
 
-    /// Whether a sphere belongs to the used nappe of a cone or may turn out to.
+    /// Whether a sphere may belong to the used nappe of a cone after refinement.
     pub(super) fn may_be_on_nappe(&self, x: &Sample) -> bool {
-        on_nappe(x, MARGIN * self.reach)
+        on_nappe(x, REFINEMENT_MARGIN * self.reach)
     }
 
-    /// Notes a family with distances from `lo` to `hi`.
+    /// Records a family with distances from `lo` to `hi`, unless it is out of range.
     pub(super) fn add_family(&mut self, family: Family, lo: f64, hi: f64) {
         if self.in_range(lo, hi) {
             self.out.family = self.out.family.max(Some(family));
         }
     }
 
-    /// Adds an isolated pair, unless it is out of range, off the nappe of a cone, or there already.
+    /// Adds an isolated pair, unless it is out of range, off the nappe of a cone, or a duplicate.
     pub(super) fn add(&mut self, x: &Pair) {
         self.add_between(&sample(self.a, x.s), &sample(self.b, x.t), x.n);
     }
 
-    /// [`Job::add`] for the skeleton points of a pair with its normal and with the opposite one, which makes
-    /// a critical pair, too, when both slopes vanish.
+    /// Like [`Job::add`], with the normal of the pair and with the opposite normal, which also makes a
+    /// critical pair if both slopes vanish.
     pub(super) fn add_both(&mut self, x: &Pair) {
         let (sa, sb) = (sample(self.a, x.s), sample(self.b, x.t));
         self.add_between(&sa, &sb, x.n);
         self.add_between(&sa, &sb, -x.n);
     }
 
-    /// [`Job::add`] for two spheres and a normal.
+    /// Like [`Job::add`], for two spheres and a normal.
     pub(super) fn add_between(&mut self, sa: &Sample, sb: &Sample, n: V3) {
         let distance = (sb.c - sa.c).dot(&n) - sa.sigma - sb.sigma;
         if !(distance.is_finite() && self.in_range(distance, distance)) {
@@ -327,11 +331,11 @@ impl<'a> Job<'a> {
         if !(on_nappe(sa, self.noise) && on_nappe(sb, self.noise)) {
             return;
         }
-        let near = SAME * self.reach;
-        let same = |f: &(P3, P3, V3)| {
-            (f.0 - sa.c).norm() <= near && (f.1 - sb.c).norm() <= near && (f.2 - n).norm() <= SAME
+        let near = SAME_SOLUTION * self.reach;
+        let is_duplicate = |f: &(P3, P3, V3)| {
+            (f.0 - sa.c).norm() <= near && (f.1 - sb.c).norm() <= near && (f.2 - n).norm() <= SAME_SOLUTION
         };
-        if self.found.iter().any(same) || self.found.is_full() {
+        if self.found.iter().any(is_duplicate) || self.found.is_full() {
             return;
         }
         self.found.push((sa.c, sb.c, n));
@@ -340,107 +344,112 @@ impl<'a> Job<'a> {
     }
 }
 
-/// All isolated solutions of the system, whatever their distance, without repetitions.
+/// All isolated solutions of the system at any distance, without duplicates.
 pub(super) struct Solutions<'a> {
     a: &'a Primitive,
     b: &'a Primitive,
-    /// Whether both slopes vanish: then every solution comes with both normals, and is kept once.
-    even: bool,
+    /// Whether both slopes vanish. Then every solution exists with both normals and is stored once.
+    has_both_normals: bool,
     reach: f64,
     noise: f64,
     len: f64,
     list: ArrayVec<Refined, 24>,
-    /// Simple solutions that need no refinement: the spheres, and the normal.
+    /// Simple solutions that need no refinement: the spheres and the normal.
     exact: ArrayVec<([Sample; 2], V3), 24>,
 }
 
 impl<'a> Solutions<'a> {
-    /// An empty set; `len` scales lengths.
+    /// Creates an empty set; lengths are scaled by `len`.
     pub(super) fn new(job: &Job<'a>, len: f64) -> Self {
-        let even =
+        let has_both_normals =
             [job.a, job.b].iter().all(|p| !matches!(p, Primitive::Line { slope, .. } if *slope != 0.0));
         let (list, exact) = (ArrayVec::new(), ArrayVec::new());
-        Self { a: job.a, b: job.b, even, reach: job.reach, noise: job.noise, len, list, exact }
+        Self { a: job.a, b: job.b, has_both_normals, reach: job.reach, noise: job.noise, len, list, exact }
     }
 
-    /// Refines a start and keeps what it leads to. Starts with a residual above `gate` are not worth the
-    /// iteration.
-    pub(super) fn try_start(&mut self, start: Pair, gate: f64) {
-        if gate == f64::INFINITY || worst(&system(self.a, self.b, &start, self.len).r) <= gate {
-            // What leads to nothing is no loss.
+    /// Refines a start and stores the solution it converges to. Starts with a residual above
+    /// `max_start_residual` are skipped.
+    pub(super) fn try_start(&mut self, start: Pair, max_start_residual: f64) {
+        if max_start_residual == f64::INFINITY
+            || max_residual(&system(self.a, self.b, &start, self.len).r) <= max_start_residual
+        {
+            // A start that does not converge is skipped.
             let _ = self.refine_simple(start);
         }
     }
 
-    /// Refines a start that is known to be next to a solution.
-    pub(super) fn refine_simple(&mut self, start: Pair) -> Result<(), Doubt> {
+    /// Refines a start that must be next to a solution, and stores the solution.
+    pub(super) fn refine_simple(&mut self, start: Pair) -> Result<(), Undecided> {
         let len = self.len;
         let travel = 16.0 * f64::EPSILON * (start.s.abs() + start.t.abs());
         let accept = 16.0 * f64::EPSILON + 0.5 * (self.noise + travel) / len;
-        let refined = refine(self.a, self.b, start, len, accept).ok_or(Doubt)?;
-        self.keep(refined);
+        let refined = refine(self.a, self.b, start, len, accept).ok_or(Undecided)?;
+        self.store(refined);
         Ok(())
     }
 
-    /// Keeps a simple solution that needs no refinement.
+    /// Stores a simple solution that needs no refinement.
     pub(super) fn add_exact(&mut self, spheres: [Sample; 2], n: V3) {
         let _ = self.exact.try_push((spheres, n));
     }
 
-    /// Forgets all.
+    /// Removes all solutions.
     pub(super) fn clear(&mut self) {
         self.list.clear();
         self.exact.clear();
     }
 
-    fn keep(&mut self, found: Refined) {
+    fn store(&mut self, found: Refined) {
         let (ca, cb) = (sample(self.a, found.pair.s).c, sample(self.b, found.pair.t).c);
-        let known = self.list.iter().position(|f| {
-            let near = (SAME * self.reach).max(self.len * f.scatter().max(found.scatter()));
-            let turn = SAME.max(f.scatter()).max(found.scatter());
-            let turned = self.even && (f.pair.n + found.pair.n).norm() <= turn;
+        let duplicate = self.list.iter().position(|f| {
+            let near =
+                (SAME_SOLUTION * self.reach).max(self.len * f.position_error().max(found.position_error()));
+            let turn = SAME_SOLUTION.max(f.position_error()).max(found.position_error());
+            let turned = self.has_both_normals && (f.pair.n + found.pair.n).norm() <= turn;
             (sample(self.a, f.pair.s).c - ca).norm() <= near
                 && (sample(self.b, f.pair.t).c - cb).norm() <= near
                 && (turned || (f.pair.n - found.pair.n).norm() <= turn)
         });
-        match known {
+        match duplicate {
             None => {
                 let _ = self.list.try_push(found);
             }
-            // Of a solution met twice the better determined one stays.
+            // Of two copies of a solution the more isolated one is kept.
             Some(i) if found.isolation > self.list[i].isolation => self.list[i] = found,
             Some(_) => {}
         }
     }
 
-    /// Whether the indices of the solutions add up to zero, as those of all critical points of a function on
-    /// a torus (or a cylinder, growing at both ends) must: if they do not, a solution is missing. Nearly
-    /// multiple solutions have no index to rely on, and pass.
+    /// Whether the indices of the solutions add up to zero, as those of all critical points of a
+    /// function on a torus (or on a cylinder, growing at both ends) must. If they do not, a solution is
+    /// missing. Nearly multiple solutions have no reliable index; with one of them the result is `true`.
     pub(super) fn balanced(&self) -> bool {
         self.list.iter().any(|f| f.isolation < 1e-7)
             || self.list.iter().map(|f| f.sign).sum::<f64>().abs() < 0.5
     }
 
-    /// Hands the solutions to the collection of results.
+    /// Adds the solutions to the results of the query.
     pub(super) fn finish(&self, job: &mut Job<'a>) {
         for ([a, b], n) in &self.exact {
             job.add_between(a, b, *n);
-            if self.even {
+            if self.has_both_normals {
                 job.add_between(a, b, -n);
             }
         }
-        // Beside a family, what is not isolated from it to rounding is one of its members.
+        // If the pair has a family, solutions that are not isolated from it to rounding are its members.
         let beside_family = job.out.family.is_some();
-        for f in self.list.iter().filter(|f| !(beside_family && f.is_loose())) {
-            if self.even { job.add_both(&f.pair) } else { job.add(&f.pair) }
+        for f in self.list.iter().filter(|f| !(beside_family && f.is_degenerate())) {
+            if self.has_both_normals { job.add_both(&f.pair) } else { job.add(&f.pair) }
         }
     }
 }
 
-/// Two solutions closer than this (relative to the sizes, radians) are one: a nearly double root is exact to
-/// the square root of rounding only.
-const SAME: f64 = 3e-8;
+/// Maximum difference of two copies of one solution (relative to the sizes, rad): a nearly double root
+/// is exact only to the square root of rounding. With a larger value distinct minima merge; with a
+/// smaller one a minimum is returned twice.
+const SAME_SOLUTION: f64 = 3e-8;
 
-/// What a simple solution may move by when it is refined, relative to the sizes: many times as much as it
-/// does.
-const MARGIN: f64 = 1e-6;
+/// Maximum change of a simple solution by refinement, relative to the sizes; many times the actual
+/// change. With a larger value more solutions are refined needlessly; with a smaller one a solution in
+/// the range is skipped.
+const REFINEMENT_MARGIN: f64 = 1e-6;

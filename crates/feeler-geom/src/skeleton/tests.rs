@@ -1,5 +1,5 @@
-//! Oracles: the defining equations evaluated independently, a multi-start least-squares search over the
-//! parametrised features, and closed forms of special poses.
+//! Reference results: the defining equations evaluated independently, a multi-start least-squares search
+//! over the parametrised features, and closed forms of special poses.
 
 use super::*;
 use crate::frame::complete_basis;
@@ -10,7 +10,7 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 const TOL: f64 = 1e-7;
 const EXTENT: f64 = 10.0;
 const D_MAX: f64 = 12.0;
-/// Random pairs of primitives; more for a thorough run.
+/// Number of random pairs of primitives; increase it for a thorough run.
 const ROUNDS: usize = 1500;
 
 fn random_unit(rng: &mut SmallRng) -> V3 {
@@ -27,7 +27,8 @@ fn random_pose(rng: &mut SmallRng, shift: f64) -> Pose {
     Pose::from_parts(Translation3::from(random_unit(rng) * shift), UnitQuaternion::new(axis))
 }
 
-/// Point and outward normal of a feature: any normal at an edge or vertex.
+/// Returns point and outward normal of a feature at two parameters; at an edge or vertex the normal is
+/// free.
 fn feature_point(p: &Primitive, x: f64, y: f64) -> (P3, V3) {
     match *p {
         Primitive::Plane { origin, normal } => {
@@ -76,13 +77,13 @@ fn jacobian(a: &Primitive, b: &Primitive, x: &Vector4<f64>) -> SMatrix<f64, 6, 4
     j
 }
 
-/// A critical pair found by brute force, with the smallest singular value of its equations.
+/// Critical pair found by brute force, with the smallest singular value of its equations.
 struct Brute {
     pair: Critical,
-    regular: f64,
+    min_singular: f64,
 }
 
-/// Levenberg–Marquardt from many random starts.
+/// Finds critical pairs by Levenberg–Marquardt from many random starts.
 fn brute_force(a: &Primitive, b: &Primitive, starts: usize, rng: &mut SmallRng) -> Vec<Brute> {
     let mut found: Vec<Brute> = Vec::new();
     for _ in 0..starts {
@@ -130,8 +131,8 @@ fn brute_force(a: &Primitive, b: &Primitive, starts: usize, rng: &mut SmallRng) 
             continue;
         }
         let free = |p: &Primitive| matches!(p, Primitive::Plane { .. });
-        let regular = if free(a) && free(b) { 0.0 } else { jacobian(a, b, &x).singular_values().min() };
-        found.push(Brute { pair, regular });
+        let min_singular = if free(a) && free(b) { 0.0 } else { jacobian(a, b, &x).singular_values().min() };
+        found.push(Brute { pair, min_singular });
     }
     found
 }
@@ -161,11 +162,10 @@ fn off_feature(f: &Primitive, p: &P3, n: &V3) -> f64 {
     }
 }
 
-/// Asserts everything that holds for each result by itself, and that none comes twice.
+/// Asserts the guarantees of each single result, and that no result is listed twice.
 fn check_each(a: &Primitive, b: &Primitive, got: &Criticals, label: &str) {
     for (i, c) in got.isolated.iter().enumerate() {
-        // Near-parallel axes have their pair far away. The foot on a cone's axis is found with an error of
-        // 1/cos².
+        // Near-parallel axes have their pair far away. The foot on a cone's axis has an error of 1/cos².
         let steepest = [a, b].iter().fold(1.0, |m: f64, p| match p {
             Primitive::Line { slope, .. } => m.min(1.0 - slope * slope),
             _ => m,
@@ -182,12 +182,12 @@ fn check_each(a: &Primitive, b: &Primitive, got: &Criticals, label: &str) {
         assert!(gap < eps, "{label}: p_b - p_a = d n violated by {gap:e}\n{a:?}\n{b:?}\n{c:?}");
         assert!((-TOL..=D_MAX).contains(&c.distance), "{label}: range");
         for other in &got.isolated[..i] {
-            assert!(apart(c, other) > 1e-8, "{label}: twice {c:?} {other:?}");
+            assert!(apart(c, other) > 1e-8, "{label}: listed twice: {c:?} {other:?}");
         }
     }
 }
 
-/// A random primitive of one kind at the origin along z.
+/// Returns a random primitive of one kind at the origin along z.
 fn shape(kind: usize, rng: &mut SmallRng) -> Primitive {
     let radius = || -> [f64; 6] { [0.0, 0.5, 1.0, -1.0, -2.0, -5.0] };
     let sigma =
@@ -212,8 +212,8 @@ fn offset(rng: &mut SmallRng) -> f64 {
     [0.0, 0.0, 1e-12, 1e-9, 1e-3, 1.0, 2.0, 3.0, rng.random_range(0.0..4.0)][rng.random_range(0..9)]
 }
 
-/// Poses biased to special relations: equal, perpendicular or 45° axes with small tilts, concentric,
-/// coplanar, crossing, tangent.
+/// Returns random poses biased towards special relations: equal, perpendicular or 45° axes with small
+/// tilts, concentric, coplanar, crossing, tangent.
 fn biased_pose(rng: &mut SmallRng) -> Pose {
     let turns = [0.0, 0.0, PI, FRAC_PI_2, FRAC_PI_2, FRAC_PI_2 / 2.0, rng.random_range(0.0..PI)];
     let tilt = turns[rng.random_range(0..7)] + [0.0, 0.0, 1e-12, 1e-9, 1e-3][rng.random_range(0..5)];
@@ -225,7 +225,7 @@ fn biased_pose(rng: &mut SmallRng) -> Pose {
 #[test]
 fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
     let mut rng = SmallRng::seed_from_u64(7);
-    let (mut matched, mut listed, mut most) = (0, 0, 0);
+    let (mut matched, mut listed, mut max_listed) = (0, 0, 0);
     for round in 0..ROUNDS {
         let (ka, kb) = (rng.random_range(0..5), rng.random_range(0..5));
         let world = random_pose(&mut rng, if round % 2 == 0 { 0.0 } else { 20.0 });
@@ -252,8 +252,8 @@ fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
         assert_eq!(got.family, moved.family, "{label}: family under motion\n{a:?}\n{b:?}");
 
         for f in brute_force(&a, &b, if ka + kb >= 7 { 150 } else { 60 }, &mut rng) {
-            // Distances near the ends of the range, and solutions of a family or nearly so, are nobody's.
-            if f.regular < 1e-5 || !(-0.5 * TOL..D_MAX - 1e-6).contains(&f.pair.distance) {
+            // Skips distances near the ends of the range and solutions of a family or nearly so.
+            if f.min_singular < 1e-5 || !(-0.5 * TOL..D_MAX - 1e-6).contains(&f.pair.distance) {
                 continue;
             }
             let back = |c: &Critical| Critical {
@@ -269,21 +269,24 @@ fn results_satisfy_the_equations_and_brute_force_finds_no_more() {
             let misses = [near, nearest(&swapped, &|c| c.swapped()), nearest(&moved, &back)];
             assert!(
                 misses.iter().all(|&m| m < 1e-6),
-                "{label}: missed by {misses:?} (given, exchanged, moved), regular \
+                "{label}: missed by {misses:?} (given, exchanged, moved), smallest singular value \
                     {:e}\n{:?}\n{a:?}\n{b:?}\n{got:#?}",
-                f.regular,
+                f.min_singular,
                 f.pair
             );
             matched += 1;
         }
         listed += got.isolated.len();
-        most = most.max(got.isolated.len());
+        max_listed = max_listed.max(got.isolated.len());
     }
-    // The search finds nearly all that is listed, or it would prove little.
-    assert!(matched * 10 > listed * 8 && most >= 12, "{matched} of {listed} pairs, up to {most} at once");
+    // The comparison is meaningful only if the search finds nearly all listed pairs.
+    assert!(
+        matched * 10 > listed * 8 && max_listed >= 12,
+        "{matched} of {listed} pairs, up to {max_listed} at once"
+    );
 }
 
-/// Just off a family the isolated pairs are those of the perturbation, each once.
+/// Just off a family, each isolated pair of the perturbed pose is listed once.
 #[test]
 fn nearly_degenerate_poses_list_each_pair_once() {
     let (z, o) = ([0.0, 0.0, 1.0], [0.0; 3]);
@@ -364,7 +367,7 @@ fn ring(c: [f64; 3], z: [f64; 3], radius: f64, sigma: f64) -> Primitive {
     Primitive::Circle { frame, radius, sigma }
 }
 
-/// Poses with a continuous family of critical pairs, its dimension, and one of its distances.
+/// Returns poses with a continuous family of critical pairs, its dimension, and one of its distances.
 fn families() -> Vec<(&'static str, Primitive, Primitive, Family, f64)> {
     use Family::{One, Two};
     let (s, c) = (0.6, 0.8);
@@ -372,7 +375,8 @@ fn families() -> Vec<(&'static str, Primitive, Primitive, Family, f64)> {
     let y = [0.0, 1.0, 0.0];
     let z = [0.0, 0.0, 1.0];
     let o = [0.0; 3];
-    // A Villarceau circle of the torus with radii 3 and 1: inclined by asin(1/3), its centre 1 off.
+    // A Villarceau circle of the torus with radii 3 and 1: inclined by asin(1/3), its centre at a
+    // distance of 1.
     let tilt = 1.0f64 / 3.0;
     let villarceau = [0.0, -tilt, (1.0 - tilt * tilt).sqrt()];
     vec![
@@ -424,10 +428,9 @@ fn families() -> Vec<(&'static str, Primitive, Primitive, Family, f64)> {
     ]
 }
 
-/// The family of a pair of primitives, with samples: checks whatever `family_foot` returns from random points
-/// near A.
+/// Checks every member that `family_foot` returns from random points near A.
 fn check_members(name: &str, a: &Primitive, b: &Primitive, distance: f64, rng: &mut SmallRng) {
-    let mut met = 0;
+    let mut at_distance = 0;
     for _ in 0..60 {
         let (x, y) = (rng.random_range(-3.0..3.0), rng.random_range(-3.0..3.0));
         let (guess, _) = feature_point(a, x, y);
@@ -441,18 +444,19 @@ fn check_members(name: &str, a: &Primitive, b: &Primitive, distance: f64, rng: &
         let again = family_foot(a, b, &m.p_a, -2.0 * TOL, (TOL, EXTENT))
             .map_or(9.0, |again| (again.p_a - m.p_a).norm());
         assert!(again < 1e-4, "{name}: moved by {again:e}\n{a:?}\n{b:?}\n{m:?}");
-        met += usize::from((m.distance - distance).abs() < 5.0 * TOL);
+        at_distance += usize::from((m.distance - distance).abs() < 5.0 * TOL);
     }
-    assert!(met >= 6, "{name}: only {met} samples at the expected distance\n{a:?}\n{b:?}");
+    assert!(at_distance >= 6, "{name}: only {at_distance} samples at the expected distance\n{a:?}\n{b:?}");
 }
 
 #[test]
-fn families_are_told_and_sampled() {
+fn families_are_detected_and_sampled() {
     let mut rng = SmallRng::seed_from_u64(17);
     for (name, a0, b0, expected, distance) in families() {
         for round in 0..12 {
             let world = random_pose(&mut rng, if round == 0 { 0.0 } else { 10.0 });
-            // Half the rounds are off the exact pose by far less than the tolerance over the extent.
+            // Half the rounds deviate from the exact pose by far less than the tolerance over the
+            // extent.
             let angle = random_unit(&mut rng) * if round % 2 == 0 { 0.0 } else { 2e-10 };
             let shift = random_unit(&mut rng) * if round % 2 == 0 { 0.0 } else { 1e-9 };
             let jitter = Pose::from_parts(Translation3::from(shift), UnitQuaternion::new(angle));
@@ -461,12 +465,12 @@ fn families_are_told_and_sampled() {
             assert_eq!(got.family, Some(expected), "{name}, round {round}\n{got:#?}");
             check_each(&a, &b, &got, name);
             let swapped = critical_pairs(&b, &a, D_MAX, TOL, EXTENT);
-            assert_eq!(swapped.family, Some(expected), "{name} exchanged");
+            assert_eq!(swapped.family, Some(expected), "{name}: family under exchange");
             check_members(name, &a, &b, distance, &mut rng);
             check_members(name, &b, &a, distance, &mut rng);
             assert!(critical_pairs(&a, &b, -5.0, TOL, EXTENT).family.is_none(), "{name}: out of range");
         }
-        // Off by a thousand tolerances it is one no longer.
+        // A pose off by a thousand tolerances has no family.
         let mut lost = 0;
         for _ in 0..10 {
             let angle = random_unit(&mut rng) * 1e-4;
@@ -516,7 +520,7 @@ fn poses_without_family_have_none() {
 
 #[test]
 fn nearly_parallel_axes_keep_their_pair() {
-    // Axes that cross at z = 2 under a tiny angle, at a distance of 3 between them.
+    // Axes that cross at z = 2 at a tiny angle and 3 mm apart.
     for angle in [1e-3, 1e-5, 1e-7, 1e-9, 1e-10] {
         let dir = [math::sin(angle), 0.0, math::cos(angle)];
         let crossing = [-2.0 * math::tan(angle), 3.0, 0.0];
@@ -531,24 +535,25 @@ fn nearly_parallel_axes_keep_their_pair() {
             assert_eq!(got.family.is_some(), angle < 2e-4, "{angle}: {got:?}");
         }
     }
-    // Tilted within their plane the distance is affine, and the axes meet far away.
+    // For a tilt within the common plane the distance is affine, and the axes intersect far away.
     let tilted = rod([0.0, 3.0, 0.0], [0.0, 1e-9, 1.0], 1.0);
     let got = critical_pairs(&rod([0.0; 3], [0.0, 0.0, 1.0], 0.5), &tilted, D_MAX, TOL, EXTENT);
     assert_eq!(got.family, Some(Family::One), "{got:?}");
     for c in &got.isolated {
-        assert!(c.p_a.z.abs() > 1e9, "no invented pair: {c:?}");
+        assert!(c.p_a.z.abs() > 1e9, "spurious pair: {c:?}");
     }
 }
 
 #[test]
 fn cones_use_one_nappe_only() {
-    // A ball beside a cone: one pair on the near side, one through the axis; the other nappe gives nothing.
+    // A ball beside a cone has one pair on the near side and one through the axis; the other nappe has
+    // no pairs.
     let a = cone([0.0; 3], [0.0, 0.0, 1.0], 0.6);
     for (z, sides) in [(5.0, 2), (-9.0, 0)] {
         let got = critical_pairs(&a, &ball([2.0, 0.0, z], 0.0), 1e3, 1e3, EXTENT);
         assert_eq!(got.isolated.len(), sides, "z = {z}: {got:?}");
     }
-    // Rebased to the middle of a frustum nothing changes.
+    // Rebasing to the middle of a frustum does not change the pairs.
     let b = ring([0.3, 0.2, 5.0], [0.1, 0.2, 1.0], 6.0, 0.5);
     let near = critical_pairs(&a.rebased(&P3::new(1.0, 1.0, 5.0)), &b, D_MAX, TOL, EXTENT);
     let far = critical_pairs(&a, &b, D_MAX, TOL, EXTENT);
@@ -559,8 +564,9 @@ fn cones_use_one_nappe_only() {
 }
 #[test]
 fn multiple_solutions_are_not_lost() {
-    // Projections that touch: the distance grows with the fourth power only, and the equations are singular.
-    // Then the same a little apart, where they are nearly so, and in contact.
+    // Touching projections: the distance grows with the fourth power only, and the equations are
+    // singular. The poses nearby, where the equations are nearly singular, and poses in contact are
+    // tested as well.
     let (x, z, o) = ([1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0; 3]);
     let mut rng = SmallRng::seed_from_u64(4);
     for height in [0.0, 0.5, 2.0] {
@@ -583,8 +589,8 @@ fn multiple_solutions_are_not_lost() {
                     };
                     let found =
                         got.isolated.iter().filter(near).map(|c| c.distance.abs()).fold(9.0, f64::min);
-                    let tubes_meet = name == "tube" && height == 0.0 && got.family.is_some();
-                    assert!(tubes_meet || (found - height).abs() < 2e-6, "{label}: {found}\n{got:#?}");
+                    let tubes_touch = name == "tube" && height == 0.0 && got.family.is_some();
+                    assert!(tubes_touch || (found - height).abs() < 2e-6, "{label}: {found}\n{got:#?}");
                 }
             }
         }
@@ -592,7 +598,7 @@ fn multiple_solutions_are_not_lost() {
 }
 
 #[test]
-fn bad_numbers_do_no_harm() {
+fn invalid_numbers_are_harmless() {
     let bad = [f64::NAN, f64::INFINITY, 0.0, 1e300, -1.0];
     let mut all = Vec::new();
     for v in bad {

@@ -5,23 +5,26 @@ use crate::bezier::box_of;
 use crate::curve::{arc_polygon, sinusoid_range};
 use crate::{Aabb, Frame, P3, math};
 
-const ROUND: f64 = 16.0 * f64::EPSILON;
+/// Rounding allowance of boxes, relative to the coordinates involved. A larger value loosens boxes; with
+/// a smaller one points could lie outside.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Product that takes 0 times infinity (an axis across an infinite side) as 0.
+/// Product in which 0 times infinity (an axis normal to an infinite side) is 0.
 fn times(c: f64, x: f64) -> f64 {
     if c == 0.0 { 0.0 } else { c * x }
 }
 
 pub(super) fn bounds(surface: &Surface, rect: &Rect) -> Aabb {
     let Rect { u0, u1, v0, v1 } = *rect;
-    // Per coordinate: range without the origin, from the frame's components there.
+    // `range` returns the range of one coordinate relative to the origin, from the components of the
+    // frame's axes in that coordinate.
     let each = |frame: &Frame, size: f64, range: &dyn Fn(f64, f64, f64) -> (f64, f64)| {
         let (mut min, mut max) = (frame.origin, frame.origin);
         for i in 0..3 {
             let (lo, hi) = range(frame.x[i], frame.y[i], frame.z[i]);
-            // Sides at infinity stay there; finite ones must not be widened by their size.
+            // Infinite sides stay infinite and must not widen the finite ones.
             let reach = [lo, hi].iter().filter(|x| x.is_finite()).fold(size, |m: f64, x| m.max(x.abs()));
-            let slack = ROUND * (frame.origin[i].abs() + reach);
+            let slack = ROUNDING * (frame.origin[i].abs() + reach);
             min[i] += lo - slack;
             max[i] += hi + slack;
         }
@@ -44,7 +47,7 @@ pub(super) fn bounds(surface: &Surface, rect: &Rect) -> Aabb {
         Surface::Cone { frame, half_angle } => {
             let k = math::tan(*half_angle);
             each(frame, largest(v0, v1) * (1.0 + k), &|x, y, z| {
-                // Linear in v for each of the extreme rulings.
+                // Each of the two extreme rulings is linear in v.
                 let a = sinusoid_range(k * x, k * y, u0, u1);
                 let (p, q) = (span(a.0 + z, v0, v1), span(a.1 + z, v0, v1));
                 (p.0.min(q.0), p.1.max(q.1))
@@ -60,7 +63,8 @@ pub(super) fn bounds(surface: &Surface, rect: &Rect) -> Aabb {
     }
 }
 
-/// Range of `(R + r cos v)(x cos u + y sin u) + r z sin v`: linear in the second factor, a sinusoid in `v`.
+/// Range of `(R + r cos v)(x cos u + y sin u) + r z sin v`, which is linear in the second factor and a
+/// sinusoid in `v`.
 fn ring_range(major: f64, minor: f64, x: f64, y: f64, z: f64, rect: &Rect) -> (f64, f64) {
     let a = sinusoid_range(x, y, rect.u0, rect.u1);
     let at = |a: f64| {
@@ -86,13 +90,14 @@ pub(super) fn hull_points(surface: &Surface, rect: &Rect) -> Vec<P3> {
     }
 }
 
-/// Polygon `(distance from the axis, height)` around a meridian arc.
+/// Circumscribed polygon of a meridian arc, as pairs (distance from the axis, height).
 fn meridian(major: f64, minor: f64, v0: f64, v1: f64) -> Vec<(f64, f64)> {
     arc_polygon(v0, v1).into_iter().map(|(c, s)| (major + minor * c, minor * s)).collect()
 }
 
-/// Every profile vertex at every vertex of the polygon around the arc of longitudes. The points
-/// `a e(u) + b z` are bilinear in `(a, b)` and `e`: hulls of both factors give the hull of the product.
+/// Combines every vertex of the profile with every vertex of the polygon around the arc of longitudes.
+/// The points `a e(u) + b z` are bilinear in `(a, b)` and `e`, so hulls of both factors give a hull of
+/// the product.
 fn product(frame: &Frame, rect: &Rect, profile: &[(f64, f64)]) -> Vec<P3> {
     let arc = arc_polygon(rect.u0, rect.u1);
     let mut out = Vec::with_capacity(arc.len() * profile.len());

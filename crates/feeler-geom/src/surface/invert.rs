@@ -1,8 +1,8 @@
 //! Parameters of the surface point nearest to a given point.
 //!
 //! # Source
-//! Canonical surfaces: closed forms of the nearest point. Grids: Piegl & Tiller, *The NURBS Book*, §6.1
-//! (point inversion), with the full Hessian and a global search.
+//! Canonical surfaces have closed forms of the nearest point. For grids: Piegl & Tiller, *The NURBS
+//! Book*, §6.1 (point inversion), with the full Hessian and a global search.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -38,8 +38,8 @@ pub(super) fn invert(surface: &Surface, p: &P3, hint: Option<P2>, within: Option
     }
 }
 
-/// Local coordinates, longitude in [0, 2π) and distance from the axis. On the axis (to rounding) the
-/// longitude is the hint's, or 0.
+/// Returns local coordinates, longitude in [0, 2π) and distance from the axis. On the axis (up to
+/// rounding) the longitude is that of the hint, or 0.
 fn polar(frame: &Frame, p: &P3, hint: Option<P2>) -> (V3, f64, f64) {
     let q = frame.local(p);
     let rho = math::hypot(q.x, q.y);
@@ -72,26 +72,26 @@ fn invert_torus(
         return near;
     }
     if major >= minor {
-        // A horn torus: the outer sheet only, from tip to tip.
+        // A horn torus has the outer sheet only, from tip to tip.
         return P2::new(u, if near.y > PI { near.y - TAU } else { near.y });
     }
-    // Spindle: the tube's circle of the opposite longitude reaches over the axis and may pass nearer. Each
-    // sheet has its own rectangle, without a period: latitudes from -π on the outer one, from 0 on the inner
-    // one.
+    // On a spindle torus the circle of the tube at the opposite longitude crosses the axis and may be
+    // nearer. Each sheet has its own rectangle without a period: latitudes start at −π on the outer
+    // sheet and at 0 on the inner one.
     let on_sheet = |uv: P2| {
         let is_outer = major + minor * math::cos(uv.y) > 0.0;
         P2::new(uv.x, if is_outer && uv.y > PI { uv.y - TAU } else { uv.y })
     };
     let (near, far) = (on_sheet(near), on_sheet(P2::new(math::turn(u + PI), latitude(-rho - major))));
-    let miss = |x: f64| (math::hypot(x, q.z) - minor).abs();
-    let (miss_near, miss_far) = (miss(rho - major), miss(-rho - major));
+    let circle_distance = |x: f64| (math::hypot(x, q.z) - minor).abs();
+    let (distance_near, distance_far) = (circle_distance(rho - major), circle_distance(-rho - major));
     if let Some(rect) = within {
-        let holds = |uv: &P2| math::wrap(uv.y, rect.v0 - 1e-9, TAU) <= rect.v1 + 1e-9;
-        match (holds(&near), holds(&far)) {
+        let in_range = |uv: &P2| math::wrap(uv.y, rect.v0 - 1e-9, TAU) <= rect.v1 + 1e-9;
+        match (in_range(&near), in_range(&far)) {
             (true, false) => return near,
             (false, true) => return far,
             _ => {}
         }
     }
-    if miss_far < miss_near { far } else { near }
+    if distance_far < distance_near { far } else { near }
 }

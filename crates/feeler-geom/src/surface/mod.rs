@@ -1,11 +1,11 @@
 //! Surfaces in space.
 //!
 //! # Source
-//! BREP §1.4.3, §2.1; parametrisations of ISO 10303-42 except the cone's.
+//! BREP §1.4.3, §2.1; parametrisations of ISO 10303-42, except for cones.
 //!
 //! # Deviations
-//! A cone has its apex as origin and opens along `+z`: only the nappe `v ≥ 0` is ever used, and the apex is a
-//! vertex, not a surface point (MATH §3).
+//! The origin of a cone is its apex, and the cone opens along `+z`. Only the nappe `v ≥ 0` is used; the
+//! apex is a vertex, not a point of the surface (MATH §3).
 
 mod bounds;
 mod invert;
@@ -19,7 +19,7 @@ use crate::bezier::BezierSurface;
 use crate::frame::{complete_basis, unit};
 use crate::{Aabb, Ball, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, math};
 
-/// A surface; its *natural* normal is `∂u × ∂v`, normalised.
+/// A surface. Its *natural* normal is `∂u × ∂v`, normalised.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Surface {
@@ -54,8 +54,8 @@ pub enum Surface {
     Torus {
         /// Centre and axes.
         frame: Frame,
-        /// Radius R of the centre circle, > 0. Less than `minor`: a spindle torus, whose faces use one of its
-        /// two sheets only.
+        /// Radius R of the centre circle, > 0. If it is less than `minor`, the surface is a spindle
+        /// torus, whose faces use only one of its two sheets.
         major: f64,
         /// Radius r of the tube, > 0.
         minor: f64,
@@ -64,8 +64,8 @@ pub enum Surface {
     Bezier(BezierSurface),
 }
 
-/// Principal curvatures against the *natural* normal, positive where the surface bends away from it (a sphere
-/// with its natural normal outward has +1/r twice).
+/// Principal curvatures with respect to the *natural* normal, positive if the surface bends away from it
+/// (a sphere with outward natural normal has +1/r twice).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Principal {
     /// Smaller curvature (1/mm).
@@ -79,7 +79,7 @@ pub struct Principal {
 }
 
 impl Surface {
-    /// Name of its type, as reports show it.
+    /// Name of the surface type for reports.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Surface {
         self.first_derivs(uv).0
     }
 
-    /// Point, ∂/∂u and ∂/∂v: those of [`Surface::derivs`] to rounding.
+    /// Point, ∂/∂u and ∂/∂v, equal to those of [`Surface::derivs`] up to rounding.
     #[must_use]
     pub fn first_derivs(&self, uv: P2) -> (P3, V3, V3) {
         if let Self::Bezier(grid) = self {
@@ -153,8 +153,9 @@ impl Surface {
         }
     }
 
-    /// Balls around the third derivatives uuu, uuv, uvv, vvv over `rect` of the patch that holds the middle
-    /// of it, continued beyond its breaks; `None` for canonical surfaces.
+    /// Balls that contain the third derivatives uuu, uuv, uvv and vvv over `rect` of the patch that
+    /// contains the centre of the rectangle, extrapolated beyond its breaks; `None` for canonical
+    /// surfaces.
     #[must_use]
     pub fn third_derivatives(&self, rect: &Rect) -> Option<[Ball; 4]> {
         match self {
@@ -163,8 +164,8 @@ impl Surface {
         }
     }
 
-    /// Unit natural normal. At a pole or collapsed side of a patch: the limit from inside the domain; at a
-    /// cone's apex: the normal of the ruling at `u`.
+    /// Unit natural normal. At a pole or collapsed side of a patch it is the limit from inside the
+    /// domain; at the apex of a cone, the normal of the ruling at `u`.
     #[must_use]
     pub fn normal(&self, uv: P2) -> V3 {
         let (s, c) = math::sin_cos(uv.x);
@@ -182,21 +183,21 @@ impl Surface {
             Self::Torus { frame, major, minor } => {
                 let (sv, cv) = math::sin_cos(uv.y);
                 let n = frame.vector(cv * c, cv * s, sv);
-                // The inner sheet of a spindle torus runs the other way round.
+                // ∂u × ∂v is reversed on the inner sheet of a spindle torus.
                 if major + minor * cv < 0.0 { -n } else { n }
             }
             Self::Bezier(grid) => grid.normal(uv),
         }
     }
 
-    /// [`Surface::normal`] at the surface point nearest to `p`, without its parameters where a closed form
-    /// tells it; `hint` is that of [`Surface::invert`].
+    /// [`Surface::normal`] at the surface point nearest to `p`, computed without parameters if there is
+    /// a closed form; `hint` is that of [`Surface::invert`].
     #[must_use]
     pub fn normal_beside(&self, p: &P3, hint: Option<P2>) -> V3 {
         normals::beside(self, p).unwrap_or_else(|| self.normal(self.invert(p, hint, None)))
     }
 
-    /// The curvatures of [`Surface::principal`] alone, in rising order.
+    /// Principal curvatures without directions, in increasing order; see [`Surface::principal`].
     #[must_use]
     pub fn curvatures(&self, uv: P2) -> [f64; 2] {
         match (self, self.parameter_curvatures(uv.y)) {
@@ -209,7 +210,8 @@ impl Surface {
         }
     }
 
-    /// Curvatures along u and v, where these are the principal directions: on all but splines.
+    /// Curvatures along u and v on surfaces where these are the principal directions; `None` for
+    /// splines.
     fn parameter_curvatures(&self, v: f64) -> Option<[f64; 2]> {
         match self {
             Self::Plane { .. } => Some([0.0; 2]),
@@ -229,8 +231,8 @@ impl Surface {
         }
     }
 
-    /// Principal curvatures and directions against the natural normal. At a singular point of a patch: those
-    /// of a point a little inside; at a cone's apex one is infinite.
+    /// Principal curvatures and directions with respect to the natural normal. At a singular point of a
+    /// patch they are those of a point slightly inside; at the apex of a cone one curvature is infinite.
     #[must_use]
     pub fn principal(&self, uv: P2) -> Principal {
         let (s, c) = math::sin_cos(uv.x);
@@ -249,7 +251,8 @@ impl Surface {
             Self::Sphere { frame, .. } | Self::Torus { frame, .. } => [around(frame), meridian(frame)],
             Self::Bezier(grid) => {
                 let d = grid.regular_derivs(uv);
-                // The normal of that very point: curvatures near a pole do not forgive another one.
+                // The normal must be that of the same point, because curvatures near a pole are
+                // sensitive to it.
                 return principal_of(&d, &unit(d.du.cross(&d.dv)).unwrap_or_else(|| self.normal(uv)));
             }
         };
@@ -281,8 +284,8 @@ impl Surface {
         }
     }
 
-    /// Largest sensible parameter rectangle: infinite sides for planes, cylinders and the cone's `v`, one
-    /// period for periodic directions.
+    /// Largest valid parameter rectangle: infinite for planes and for `v` of cylinders and cones (from 0
+    /// for cones), one period in periodic directions.
     #[must_use]
     pub fn natural_domain(&self) -> Rect {
         const INF: f64 = f64::INFINITY;
@@ -303,7 +306,7 @@ impl Surface {
         !matches!(self, Self::Bezier(_))
     }
 
-    /// Parameters strictly inside the rectangle where patches meet: `(us, vs)`.
+    /// Parameters `(us, vs)` strictly inside the rectangle where patches join.
     #[must_use]
     pub fn breaks(&self, rect: &Rect) -> (Vec<f64>, Vec<f64>) {
         let Self::Bezier(grid) = self else { return (Vec::new(), Vec::new()) };
@@ -314,50 +317,54 @@ impl Surface {
         )
     }
 
-    /// Parameters of the surface point nearest to `p`. Canonical: closed form, `u` in [0, 2π) (of a spindle
-    /// torus `v` in the rectangle of its sheet), the nearest sheet of the used nappe. Bézier: global search
-    /// over `within` (or the whole grid), then Newton to round-off, clamped to the domain; `hint` starts
-    /// Newton directly and falls back to the search when that fails.
+    /// Parameters of the surface point nearest to `p`.
+    ///
+    /// Canonical surfaces have a closed form with `u` in [0, 2π). For a spindle torus, `v` is in the
+    /// rectangle of its sheet, and `within` selects the sheet; otherwise the nearer one is used. For
+    /// Bézier grids, a global search over `within` (or the whole grid) is refined by Newton steps to
+    /// rounding and clamped to the domain. A `hint` starts Newton directly; the search follows only if
+    /// that fails.
     #[must_use]
     pub fn invert(&self, p: &P3, hint: Option<P2>, within: Option<&Rect>) -> P2 {
         invert::invert(self, p, hint, within)
     }
 
-    /// Conservative box around the patch over `rect`, tight to rounding for canonical surfaces.
+    /// Conservative box around the patch over `rect`, tight up to rounding for canonical surfaces.
     #[must_use]
     pub fn bounds(&self, rect: &Rect) -> Aabb {
         bounds::bounds(self, rect)
     }
 
-    /// Points whose convex hull contains the patch over the finite `rect`; what oriented boxes are fitted to.
-    /// For angular spans of at least 2π/3 in a direction, the circumscribed prism of that direction.
+    /// Points whose convex hull contains the patch over the finite `rect`. Oriented boxes are fitted to
+    /// them. Arcs are replaced by circumscribed polygons.
     #[must_use]
     pub fn hull_points(&self, rect: &Rect) -> Vec<P3> {
         bounds::hull_points(self, rect)
     }
 
-    /// Conservative cone around all natural normals over `rect`; `None` when they do not fit a half-space or
-    /// the patch is singular inside.
+    /// Conservative cone around all natural normals over `rect`; `None` if they do not fit a half-space
+    /// or if the patch is singular inside.
     #[must_use]
     pub fn normal_cone(&self, rect: &Rect) -> Option<RevolutionCone> {
         normals::normal_cone(self, rect)
     }
 
-    /// Directions (not normalised) whose conical hull contains all natural normals over `rect` (BREP §3.3):
-    /// the meridian and latitude constructions for canonical surfaces, control vectors of the scaled normal
-    /// patch for Bézier. `None` as in [`Surface::normal_cone`].
+    /// Directions (not normalised) whose conical hull contains all natural normals over `rect` (BREP
+    /// §3.3): the meridian and latitude constructions for canonical surfaces, control vectors of the
+    /// scaled normal patch for Bézier grids. `None` in the cases of [`Surface::normal_cone`].
     #[must_use]
     pub fn normal_generators(&self, rect: &Rect) -> Option<Vec<V3>> {
         normals::normal_generators(self, rect)
     }
 
-    /// Conservative polyhedral cone around all natural normals over `rect`.
+    /// Conservative polyhedral cone around all natural normals over `rect`; `None` in the cases of
+    /// [`Surface::normal_cone`].
     #[must_use]
     pub fn normal_poly_cone(&self, rect: &Rect) -> Option<PolyCone> {
         PolyCone::hull(&self.normal_generators(rect)?)
     }
 
-    /// The surface moved by a pose. The parametrisation stays.
+    /// The surface moved by a pose, with the same parametrisation.
     #[must_use]
     pub fn transformed(&self, pose: &Pose) -> Self {
         match self {
@@ -378,8 +385,8 @@ impl Surface {
         }
     }
 
-    /// The surface scaled about the world's origin by `f > 0` (a change of the length unit). Parameters that
-    /// are lengths scale too, angles and spline parameters stay.
+    /// The surface scaled about the origin by `f > 0` (a change of the length unit). Parameters that are
+    /// lengths are scaled too; angles and spline parameters are kept.
     #[must_use]
     pub fn scaled(&self, f: f64) -> Self {
         let scale = |frame: &Frame| Frame { origin: frame.origin * f, ..*frame };
@@ -404,21 +411,21 @@ impl Surface {
 }
 
 impl Principal {
-    /// The same point seen against the opposite normal.
+    /// Principal curvatures with respect to the opposite normal.
     #[must_use]
     pub fn flipped(&self) -> Self {
         Self { k1: -self.k2, k2: -self.k1, dir1: self.dir2, dir2: self.dir1 }
     }
 
-    /// Whether the surface bends away from the normal in every direction (or is straight to within `tol`,
-    /// 1/mm).
+    /// Whether the surface bends away from the normal in every direction, or is straight within `tol`
+    /// (1/mm).
     #[must_use]
     pub fn is_convex(&self, tol: f64) -> bool {
         self.k1 >= -tol
     }
 
-    /// Whether the surface bends towards the normal in every direction (or is straight to within `tol`,
-    /// 1/mm).
+    /// Whether the surface bends towards the normal in every direction, or is straight within `tol`
+    /// (1/mm).
     #[must_use]
     pub fn is_concave(&self, tol: f64) -> bool {
         self.k2 <= tol
@@ -431,15 +438,17 @@ impl Principal {
     }
 }
 
-/// A torus whose hole is narrower than this share of its tube's radius has none: radii that are meant to be
-/// equal differ by rounding.
-const NO_HOLE: f64 = 1e-7;
+/// Minimum radius of the hole of a torus, relative to the radius of its tube, because radii that are
+/// meant to be equal differ by rounding. With a larger value faces through tiny holes are refused; with
+/// a smaller one tori whose hole is a point by design are refused.
+const MIN_HOLE_RATIO: f64 = 1e-7;
 
-/// Whether a torus passes round its axis: not a spindle, nor a horn, whose hole is a point. Without one, the
-/// outer sheet ends at the axis, and its latitudes are within `±acos(-major / minor)`.
+/// Whether a torus has a hole: false for spindle tori and for horn tori, whose hole is a point. The
+/// outer sheet of a torus without a hole ends at the axis, and its latitudes are within
+/// `±acos(-major / minor)`.
 #[must_use]
 pub fn has_hole(major: f64, minor: f64) -> bool {
-    major > minor * (1.0 + NO_HOLE)
+    major > minor * (1.0 + MIN_HOLE_RATIO)
 }
 
 /// Principal curvatures from derivatives and the unit natural normal `n`.
@@ -454,11 +463,11 @@ pub(crate) fn principal_of(d: &SurfaceDerivs, n: &V3) -> Principal {
     let (c, g) = (d.dv.dot(&e1), d.dv.dot(&e2));
     let det = a * g - b * c;
     if det == 0.0 {
-        // Singular all around: there is no curvature to speak of.
+        // The parametrisation is singular, so curvatures are undefined.
         return Principal { k1: 0.0, k2: 0.0, dir1: e1, dir2: e2 };
     }
     let (l, m, q) = (-d.duu.dot(n), -d.duv.dot(n), -d.dvv.dot(n));
-    // Columns of J⁻¹ are the parameter directions of e1 and e2.
+    // The columns of J⁻¹ are the parameter directions of e1 and e2.
     let (u1, v1) = (g / det, -b / det);
     let (u2, v2) = (-c / det, a / det);
     let s11 = l * u1 * u1 + 2.0 * m * u1 * v1 + q * v1 * v1;
@@ -466,7 +475,7 @@ pub(crate) fn principal_of(d: &SurfaceDerivs, n: &V3) -> Principal {
     let s22 = l * u2 * u2 + 2.0 * m * u2 * v2 + q * v2 * v2;
     let (mean, half_diff) = (0.5 * (s11 + s22), 0.5 * (s11 - s22));
     let radius = math::hypot(half_diff, s12);
-    // Direction of the larger curvature at half the angle of (half_diff, s12).
+    // The direction of the larger curvature is at half the angle of (half_diff, s12).
     let (sn, cs) = math::sin_cos(0.5 * math::atan2(s12, half_diff));
     Principal { k1: mean - radius, k2: mean + radius, dir1: e2 * cs - e1 * sn, dir2: e1 * cs + e2 * sn }
 }

@@ -1,12 +1,14 @@
 //! Cones around the normals of surface pieces.
 //!
 //! # Source
-//! BREP §3.3: on the unit sphere of directions a canonical surface's normals fill an arc (cylinder), an arc
-//! of a latitude (cone), or a rectangle of two meridians and two latitudes (sphere, torus); Bézier patches
-//! have the control vectors of their scaled normal patch (§3.3.3).
+//! BREP §3.3: on the unit sphere of directions, the normals of a canonical surface fill an arc of a
+//! great circle (cylinder), an arc of a latitude (cone), or a rectangle of two meridians and two
+//! latitudes (sphere, torus). Normals of Bézier patches are bounded by the control vectors of the scaled
+//! normal patch (§3.3.3).
 //!
 //! # Deviations
-//! Rectangles that reach over a pole of the sphere of directions (a torus at its top circle) are cut there.
+//! Rectangles that extend over a pole of the sphere of directions (a torus at its top circle) are split
+//! there.
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -15,18 +17,20 @@ use crate::curve::{half_space, sinusoid_range};
 use crate::frame::unit;
 use crate::{Frame, P3, RevolutionCone, V3, math};
 
-/// Room for the rounding of angles, in every cone.
-const SLACK: f64 = 1e-12;
+/// Angle (rad) by which every cone is enlarged for the rounding of angles. A larger value loosens cones;
+/// with a smaller one normals could lie outside.
+const ANGLE_SLACK: f64 = 1e-12;
 
-/// The natural normal at the point of a canonical surface that is nearest to `p`; `None` where that is on the
-/// axis or in doubt.
+/// Natural normal at the point of a canonical surface that is nearest to `p`; `None` if `p` is on the
+/// axis or the surface lacks a closed form.
 pub(super) fn beside(surface: &Surface, p: &P3) -> Option<V3> {
-    // In the half-plane of `p` the normal has these components across the axis and along it.
-    let in_half_plane = |frame: &Frame, of_place: &dyn Fn(f64, f64) -> Option<(f64, f64)>| {
+    // The closure returns the radial and axial components of the normal in the half-plane of `p`, from
+    // the distance of `p` to the axis and its height.
+    let in_half_plane = |frame: &Frame, components: &dyn Fn(f64, f64) -> Option<(f64, f64)>| {
         let q = frame.local(p);
         let rho = (q.x * q.x + q.y * q.y).sqrt();
         let rounding = 8.0 * f64::EPSILON * (p.coords.amax() + frame.origin.coords.amax());
-        let (across, along) = if rho > rounding { of_place(rho, q.z)? } else { return None };
+        let (across, along) = if rho > rounding { components(rho, q.z)? } else { return None };
         Some(frame.vector(q.x / rho * across, q.y / rho * across, along))
     };
     let unit = |x: f64, y: f64| {
@@ -71,7 +75,7 @@ pub(super) fn normal_generators(surface: &Surface, rect: &Rect) -> Option<Vec<V3
     let generators = match surface {
         Surface::Plane { frame } => vec![frame.z],
         Surface::Cylinder { frame, .. } => {
-            if !(0.0..PI - SLACK).contains(&rect.width()) {
+            if !(0.0..PI - ANGLE_SLACK).contains(&rect.width()) {
                 return None;
             }
             [rect.u0, rect.u1].map(|u| direction(frame, u, 0.0)).to_vec()
@@ -89,25 +93,26 @@ pub(super) fn normal_generators(surface: &Surface, rect: &Rect) -> Option<Vec<V3
         }
         Surface::Bezier(grid) => grid.normal_vectors(rect)?,
     };
-    // The mean proves it in most cases, at a fraction of the smallest cap's cost.
+    // In most cases the mean proves that the directions fit a half-space, at a fraction of the cost of
+    // the smallest cap.
     let mean: V3 = generators.iter().sum();
-    let clear = |g: &V3| g.dot(&mean) > 1e-6 * g.norm() * mean.norm();
-    (generators.iter().all(clear) || half_space(&generators).is_some()).then_some(generators)
+    let is_within = |g: &V3| g.dot(&mean) > 1e-6 * g.norm() * mean.norm();
+    (generators.iter().all(is_within) || half_space(&generators).is_some()).then_some(generators)
 }
 
-/// Which side of a spindle torus's self-intersection a piece is on.
+/// Sheet of a spindle torus: outside or inside its self-intersection.
 #[derive(PartialEq)]
 enum Sheet {
     Outer,
     Inner,
 }
 
-/// `None` when the piece reaches over the tips.
+/// Sheet of a piece; `None` if it extends over a tip.
 fn sheet(major: f64, minor: f64, rect: &Rect) -> Option<Sheet> {
     if major >= minor {
         return Some(Sheet::Outer);
     }
-    // To rounding: a face of one sheet ends at the tips.
+    // The tolerance covers rounding, because faces of one sheet end at the tips.
     let tol = 1e-9 * minor;
     let (lo, hi) = sinusoid_range(minor, 0.0, rect.v0, rect.v1);
     if major + lo >= -tol {
@@ -126,9 +131,9 @@ fn direction(frame: &Frame, u: f64, v: f64) -> V3 {
     frame.vector(cv * cu, cv * su, sv)
 }
 
-/// The smallest cone with its axis on the middle meridian (up to the choice of a good latitude) around the
-/// rectangle of directions, by its farthest direction: at the end or middle longitudes, the product is a
-/// sinusoid of the latitude.
+/// Small cone with its axis on the middle meridian around the rectangle of directions. The latitude of
+/// the axis is a guess from samples; the half-angle is that of the farthest direction, which is at an
+/// end or the middle longitude, where the cosine is a sinusoid of the latitude.
 fn rectangle_cone(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<RevolutionCone> {
     let half = 0.5 * (u1 - u0).min(TAU);
     let um = 0.5 * (u0 + u1);
@@ -139,21 +144,21 @@ fn rectangle_cone(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<R
     let best = RevolutionCone::around(&trial).axis;
     let in_plane = unit(e * best.dot(&e) + frame.z * best.dot(&frame.z))?;
     let (ca, sa) = (in_plane.dot(&e), in_plane.dot(&frame.z));
-    // Longitudes beyond a quarter turn do not matter more than the farthest one: the cosine is monotone up to
-    // π.
+    // The cosine is monotone up to π, so the farthest longitude bounds all others, even beyond a quarter
+    // turn.
     let cos_half = math::cos(half.min(PI));
     let mut cos_min = 1.0_f64;
     for cu in [1.0, cos_half] {
         cos_min = cos_min.min(sinusoid_range(ca * cu, sa, v0, v1).0);
     }
-    // Cosines do not tell small angles apart.
+    // Cosines do not resolve small angles.
     let angle = if cos_min > 0.999 { tiny_angle(ca, sa, half, v0, v1) } else { math::acos(cos_min) };
-    let half_angle = angle + SLACK;
+    let half_angle = angle + ANGLE_SLACK;
     (half_angle < FRAC_PI_2).then_some(RevolutionCone { axis: in_plane, half_angle })
 }
 
-/// Angle from the axis (at latitude `a = atan2(sa, ca)` on the middle meridian) to the farthest direction of
-/// a small rectangle, by chords: at longitude `x` off the middle
+/// Angle from the axis (at latitude `a = atan2(sa, ca)` on the middle meridian) to the farthest
+/// direction of a small rectangle. It is computed from chords: at longitude `x` from the middle,
 /// `|n - a|² = 4 sin²((v - a)/2) + 4 cos v cos a sin²(x/2)`.
 fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
     let a = math::atan2(sa, ca);
@@ -163,8 +168,8 @@ fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
         let m = 2.0 * math::sin(0.5 * (v - a));
         m * m + k * math::cos(v)
     };
-    // On the middle meridian the ends are the farthest, at the outer ones also the top of the sinusoid
-    // -2 cos(v - a) + k cos v.
+    // On the middle meridian the farthest directions are the ends; on the outer meridians the maximum of
+    // the sinusoid −2 cos(v − a) + k cos v is another candidate.
     let mut farthest = chord_sq(v0, 0.0).max(chord_sq(v1, 0.0)).max(chord_sq(v0, k)).max(chord_sq(v1, k));
     let top = math::wrap(math::atan2(-2.0 * sa, k - 2.0 * ca), v0, TAU);
     if top <= v1 {
@@ -173,26 +178,28 @@ fn tiny_angle(ca: f64, sa: f64, half: f64, v0: f64, v1: f64) -> f64 {
     2.0 * math::asin(0.5 * farthest.sqrt())
 }
 
-/// Generators around a rectangle of directions: corners, or where a latitude bulges out of the plane through
-/// its ends, the corners of its tangent plane with the meridians.
+/// Generators around a rectangle of directions: its corners, or, if a latitude bulges out of the plane
+/// through its ends, the intersections of its tangent plane with the meridians.
 fn rectangle_generators(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Option<Vec<V3>> {
-    if !(0.0..PI - SLACK).contains(&(u1 - u0)) {
+    if !(0.0..PI - ANGLE_SLACK).contains(&(u1 - u0)) {
         return None;
     }
     let mut out = Vec::with_capacity(8);
-    // Cut where a pole is inside: beyond it the longitude is half a turn further and the latitude comes back.
+    // Split the rectangle at poles: beyond a pole the longitude changes by half a turn and the latitude
+    // decreases again.
     let mut from = v0;
     loop {
-        // The strip [-π/2, π/2] + k π that `from` begins in; the next one within rounding of its end.
-        let k = ((from + FRAC_PI_2 + SLACK) / PI).floor();
+        // Index k of the strip [−π/2, π/2] + k π that contains `from`; the next strip if `from` is
+        // within rounding of its end.
+        let k = ((from + FRAC_PI_2 + ANGLE_SLACK) / PI).floor();
         let end = k * PI + FRAC_PI_2;
         let to = v1.min(end);
-        // Odd strips: latitude π k - v at longitude + π; the direction is the same formula.
+        // In odd strips the latitude is π k − v and the longitude is increased by π.
         let sign = if math::wrap(k, 0.0, 2.0) > 0.5 { -1.0 } else { 1.0 };
         let (a, b) = ((from - k * PI) * sign, (to - k * PI) * sign);
         let turn = if sign < 0.0 { PI } else { 0.0 };
         strip(frame, u0 + turn, u1 + turn, a.min(b), a.max(b), &mut out);
-        if v1 <= end + SLACK || out.len() > 16 {
+        if v1 <= end + ANGLE_SLACK || out.len() > 16 {
             break;
         }
         from = end;
@@ -200,11 +207,11 @@ fn rectangle_generators(frame: &Frame, u0: f64, u1: f64, v0: f64, v1: f64) -> Op
     Some(out)
 }
 
-/// As [`rectangle_generators`], latitudes within [-π/2, π/2].
+/// Like [`rectangle_generators`], for latitudes within [−π/2, π/2].
 fn strip(frame: &Frame, u0: f64, u1: f64, south: f64, north: f64, out: &mut Vec<V3>) {
     let cos_half = math::cos(0.5 * (u1 - u0));
-    // Corner of meridian `u` with the tangent plane at the middle of latitude `v`: tan of its latitude is
-    // tan v cos half.
+    // Intersection of meridian `u` with the tangent plane at the middle of latitude `v`: the tangent of
+    // its latitude is tan v · cos half.
     let tangent = |u: f64, v: f64| {
         let (su, cu) = math::sin_cos(u);
         let (sv, cv) = math::sin_cos(v);

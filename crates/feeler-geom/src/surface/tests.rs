@@ -19,7 +19,7 @@ fn derivatives_agree_with_finite_differences() {
             let h = 1e-4;
             let around = Rect { u0: uv.x - h, u1: uv.x + h, v0: uv.y - h, v1: uv.y + h };
             let (bu, bv) = s.breaks(&around);
-            // Not across a joint.
+            // Skip samples across a joint.
             if !bu.is_empty() || !bv.is_empty() {
                 continue;
             }
@@ -55,8 +55,8 @@ fn normals_are_crossed_derivatives() {
     }
 }
 
-/// On the surface, off it and beyond its centre: the normal at the nearest point without parameters is that
-/// with them.
+/// The normal at the nearest point, computed without parameters, agrees with that from parameters, for
+/// points on the surface, off it and beyond its centre.
 #[test]
 fn normals_beside_points() {
     let mut r = rng(27);
@@ -68,11 +68,11 @@ fn normals_beside_points() {
                 let p = s.point(uv) + s.normal(uv) * off;
                 let foot = s.invert(&p, None, None);
                 let error = (s.normal_beside(&p, None) - s.normal(foot)).norm();
-                // Near the axis longitudes lose digits.
+                // Longitudes lose digits near the axis.
                 singular += usize::from(error > 1e-12);
                 assert!(error < 1e-9, "{error} for {s:?} at {uv}, {off} off");
             }
-            // On an axis a longitude is as good as another: that of the hint.
+            // On the axis the longitude is that of the hint.
             if let Surface::Cylinder { frame, .. } | Surface::Sphere { frame, .. } = &s {
                 let hint = P2::new(1.0, 0.25);
                 let axis = frame.origin;
@@ -84,9 +84,9 @@ fn normals_beside_points() {
     assert!(singular < 20, "{singular}");
 }
 
-/// Shape operator (derivative of the normal) along a tangent direction, by finite differences.
+/// Compares principal curvatures with finite differences of the normal along their directions.
 #[test]
-fn principal_curvatures_are_those_of_the_normal() {
+fn principal_curvatures_agree_with_the_normal() {
     let mut r = rng(23);
     let mut count = 0;
     for _ in 0..150 {
@@ -104,7 +104,10 @@ fn principal_curvatures_are_those_of_the_normal() {
             let n = s.normal(uv);
             assert!(k.k1 <= k.k2, "order");
             let alone = s.curvatures(uv);
-            assert!((alone[0] - k.k1).abs() + (alone[1] - k.k2).abs() < 1e-12, "those alone");
+            assert!(
+                (alone[0] - k.k1).abs() + (alone[1] - k.k2).abs() < 1e-12,
+                "curvatures without directions"
+            );
             assert!(k.dir1.dot(&k.dir2).abs() < 1e-9 && k.dir1.dot(&n).abs() < 1e-9, "orthogonal");
             assert!(k.dir2.dot(&n).abs() < 1e-9 && (k.dir2.norm() - 1.0).abs() < 1e-9, "unit tangents");
             for (kappa, dir) in [(k.k1, k.dir1), (k.k2, k.dir2)] {
@@ -137,18 +140,18 @@ fn known_curvatures() {
     let k = torus.principal(P2::new(0.0, PI));
     assert!((k.k1 + 0.5).abs() < 1e-15 && (k.k2 - 1.0).abs() < 1e-15, "inner equator");
     assert!(k.is_saddle(0.1), "saddle");
-    // At distance r from the axis: cos φ / r.
+    // The curvature at distance r from the axis is cos φ / r.
     let cone = Surface::Cone { frame: f, half_angle: 0.5 };
     let k = cone.principal(P2::new(1.0, 2.0 / math::tan(0.5)));
     assert!(k.k1.abs() < 1e-15 && (k.k2 - math::cos(0.5) / 2.0).abs() < 1e-15, "cone");
-    // The inner sheet of a spindle torus is seen from inside.
+    // The normal of the inner sheet of a spindle torus points to its inside.
     let spindle = Surface::Torus { frame: f, major: 1.0, minor: 2.0 };
     let k = spindle.principal(P2::new(0.0, PI));
     assert!((k.k1 + 1.0).abs() < 1e-15 && (k.k2 + 0.5).abs() < 1e-15, "{k:?}");
 }
 
 #[test]
-fn canonical_inversion_comes_back() {
+fn canonical_inversion_is_the_inverse_of_evaluation() {
     let mut r = rng(24);
     for _ in 0..300 {
         for (s, rect) in surfaces(&mut r) {
@@ -171,7 +174,7 @@ fn canonical_inversion_comes_back() {
             };
             let turn = from..from + TAU;
             assert!(s.v_period().is_none() || turn.contains(&back.y), "v in a turn: {}", back.y);
-            // Off the surface: no sample is nearer.
+            // For a point off the surface no sample is nearer.
             let q = point(&mut r, 60.0);
             let d = (s.point(s.invert(&q, None, None)) - q).norm();
             let whole = s.natural_domain();
@@ -206,7 +209,7 @@ fn points_on_the_axis_take_the_hint() {
 #[test]
 fn spindle_sheets_follow_the_range() {
     let s = Surface::Torus { frame: Frame::identity(), major: 1.0, minor: 2.0 };
-    // On the axis' tip both sheets pass; the range chooses.
+    // Both sheets contain the tip on the axis; the range selects one of them.
     let tip = s.point(P2::new(0.0, math::acos(-0.5)));
     let p = tip + V3::new(1e-7, 0.0, 0.0);
     let inner = Rect { u0: 0.0, u1: TAU, v0: math::acos(-0.5), v1: TAU - math::acos(-0.5) };
@@ -218,7 +221,7 @@ fn spindle_sheets_follow_the_range() {
 }
 
 #[test]
-fn grid_inversion_comes_back() {
+fn grid_inversion_is_the_inverse_of_evaluation() {
     let mut r = rng(25);
     for _ in 0..60 {
         for (s, rect) in surfaces(&mut r) {
@@ -229,17 +232,18 @@ fn grid_inversion_comes_back() {
             let back = s.invert(&p, None, None);
             let gap = (s.point(back) - p).norm();
             assert!(gap < 1e-11 * reach(&p), "{gap} for {s:?} at {uv}: {back}");
-            // From a near hint, to the same parameters where they are unique.
+            // A near hint gives the same point.
             let hint =
                 uv + nalgebra::Vector2::new(0.01 * grid.domain().width(), -0.01 * grid.domain().height());
             let near = s.invert(&p, Some(hint), None);
-            // (A hint beyond a crease may stay there.)
+            // A hint beyond a crease may give a point there.
             let same = grid.patch(uv) == grid.patch(hint);
             assert!(
                 !same || (s.point(near) - p).norm() < 1e-11 * reach(&p),
                 "{s:?} from a hint at {uv}: {near}"
             );
-            // Along the normal, by less than the radius of curvature: the foot is at round-off.
+            // For a point on the normal, at less than the radius of curvature, the footpoint is exact to
+            // rounding.
             let k = s.principal(uv);
             let inner = Rect { u0: grid.domain().u0 + 1e-6, u1: grid.domain().u1 - 1e-6, ..grid.domain() };
             let area = d.du.cross(&d.dv).norm();
@@ -251,7 +255,7 @@ fn grid_inversion_comes_back() {
                 let nearer = (s.point(foot) - q).norm() < h * (1.0 - 1e-9);
                 assert!(nearer || (s.point(foot) - p).norm() < 1e-9 * reach(&p), "{s:?} off {uv}: {foot}");
             }
-            // Within a rectangle: the nearest point of that rectangle.
+            // `within` restricts the search to a rectangle.
             let p = s.point(inside(&mut r, &rect));
             let back = s.invert(&p, None, Some(&rect));
             assert!(rect.contains(back), "{back} in {rect:?}");
@@ -285,11 +289,13 @@ fn grid_inversion_is_global() {
     }
 }
 
-/// Whether `d` may be in the conical hull of `generators`: no plane through the origin among many (for few
-/// generators all that matter) has all generators on one side and `d` beyond it.
+/// Whether `d` may be in the conical hull of `generators`: none of many tested planes through the origin
+/// has all generators on one side and `d` on the other. For few generators all relevant planes are
+/// tested.
 fn in_hull(d: &V3, generators: &[V3], tol: f64) -> bool {
     let g: Vec<V3> = generators.iter().filter_map(|g| crate::frame::unit(*g)).collect();
-    // All in one open half-space: project centrally to the plane across its axis.
+    // All generators are in one open half-space; project them centrally onto the plane normal to its
+    // axis.
     let axis = crate::RevolutionCone::around(&g).axis;
     let (e1, e2) = crate::frame::complete_basis(&axis);
     let flat = |v: &V3| P2::new(v.dot(&e1), v.dot(&e2)) / v.dot(&axis);
@@ -315,7 +321,7 @@ fn in_hull(d: &V3, generators: &[V3], tol: f64) -> bool {
 }
 
 #[test]
-fn boxes_hulls_and_cones_hold_the_surface() {
+fn boxes_hulls_and_cones_contain_the_surface() {
     let mut r = rng(27);
     let mut cones = [[0_u32; 2]; 10];
     for _ in 0..120 {
@@ -354,13 +360,13 @@ fn boxes_hulls_and_cones_hold_the_surface() {
             }
         }
     }
-    for (kind, [none, some]) in cones.into_iter().enumerate() {
-        assert!(some > 40, "kind {kind}: {some} cones, {none} without");
+    for (kind, [without_cone, some]) in cones.into_iter().enumerate() {
+        assert!(some > 40, "kind {kind}: {some} cones, {without_cone} without");
     }
 }
 
 #[test]
-fn cones_hold_far_from_the_origin() {
+fn cones_contain_normals_far_from_the_origin() {
     let mut r = rng(34);
     for _ in 0..40 {
         for (s, rect) in surfaces(&mut r) {
@@ -369,7 +375,7 @@ fn cones_hold_far_from_the_origin() {
             let c = rect.center();
             let (w, h) = (0.5e-4 * rect.width(), 0.5e-4 * rect.height());
             let small = Rect { u0: c.x - w, u1: c.x + w, v0: c.y - h, v1: c.y + h };
-            // And around the poles of the ball.
+            // A rectangle at a pole of the sphere.
             let pole = Rect { u0: 0.3, u1: 0.4, v0: FRAC_PI_2 - 1e-3, v1: FRAC_PI_2 };
             for rect in [rect, small, pole] {
                 if !s.natural_domain().contains(rect.center()) {
@@ -380,7 +386,8 @@ fn cones_hold_far_from_the_origin() {
                     let uv = inside(&mut r, &rect);
                     assert!(b.contains(&s.point(uv)), "{s:?} {rect:?}");
                     if let Some(cone) = &cone {
-                        // Beside a pole the normal itself has an error of rounding over distance.
+                        // Near a pole the error of the normal is the rounding divided by the distance
+                        // from the pole.
                         assert!(cone.contains(&s.normal(uv), 1e-6), "{s:?} {rect:?} {uv} {cone:?}");
                     }
                 }
@@ -462,7 +469,8 @@ fn whole_domains_have_no_cone() {
         assert_eq!(s.normal_cone(&d), None, "{s:?}");
         assert_eq!(s.normal_generators(&d), None, "{s:?}");
     }
-    // A flat cone's normals fit, all around: 80° from the axis leaves normals 10° off it.
+    // Normals of a whole flat cone fit a half-space: a half-angle of 80° gives normals 10° from the
+    // axis.
     let flat = Surface::Cone { frame: f, half_angle: 80_f64.to_radians() };
     let c = flat.normal_cone(&Rect { u0: 0.0, u1: TAU, v0: 1.0, v1: 2.0 }).unwrap();
     assert!((c.half_angle.to_degrees() - 10.0).abs() < 1e-6, "{c:?}");
@@ -492,7 +500,7 @@ fn torus_over_its_top_circle() {
 
 #[test]
 fn poles_and_collapsed_sides_have_normals() {
-    // A ball of revolution: the normal at the pole is the axis.
+    // A sphere of revolution: the normal at the pole is the axis.
     let half = BezierSpline::arc(&Frame::identity(), 3.0, 3.0, -FRAC_PI_2, FRAC_PI_2);
     let ball = Surface::Bezier(BezierSurface::revolution(&half, &P3::origin(), &V3::y(), 0.0, TAU));
     let sign = ball.normal(P2::new(0.3, 0.1)).dot(&(ball.point(P2::new(0.3, 0.1)).coords / 3.0));
@@ -507,7 +515,8 @@ fn poles_and_collapsed_sides_have_normals() {
             );
         }
     }
-    // Far away the collapsed side is a point to rounding only; the cones beside it are none the wider.
+    // Far away the collapsed side is a point only up to rounding, which must not widen the cones next to
+    // it.
     let far = ball.transformed(&Pose::new(V3::new(3000.0, -2000.0, 900.0), V3::new(0.5, 0.1, -2.0)));
     for h in [1e-1, 1e-2, 1e-3, 1e-4] {
         let cap = Rect { u0: 0.3, u1: 0.3 + h, v0: FRAC_PI_2 - h, v1: FRAC_PI_2 };
@@ -517,14 +526,17 @@ fn poles_and_collapsed_sides_have_normals() {
             assert!(cone.contains(&far.normal(uv), 1e-7), "{uv} {cone:?}");
         }
     }
-    // A triangular patch: one side collapsed to a point, in a plane.
+    // A plane triangular patch, with one side collapsed to a point.
     let a = P3::new(0.0, 0.0, 1.0);
     let t =
         Surface::Bezier(BezierSurface::bilinear([[a, a], [P3::new(1.0, 0.0, 1.0), P3::new(1.0, 1.0, 1.0)]]));
     for v in [0.0, 0.5, 1.0] {
         assert!((t.normal(P2::new(0.0, v)) - V3::z()).norm() < 1e-12, "collapsed side at {v}");
     }
-    assert!(t.normal_cone(&t.natural_domain()).unwrap().half_angle < 1e-9, "flat all the same");
+    assert!(
+        t.normal_cone(&t.natural_domain()).unwrap().half_angle < 1e-9,
+        "flat in spite of the collapsed side"
+    );
 }
 
 #[test]
@@ -546,7 +558,7 @@ fn extrusions_and_revolutions_are_exact() {
             let (t, v) = (r.random_range(t0..=t1), r.random_range(-1.0..=3.0));
             let p = profile.derivs(t).p;
             assert!((ext.derivs(P2::new(t, v)).p - (p + w * v)).norm() < 1e-11, "extrusion");
-            // Same height and distance from the axis.
+            // A revolution keeps height and distance from the axis.
             let u = r.random_range(0.5..=4.0);
             let (q, l) = (f.local(&rev.derivs(P2::new(u, t)).p), f.local(&p));
             assert!((q.z - l.z).abs() < 1e-11, "height");
@@ -637,7 +649,7 @@ fn poses_and_scales_move_points() {
 }
 
 #[test]
-fn nonsense_does_not_panic() {
+fn invalid_arguments_do_not_panic() {
     let mut r = rng(33);
     let nan = f64::NAN;
     for (s, _) in surfaces(&mut r) {

@@ -1,21 +1,21 @@
-//! Building the classification structure.
+//! Construction of the classification structure.
 //!
-//! The pieces are cut to be monotone; the v of their ends divide the domain into strips. Walking a strip from
-//! left to right, a piece that goes up is the right border of the domain (its *winding* falls by one), a
-//! piece that goes down the left one (it rises by one). A strip keeps the winding at its left border; a
-//! *node* keeps, for pieces that all run through one range of strips, groups that are disjoint in u, with the
-//! sum of the windings before each. A point's winding is that of its strip's border, plus the sums of the
-//! (mostly one) nodes of its strip, plus exact tests of the pieces in the group it falls into; positive is
-//! inside.
+//! The pieces are cut to be monotone, and the v of their ends divide the domain into strips. From left
+//! to right in a strip, a piece that goes up is a right border of the domain (the *winding* decreases by
+//! one), and a piece that goes down a left border (it increases by one). A strip stores the winding at
+//! its left border. A *node* stores groups, disjoint in u, of pieces that all extend over one range of
+//! strips, with the sum of the windings before each group. The winding of a point is that of its strip's
+//! border, plus the sums of the nodes of its strip (mostly one), plus exact tests of the pieces in the
+//! point's group. A positive winding is inside.
 //!
 //! # Source
 //! BREP §4.4.1 (after Schollmeyer et al.).
 //!
 //! # Deviations
-//! - Boxes are not split until disjoint, which never ends for curves tangent at a vertex: a group holds
-//!   several pieces and all are tested.
-//! - Where strips × pieces would be large (a turned grid of holes), the strips become the leaves of a segment
-//!   tree and a piece is listed at O(log n) of its nodes instead of in each of its strips.
+//! - Boxes are not split until they are disjoint, because that does not terminate for curves tangent at
+//!   a vertex. A group contains several pieces, and all of them are tested.
+//! - If the number of strips × pieces is large (a rotated grid of holes), the strips become the leaves
+//!   of a segment tree, and a piece is listed at O(log n) of its nodes instead of in each of its strips.
 //! - Inside and outside come from the orientation of the pieces, not from even–odd counting (MATH §6).
 
 #![expect(clippy::cast_possible_truncation, reason = "counts of pieces are below 2³¹")]
@@ -27,11 +27,11 @@ use super::{TrimDomain, TrimPiece};
 use crate::{P2, Rect};
 use labels::Labels;
 
-/// The classification structure of BREP §4.4.1: strips in v, cells in u.
+/// Classification structure of BREP §4.4.1: strips in v, cells in u.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TrimCells {
-    /// The domain's rectangle.
+    /// Rectangle of the domain.
     pub rect: Rect,
     /// Period in u.
     pub u_period: Option<f64>,
@@ -46,16 +46,16 @@ pub struct TrimCells {
     /// Winding at the left border of each strip.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_base: Vec<i32>,
-    /// First entry of each strip in `node_refs`, and their number.
+    /// First entry of each strip in `node_refs`, followed by the total number of entries.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) strip_nodes: Vec<u32>,
     /// Nodes of the strips.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) node_refs: Vec<u32>,
-    /// First group of each node, and their number.
+    /// First group of each node, followed by the total number of groups.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) node_groups: Vec<u32>,
-    /// Groups by increasing u; the last one of each node is empty, at the far right.
+    /// Groups by increasing u. The last group of each node is an empty sentinel with maximum u.
     #[cfg_attr(feature = "serde", serde(with = "crate::bulk"))]
     pub(super) groups: Vec<Group>,
     /// Pieces of the groups.
@@ -66,7 +66,7 @@ pub struct TrimCells {
     pub(super) boxes: Vec<UvBox>,
 }
 
-/// Pieces whose boxes overlap, over one node's range of v.
+/// Pieces with overlapping boxes over one node's range of v.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub(super) struct Group {
@@ -74,7 +74,7 @@ pub(super) struct Group {
     pub(super) lo: f64,
     /// Largest u.
     pub(super) hi: f64,
-    /// Sum of the windings of the pieces of the node before this group.
+    /// Sum of the winding changes of the node's pieces before this group.
     pub(super) before: i32,
     /// First entry in `members`; the next group's `first` is the end.
     pub(super) first: u32,
@@ -83,29 +83,31 @@ pub(super) struct Group {
 #[cfg(feature = "serde")]
 crate::record!(Group { lo: f64, hi: f64, before: i32, first: u32 });
 
-/// What is wrong with a set of boundary pieces.
+/// Contradiction in a set of boundary pieces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inconsistent {
-    /// A point of the region whose neighbours contradict each other.
+    /// Point of the region whose neighbours contradict each other.
     pub at: P2,
-    /// Edges involved.
+    /// Tags of the edges beside the region.
     pub edges: Vec<u32>,
-    /// The smaller side of that region as a share of the domain's; infinite for one without an end.
+    /// Smaller side of that region relative to the domain's; infinite for an unbounded region.
     pub thickness: f64,
 }
 
-/// Up to this many entries per piece the strips list their pieces themselves.
-const FLAT_PER_PIECE: usize = 6;
-/// Cells narrower or lower than this share of the larger of the edges beside them are gaps and overlaps of
-/// inexact curves, no contradictions.
-const SLIVER: f64 = 1e-3;
+/// Maximum number of entries per piece up to which the strips list their pieces directly. A larger value
+/// uses more memory, a smaller one builds a segment tree for simple domains.
+const MAX_FLAT_ENTRIES_PER_PIECE: usize = 6;
+/// Size of a cell, relative to the larger of the edges beside it, up to which it counts as a gap or
+/// overlap of inexact curves, not as a contradiction. With a larger value real contradictions are
+/// accepted; with a smaller one valid domains are rejected.
+const MAX_SLIVER: f64 = 1e-3;
 
-/// Change of the winding from left to right across a piece that is not horizontal.
-pub(super) fn step(p: &TrimPiece) -> i32 {
+/// Change of the winding from left to right across a non-horizontal piece.
+pub(super) fn winding_step(p: &TrimPiece) -> i32 {
     if p.end().y > p.start().y { -1 } else { 1 }
 }
 
-/// On which sides of a box the domain goes on.
+/// Sides of a box beyond which the domain continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "four sides of a box")]
 pub(super) struct Beyond {
@@ -116,8 +118,8 @@ pub(super) struct Beyond {
 }
 
 impl TrimCells {
-    /// Builds the cells. Contradicting orientations are returned beside the structure (the majority by length
-    /// decides then), so that the caller can report them.
+    /// Builds the cells. Contradicting orientations are returned with the structure, so that the caller
+    /// can report them; the majority by length then decides.
     #[must_use]
     pub fn build(domain: &TrimDomain) -> (Self, Vec<Inconsistent>) {
         let rect = domain.rect;
@@ -144,7 +146,7 @@ impl TrimCells {
         let entries: usize = spans.iter().map(|(a, b)| b - a).sum();
         let reports = Labels::new(&cells, domain).run(&spans);
         cells.strip_base = reports.0;
-        if entries <= FLAT_PER_PIECE * cells.pieces.len() + 256 {
+        if entries <= MAX_FLAT_ENTRIES_PER_PIECE * cells.pieces.len() + 256 {
             cells.store_flat(&spans);
         } else {
             cells.store_tree(&spans);
@@ -157,7 +159,7 @@ impl TrimCells {
         self.strip_v.len() - 1
     }
 
-    /// Strips that each piece runs through: `[first, end)`.
+    /// Returns the range of strips that each piece extends over: `[first, end)`.
     fn spans(&self) -> Vec<(usize, usize)> {
         let last = self.n_strips();
         self.pieces
@@ -170,9 +172,9 @@ impl TrimCells {
             .collect()
     }
 
-    /// One node a strip.
+    /// Stores one node per strip.
     fn store_flat(&mut self, spans: &[(usize, usize)]) {
-        // Counted first: one list for all strips instead of one each.
+        // Counting first allows one list for all strips instead of one each.
         let mut ends = vec![0_usize; self.n_strips() + 1];
         for &(a, b) in spans {
             ends[a + 1..=b].iter_mut().for_each(|n| *n += 1);
@@ -198,7 +200,7 @@ impl TrimCells {
         }
     }
 
-    /// A segment tree over the strips.
+    /// Stores a segment tree over the strips.
     fn store_tree(&mut self, spans: &[(usize, usize)]) {
         let m = self.n_strips();
         let size = m.next_power_of_two();
@@ -239,7 +241,7 @@ impl TrimCells {
         }
     }
 
-    /// Adds a node for pieces that all run from `v0` to `v1`.
+    /// Adds a node for pieces that all extend from `v0` to `v1`.
     fn store_node(&mut self, v0: f64, v1: f64, pieces: &[u32]) {
         let big = self.rect.u0.abs().max(self.rect.u1.abs());
         let pad = if big.is_finite() { 8.0 * f64::EPSILON * big } else { 0.0 };
@@ -263,31 +265,31 @@ impl TrimCells {
                 }
             }
             self.members.push(i);
-            before += step(&self.pieces[i as usize]);
+            before += winding_step(&self.pieces[i as usize]);
         }
         self.groups.extend(open);
         self.groups.push(Group { lo: f64::MAX, hi: f64::MAX, before, first: self.members.len() as u32 });
         self.node_groups.push(self.groups.len() as u32);
     }
 
-    /// Groups of a node, the closing one included, with the index of the first.
+    /// Returns the groups of a node, including the sentinel, with the index of the first one.
     pub(super) fn node(&self, node: u32) -> (usize, &[Group]) {
         let (a, b) = (self.node_groups[node as usize] as usize, self.node_groups[node as usize + 1] as usize);
         (a, &self.groups[a..b])
     }
 
-    /// Nodes of a strip.
+    /// Returns the nodes of a strip.
     pub(super) fn nodes(&self, strip: usize) -> &[u32] {
         &self.node_refs[self.strip_nodes[strip] as usize..self.strip_nodes[strip + 1] as usize]
     }
 
-    /// Winding at the right border of a strip.
+    /// Returns the winding at the right border of a strip.
     pub(super) fn right_winding(&self, strip: usize) -> i32 {
         let all = |node: &u32| self.node(*node).1.last().map_or(0, |g| g.before);
         self.strip_base[strip] + self.nodes(strip).iter().map(all).sum::<i32>()
     }
 
-    /// Whether the domain goes on to the left, right, below, above of the box around all pieces.
+    /// Returns the sides of the box around all pieces beyond which the domain continues.
     pub(super) fn inside_beyond(&self, hull: &Rect) -> Beyond {
         let mut out = Beyond { u0: false, u1: false, v0: false, v1: false };
         for k in 0..self.n_strips() {
@@ -297,7 +299,7 @@ impl TrimCells {
                 out.v0 |= self.strip_base[k] > 0;
             } else if mid >= hull.v1 {
                 out.v1 |= self.strip_base[k] > 0;
-            } else if (b - a) > SLIVER * (hull.v1 - hull.v0) {
+            } else if (b - a) > MAX_SLIVER * (hull.v1 - hull.v0) {
                 out.u0 |= self.strip_base[k] > 0;
                 out.u1 |= self.right_winding(k) > 0;
             }
@@ -305,7 +307,8 @@ impl TrimCells {
         out
     }
 
-    /// Whether the arrays fit together and hold finite numbers: what a loader must ask before anything else.
+    /// Whether the arrays are consistent and contain finite numbers. A loader must check this before any
+    /// other use.
     #[must_use]
     pub fn check(&self) -> bool {
         fn offsets(o: &[u32], n: usize, total: usize) -> bool {
@@ -314,7 +317,7 @@ impl TrimCells {
         let n_nodes = self.node_groups.len().wrapping_sub(1);
         let n_strips = self.strip_base.len();
         let period = |p: Option<f64>| p.is_none_or(|p| p.is_finite() && p > 0.0);
-        // Comparisons that must hold: NaN fails them.
+        // NaN fails these comparisons.
         let numbers = self.rect.u0 <= self.rect.u1
             && self.rect.v0 <= self.rect.v1
             && period(self.u_period)
@@ -346,13 +349,13 @@ impl TrimCells {
     }
 }
 
-/// Width and height for relative tolerances; 1 where a rectangle has no finite extent.
+/// Width and height for relative tolerances; 1 for a side without a finite, positive length.
 pub(super) fn extent(rect: &Rect) -> [f64; 2] {
     let ok = |x: f64| if x.is_finite() && x > 0.0 { x } else { 1.0 };
     [ok(rect.u1 - rect.u0), ok(rect.v1 - rect.v0)]
 }
 
-/// The v of all ends within the rectangle, and of its sides.
+/// Returns the v of all ends within the rectangle and of its sides.
 fn strip_borders(rect: &Rect, pieces: &[TrimPiece]) -> Vec<f64> {
     let inside = |v: &f64| rect.v0 < *v && *v < rect.v1;
     let mut v: Vec<f64> = pieces.iter().flat_map(|p| [p.start().y, p.end().y]).filter(inside).collect();

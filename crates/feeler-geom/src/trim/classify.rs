@@ -1,33 +1,35 @@
-//! Questions about points and rectangles.
+//! Queries for points and rectangles.
 //!
 //! # Source
 //! BREP §2.4.1 (rectangles outside the domain), §4.4.1 (points).
 
-use super::cells::{extent, step};
+use super::cells::{extent, winding_step};
 use super::piece::solve_monotone;
 use super::tree::{self, UvBox};
 use super::{TrimCells, TrimPiece};
 use crate::{P2, Rect, V2, math};
 
-/// Where a point is with respect to a trimmed domain.
+/// Position of a point relative to a trimmed domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Inside.
+    /// Inside the domain.
     Inside,
-    /// Outside.
+    /// Outside the domain.
     Outside,
 }
 
-/// Points beyond a side of the rectangle by less than this share of the coordinates' size count as on it.
-const ROUNDING: f64 = 64.0 * f64::EPSILON;
+/// Distance from a side of the rectangle, relative to the coordinates, within which outer points count
+/// as on the side. With a larger value outer points count as inside; with a smaller one border points
+/// are lost to rounding.
+const BORDER_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// `x` in `[lo, hi]` up to rounding, clamped to it.
+/// Returns `x` clamped to `[lo, hi]`, or `None` if it is outside by more than rounding.
 fn clamped(x: f64, lo: f64, hi: f64) -> Option<f64> {
-    let eps = ROUNDING * lo.abs().max(hi.abs()).min(f64::MAX);
+    let eps = BORDER_ROUNDING * lo.abs().max(hi.abs()).min(f64::MAX);
     (lo - eps <= x && x <= hi + eps).then(|| x.max(lo).min(hi))
 }
 
-/// Two parallels to the chord of a curve, between which all points beside it lie.
+/// Strip between two parallels to the chord of a curve that contains all points beside the curve.
 #[derive(Clone, Copy, Debug)]
 struct Strip {
     start: P2,
@@ -37,20 +39,21 @@ struct Strip {
 }
 
 impl Strip {
-    /// `None` for a curve without a chord.
+    /// Returns the strip, or `None` for a curve without a chord.
     fn around(part: &TrimPiece, beside: V2) -> Option<Self> {
         let [start, .., end] = part.control;
         let chord = (end - start).try_normalize(f64::MIN_POSITIVE)?;
         let normal = V2::new(-chord.y, chord.x);
         let off = part.control.map(|p| normal.dot(&(p - start)));
-        let wide = normal.x.abs() * beside.x + normal.y.abs() * beside.y;
+        let half_width = normal.x.abs() * beside.x + normal.y.abs() * beside.y;
         let (lowest, highest) = range(off);
-        Some(Self { start, normal, lowest: lowest - wide, highest: highest + wide })
+        Some(Self { start, normal, lowest: lowest - half_width, highest: highest + half_width })
     }
 
-    /// Returns whether the part of a monotone piece in a rectangle may meet the strip moved by `shift`.
+    /// Whether the part of a monotone piece in a rectangle may intersect the strip moved by `shift`.
     fn meets(&self, piece: &TrimPiece, r: &Rect, shift: V2, slack: [f64; 2]) -> bool {
-        // The parameters at which it enters and leaves the rectangle, by v or by u, whichever is longer.
+        // The parameters at which the piece enters and leaves the rectangle, by v or by u, whichever
+        // range is longer.
         let (us, vs) = (piece.us(), piece.vs());
         let by_v = (vs[3] - vs[0]).abs() * (r.u1 - r.u0) >= (us[3] - us[0]).abs() * (r.v1 - r.v0);
         let (c, lo, hi) = if by_v { (vs, r.v0, r.v1) } else { (us, r.u0, r.u1) };
@@ -64,7 +67,8 @@ impl Strip {
     }
 }
 
-/// Slack of a parameter at which a piece enters a rectangle.
+/// Slack of the parameter at which a piece enters or leaves a rectangle. With a larger value more parts
+/// beside borders are tested; with a smaller one crossings at the sides of rectangles are missed.
 const PARAMETER_SLACK: f64 = 1e-9;
 
 fn range(values: [f64; 4]) -> (f64, f64) {
@@ -72,7 +76,8 @@ fn range(values: [f64; 4]) -> (f64, f64) {
 }
 
 impl TrimCells {
-    /// The point of the base rectangle that is `uv` up to whole periods; `None` outside it.
+    /// Returns the point of the base rectangle that is equivalent to `uv` by whole periods; `None` if
+    /// `uv` is outside it.
     pub(super) fn wrapped(&self, uv: P2) -> Option<P2> {
         let r = &self.rect;
         let u = self.u_period.map_or(uv.x, |p| math::wrap(uv.x, r.u0, p));
@@ -80,12 +85,12 @@ impl TrimCells {
         Some(P2::new(clamped(u, r.u0, r.u1)?, clamped(v, r.v0, r.v1)?))
     }
 
-    /// The strip of a v in the rectangle.
+    /// Returns the strip of a v in the rectangle.
     pub(super) fn strip(&self, v: f64) -> usize {
         self.strip_v.partition_point(|s| *s <= v).clamp(1, self.n_strips()) - 1
     }
 
-    /// Winding of a point of the rectangle; pieces through the point count as on its left.
+    /// Returns the winding of a point of the rectangle. Pieces through the point count as on its left.
     pub(super) fn winding(&self, uv: P2) -> i32 {
         let strip = self.strip(uv.y);
         let mut w = self.strip_base[strip];
@@ -98,7 +103,7 @@ impl TrimCells {
                 for &m in &self.members[members] {
                     let p = &self.pieces[m as usize];
                     if p.u_at_v(uv.y) <= uv.x {
-                        w += step(p);
+                        w += winding_step(p);
                     }
                 }
             }
@@ -106,8 +111,8 @@ impl TrimCells {
         w
     }
 
-    /// Classifies a point (wrapped into the rectangle first). Two binary searches and at most a few
-    /// bisections.
+    /// Classifies a point, which is wrapped into the rectangle first. Costs two binary searches and at
+    /// most a few bisections.
     #[must_use]
     pub fn classify(&self, uv: P2) -> Side {
         match self.wrapped(uv) {
@@ -116,8 +121,8 @@ impl TrimCells {
         }
     }
 
-    /// All crossings of a line of constant v with pieces that are not horizontal there: u and the change of
-    /// the winding, by increasing u.
+    /// Returns all crossings of a line of constant v with non-horizontal pieces: u and the change of the
+    /// winding, by increasing u.
     pub(super) fn crossings(&self, v: f64) -> Vec<(f64, i32)> {
         let strip = self.strip(v);
         let mut out: Vec<(f64, i32)> = Vec::new();
@@ -127,15 +132,15 @@ impl TrimCells {
             let begin = groups[0].first as usize;
             out.extend(self.members[begin..end].iter().map(|&m| {
                 let p = &self.pieces[m as usize];
-                (p.u_at_v(v), step(p))
+                (p.u_at_v(v), winding_step(p))
             }));
         }
         out.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         out
     }
 
-    /// The parts of the line of constant `v` that are inside, by increasing u, in the base rectangle; none
-    /// beyond it.
+    /// Returns the parts of the line of constant `v` that are inside, by increasing u, in the base
+    /// rectangle. Empty outside the base rectangle.
     #[must_use]
     pub fn inside_on_row(&self, v: f64) -> Vec<(f64, f64)> {
         let mut out: Vec<(f64, f64)> = Vec::new();
@@ -153,33 +158,33 @@ impl TrimCells {
         out
     }
 
-    /// Values of v, increasing, between which every line of constant v meets the same pieces.
+    /// Returns increasing values of v between which every line of constant v intersects the same pieces.
     #[must_use]
     pub fn rows(&self) -> &[f64] {
         &self.strip_v
     }
 
-    /// Whether the rectangle (unwrapped or not) may touch the domain: `false` only when it certainly lies
-    /// wholly outside, decided by bounds of the pieces, not by samples.
+    /// Whether the rectangle (unwrapped or not) may intersect the domain. `false` proves that it is
+    /// wholly outside: the decision uses bounds of the pieces, not samples.
     #[must_use]
     pub fn may_touch(&self, rect: &Rect) -> bool {
         self.images(rect).into_iter().any(|r| {
-            // Without boundary inside, one point speaks for all.
+            // A rectangle without boundary is uniform, so one point decides.
             self.boundary_in_image(&r)
                 || self.winding(P2::new(0.5 * r.u0 + 0.5 * r.u1, 0.5 * r.v0 + 0.5 * r.v1)) > 0
         })
     }
 
-    /// Whether the rectangle (unwrapped or not) may hold a boundary point: `false` only when it certainly
+    /// Whether the rectangle (unwrapped or not) may contain a boundary point. `false` proves that it
     /// does not.
     #[must_use]
     pub fn has_boundary_in(&self, rect: &Rect) -> bool {
         self.images(rect).iter().any(|r| self.boundary_in_image(r))
     }
 
-    /// Returns whether a boundary point may be within a distance of a curve, `beside.x` in u and `beside.y`
-    /// in v: `false` only if none is. Along a boundary the test is sharper than that of a rectangle, because
-    /// both curves are enclosed between parallels to the chord.
+    /// Whether a boundary point may be within a distance of a curve, `beside.x` in u and `beside.y` in
+    /// v; `false` proves that none is. Along a boundary this test is sharper than that of a rectangle,
+    /// because both curves are enclosed between parallels to the chord.
     #[must_use]
     pub fn has_boundary_beside(&self, part: &TrimPiece, beside: V2) -> bool {
         let box_of = part.bounds();
@@ -191,7 +196,7 @@ impl TrimCells {
         };
         let strip = Strip::around(part, beside);
         let images = self.images(&rect);
-        // A rectangle over the end of a period has several images.
+        // A rectangle across the end of a period has several images.
         let [image] = &images[..] else { return images.iter().any(|r| self.boundary_in_image(r)) };
         let shift = V2::new(image.u0 - rect.u0, image.v0 - rect.v0);
         let slack = self.rounding();
@@ -206,35 +211,37 @@ impl TrimCells {
         self.boundary_in(r, |_| true)
     }
 
-    /// Returns whether a piece that may have a point in the rectangle satisfies a condition.
-    fn boundary_in(&self, r: &Rect, holds: impl Fn(&TrimPiece) -> bool) -> bool {
+    /// Whether a piece that may have a point in the rectangle satisfies a condition.
+    fn boundary_in(&self, r: &Rect, condition: impl Fn(&TrimPiece) -> bool) -> bool {
         let pad = self.rounding();
         let (u0, u1, v0, v1) = (r.u0 - pad[0], r.u1 + pad[0], r.v0 - pad[1], r.v1 + pad[1]);
         let meets = |b: &UvBox| b[0] <= u1 && u0 <= b[1] && b[2] <= v1 && v0 <= b[3];
         tree::visit(&self.boxes, self.pieces.len(), meets, |i| {
             let p = &self.pieces[i];
             let b = tree::piece_box(p);
-            // Of a monotone piece, the part at these v spans the u of its ends.
+            // The part of a monotone piece at these v spans the u of its ends.
             meets(&b)
                 && {
                     let (a, c) = (p.u_at_v(v0.max(b[2])), p.u_at_v(v1.min(b[3])));
-                    // Through a nearly horizontal piece rounding in v moves u freely: its whole box counts.
+                    // In a nearly horizontal piece rounding of v changes u arbitrarily, so its whole box
+                    // counts.
                     (b[3] - b[2] <= 4.0 * pad[1]) || (a.min(c) <= u1 && u0 <= a.max(c))
                 }
-                && holds(p)
+                && condition(p)
         })
     }
 
-    /// What rounding may move a boundary point by.
+    /// Upper bounds of the rounding errors of a boundary point in u and v.
     pub(super) fn rounding(&self) -> [f64; 2] {
         let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
         let (r, size) = (&self.rect, extent(&self.rect));
-        let eps = |a: f64, b: f64, s: f64| 4.0 * ROUNDING * finite(a).abs().max(finite(b).abs()).max(s);
+        let eps =
+            |a: f64, b: f64, s: f64| 4.0 * BORDER_ROUNDING * finite(a).abs().max(finite(b).abs()).max(s);
         [eps(r.u0, r.u1, size[0]), eps(r.v0, r.v1, size[1])]
     }
 
-    /// Parts of the base rectangle that a rectangle covers, its sides rounded outward: at most two along each
-    /// parameter, none for a rectangle outside.
+    /// Returns the parts of the base rectangle that a rectangle covers, with the sides rounded outward:
+    /// at most two along each parameter. Empty for a rectangle outside.
     pub(super) fn images(&self, rect: &Rect) -> arrayvec::ArrayVec<Rect, 4> {
         let pad = self.rounding();
         let base = &self.rect;
@@ -243,28 +250,30 @@ impl TrimCells {
         us.iter().flat_map(|u| vs.iter().map(|v| Rect { u0: u.0, u1: u.1, v0: v.0, v1: v.1 })).collect()
     }
 
-    /// A point of the domain inside the rectangle (unwrapped or not; the point lies in the base rectangle),
-    /// if one is found: its centre, or else the middle of a large cell.
+    /// Returns a point of the domain inside the rectangle (unwrapped or not) if one is found: its
+    /// centre, or else the middle of a large cell. The returned point lies in the base rectangle.
     #[must_use]
     pub fn sample_inside(&self, rect: &Rect) -> Option<P2> {
         let images = self.images(rect);
         for r in &images {
             let c = P2::new(0.5 * r.u0 + 0.5 * r.u1, 0.5 * r.v0 + 0.5 * r.v1);
-            if c.x.is_finite() && c.y.is_finite() && self.winding(c) > 0 && !self.near_boundary(c, r) {
+            if c.x.is_finite() && c.y.is_finite() && self.winding(c) > 0 && !self.is_near_boundary(c, r) {
                 return Some(c);
             }
         }
-        // The pieces are monotone within strips: what is inside shows in the middle or near an end.
+        // The pieces are monotone within strips, so inside parts are visible in the middle or near an
+        // end.
         [0.5, 0.02, 0.98, 1e-4, 1.0 - 1e-4].iter().find_map(|f| self.sample_strips(&images, *f))
     }
 
-    /// The middle of the largest cell that the lines at the share `f` of the height of each strip meet.
+    /// Returns the middle of the largest cell on the lines at the fraction `f` of the height of each
+    /// strip.
     fn sample_strips(&self, images: &[Rect], f: f64) -> Option<P2> {
         let size = extent(&self.rect);
         let mut best: Option<(f64, P2)> = None;
         for r in images {
             let (first, last) = (self.strip(r.v0), self.strip(r.v1));
-            // Of very many strips a spread-out choice.
+            // Very many strips are sampled evenly.
             let stride = (last - first) / 512 + 1;
             for k in (first..=last).step_by(stride) {
                 let (v0, v1) = (self.strip_v[k].max(r.v0), self.strip_v[k + 1].min(r.v1));
@@ -275,9 +284,9 @@ impl TrimCells {
                 let (mut w, mut u) = (self.strip_base[k], self.rect.u0);
                 for (next, d) in self.crossings(v).into_iter().chain([(self.rect.u1, 0)]) {
                     let (a, b) = (u.max(r.u0), next.min(r.u1));
-                    let room = ((b - a) / size[0]).min((v1 - v0) / size[1]);
-                    if w > 0 && a < b && best.is_none_or(|(x, _)| room > x) {
-                        best = Some((room, P2::new(0.5 * a + 0.5 * b, v)));
+                    let cell_size = ((b - a) / size[0]).min((v1 - v0) / size[1]);
+                    if w > 0 && a < b && best.is_none_or(|(x, _)| cell_size > x) {
+                        best = Some((cell_size, P2::new(0.5 * a + 0.5 * b, v)));
                     }
                     (w, u) = (w + d, next);
                 }
@@ -286,15 +295,15 @@ impl TrimCells {
         best.map(|(_, p)| p).filter(|p| self.classify(*p) == Side::Inside)
     }
 
-    /// Whether the boundary comes within a hundredth of the rectangle's size of `p`.
-    fn near_boundary(&self, p: P2, r: &Rect) -> bool {
+    /// Whether the boundary may be within 1 % of the rectangle's size of `p`.
+    fn is_near_boundary(&self, p: P2, r: &Rect) -> bool {
         let (du, dv) = (0.01 * (r.u1 - r.u0), 0.01 * (r.v1 - r.v0));
         self.boundary_in_image(&Rect { u0: p.x - du, u1: p.x + du, v0: p.y - dv, v1: p.y + dv })
     }
 
-    /// The nearest boundary point in the metric `e du² + 2 f du dv + g dv²` (first fundamental form at `uv`),
-    /// when it is nearer than `max_dist` (mm): (index of the piece, boundary point unwrapped near `uv`,
-    /// distance). All periodic images of the boundary within one period count.
+    /// Returns the nearest boundary point in the metric `e du² + 2 f du dv + g dv²` (first fundamental
+    /// form at `uv`) if it is nearer than `max_dist` (mm): (index of the piece, boundary point unwrapped
+    /// near `uv`, distance). All periodic images of the boundary within one period are considered.
     #[must_use]
     pub fn nearest(&self, uv: P2, metric: [f64; 3], max_dist: f64) -> Option<(usize, P2, f64)> {
         let [e, f, g] = metric;
@@ -312,7 +321,7 @@ impl TrimCells {
         let mut best = Nearest { sq: max_dist * max_dist, piece: usize::MAX, at: uv };
         for ku in turns(self.u_period) {
             for kv in turns(self.v_period) {
-                // Looking for the boundary's image means moving the point the other way.
+                // Instead of the boundary's image the point is moved, in the opposite direction.
                 let from = P2::new(base.x + ku * pu, base.y + kv * pv);
                 let mut found = Nearest { sq: best.sq, piece: usize::MAX, at: from };
                 self.nearest_from(from, &metric, &mut found);
@@ -324,11 +333,11 @@ impl TrimCells {
         (best.piece != usize::MAX).then(|| (best.piece, best.at, best.sq.sqrt()))
     }
 
-    /// Depth first, the nearer child first.
+    /// Traverses depth first, the nearer child first.
     #[expect(clippy::cast_possible_truncation, reason = "tree nodes fit u32")]
     fn nearest_from(&self, from: P2, metric: &Metric, best: &mut Nearest) {
         let leaves = self.boxes.len() / 2;
-        // Most boxes are far from all that is asked for, which is told sooner than how far.
+        // Most boxes are out of reach; the box test rejects them faster than the exact bound.
         let reach = metric.reach(from, best.sq);
         let bound = |b: &UvBox| if meets(&reach, b) { metric.box_sq(from, b) } else { f64::INFINITY };
         let of_all = bound(&self.boxes[1]);
@@ -363,9 +372,9 @@ impl TrimCells {
         }
     }
 
-    /// The boundary as polylines no farther than `chord_tol` (in the parameter plane) from it, with the
-    /// domain on the left. A loop's last point equals its first; a chain that ends at a period border, a pole
-    /// or an unclosed gap stays open.
+    /// Returns the boundary as polylines that deviate from it by at most `chord_tol` (in the parameter
+    /// plane), with the domain on the left. A loop's last point equals its first; a chain that ends at a
+    /// period border, a pole or an unclosed gap stays open.
     #[must_use]
     pub fn polylines(&self, chord_tol: f64) -> Vec<Vec<P2>> {
         // Consecutive pieces share their ends exactly.
@@ -377,7 +386,7 @@ impl TrimCells {
         let mut ends: Vec<P2> = self.pieces.iter().map(|p| clean(p.end())).collect();
         ends.sort_by(|a, b| by_point(*a, *b));
         let no_end = |p: P2| ends.binary_search_by(|e| by_point(*e, p)).is_err();
-        // Open chains first, from their true beginning.
+        // Open chains come first, from their true beginning.
         let (open, closed): (Vec<usize>, Vec<usize>) =
             (0..self.pieces.len()).partition(|&i| no_end(start(i)));
         let mut used = vec![false; self.pieces.len()];
@@ -408,7 +417,8 @@ impl TrimCells {
     }
 }
 
-/// The parts of `[lo, hi]` (one period, where there is one) that an interval covers, with room for rounding.
+/// Returns the parts of `[lo, hi]` (one period in a periodic direction) that an interval covers, with a
+/// margin for rounding.
 fn spans(
     (a, b): (f64, f64),
     (lo, hi): (f64, f64),
@@ -428,7 +438,7 @@ fn spans(
             let end = start + (b - a);
             if end <= hi {
                 out.push((start, end));
-                // On a period's border both sides are met.
+                // On a period's border both sides are covered.
                 if start <= lo + pad {
                     out.push((hi - pad, hi));
                 } else if end >= hi - pad {
@@ -448,14 +458,14 @@ fn spans(
     out
 }
 
-/// `e du² + 2 f du dv + g dv²`.
+/// Metric `e du² + 2 f du dv + g dv²` of the parameter plane.
 struct Metric {
     e: f64,
     f: f64,
     g: f64,
 }
 
-/// Best boundary point so far.
+/// Nearest boundary point found so far.
 struct Nearest {
     sq: f64,
     piece: usize,
@@ -471,11 +481,12 @@ impl Metric {
         self.dot(a, a).max(0.0)
     }
 
-    /// A box around all points whose squared distance from `p` is at most `sq`.
+    /// Returns a box around all points with a squared distance from `p` of at most `sq`.
     fn reach(&self, p: P2, sq: f64) -> UvBox {
         let det = self.e * self.g - self.f * self.f;
         let half = |diagonal: f64, x: f64| {
-            // Where the tangents are parallel, or one is zero, points far away can be near.
+            // If the tangents are parallel or one is zero, points far away in the parameter plane can be
+            // near.
             let half =
                 if det > 1e-6 * self.e * self.g { (sq * diagonal / det).sqrt() } else { f64::INFINITY };
             half * (1.0 + 1e-9) + 8.0 * f64::EPSILON * x.abs()
@@ -493,7 +504,7 @@ impl Metric {
         if x0 <= 0.0 && 0.0 <= x1 && y0 <= 0.0 && 0.0 <= y1 {
             return 0.0;
         }
-        // The minimum is on a side: a parabola along each.
+        // The minimum is on a side; along each side the squared distance is a parabola.
         let along = |x: f64, diagonal: f64, lo: f64, hi: f64| {
             let y = -self.f * x / diagonal;
             if y.is_finite() { y.clamp(lo, hi) } else { lo }
@@ -501,7 +512,7 @@ impl Metric {
         let u_side = |x: f64| self.sq([x, along(x, self.g, y0, y1)]);
         let v_side = |y: f64| self.sq([along(y, self.e, x0, x1), y]);
         let min = u_side(x0).min(u_side(x1)).min(v_side(y0)).min(v_side(y1));
-        // Rounding of the products, relative to their size.
+        // Subtract the rounding of the products, relative to their size.
         let reach = [x0.abs().max(x1.abs()), y0.abs().max(y1.abs())];
         min - 1e-14 * (self.e * reach[0] * reach[0] + self.g * reach[1] * reach[1])
     }
@@ -512,8 +523,9 @@ fn meets(a: &UvBox, b: &UvBox) -> bool {
     a[0] <= b[1] && b[0] <= a[1] && a[2] <= b[3] && b[2] <= a[3]
 }
 
-/// Global minimum of the distance to one piece: the smallest Bernstein coefficient of the squared distance is
-/// a lower bound, one change of sign of its derivative's coefficients one minimum.
+/// Updates the best point by the global minimum of the distance to one piece. The smallest Bernstein
+/// coefficient of the squared distance is a lower bound, and a single sign change of its derivative's
+/// coefficients means a single minimum.
 fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, best: &mut Nearest) {
     let r = piece.control.map(|c| [c.x - from.x, c.y - from.y]);
     let mut offer = |t: f64| {
@@ -525,7 +537,7 @@ fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, 
         best.sq
     };
     let mut limit = offer(0.0).min(offer(1.0));
-    // On a straight piece at constant speed the foot is a projection.
+    // On a straight piece with constant speed the foot is a projection.
     if let Some(along) = piece.straight() {
         let along = [along.x, along.y];
         let (speed_sq, start) = (metric.sq(along), r[0]);
@@ -546,7 +558,7 @@ fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, 
         let d: [f64; 6] = std::array::from_fn(|i| c[i + 1] - c[i]);
         let changes = d.windows(2).filter(|w| (w[0] < 0.0) != (w[1] < 0.0)).count();
         if changes == 0 || (changes == 1 && d[0] >= 0.0) {
-            continue; // the minimum is at an end, and ends are known
+            continue; // the minimum is at an end, and both ends are already tested
         }
         if changes == 1 {
             limit = limit.min(offer(t0 + (t1 - t0) * root5(&d)));
@@ -560,7 +572,7 @@ fn nearest_on_piece(piece: &TrimPiece, index: usize, from: P2, metric: &Metric, 
     }
 }
 
-/// Both halves of a Bernstein polynomial of degree 6.
+/// Splits a Bernstein polynomial of degree 6 into two halves.
 fn halves6(c: [f64; 7]) -> ([f64; 7], [f64; 7]) {
     let (mut row, mut a, mut b) = (c, c, c);
     for k in 0..7 {
@@ -573,7 +585,8 @@ fn halves6(c: [f64; 7]) -> ([f64; 7], [f64; 7]) {
     (a, b)
 }
 
-/// The one root in [0, 1] of a Bernstein polynomial of degree 5 that rises through zero: Newton in a bracket.
+/// Returns the single root in [0, 1] of a Bernstein polynomial of degree 5 that increases through zero,
+/// by Newton's method in a bracket.
 fn root5(d: &[f64; 6]) -> f64 {
     let eval = |t: f64| {
         let mut row = *d;

@@ -1,10 +1,10 @@
-//! Curves that run along the boundary.
+//! Curves that coincide with the boundary.
 //!
-//! Boxes and strips do not separate a curve from a boundary that coincides with it, however short the parts
-//! are. The curve is therefore followed from boundary piece to boundary piece: both are cut at the same two
-//! points, and one bound of the distance decides about the whole part. The bound looks across the tangents
-//! only, so that the parts may differ in speed a little, as arcs of one circle do when their pieces end at
-//! different angles.
+//! Boxes and strips cannot separate a curve from a boundary that coincides with it, even for short
+//! parts. The curve is therefore followed from boundary piece to boundary piece: both are cut at the
+//! same two points, and one bound of the distance decides for the whole part. The bound measures across
+//! the tangents only, so the parts may differ slightly in speed, as arcs of one circle do if their
+//! pieces end at different angles.
 
 use super::piece::BINOMIAL3;
 use super::tree::{self, UvBox};
@@ -12,34 +12,44 @@ use super::{TrimCells, TrimPiece};
 use crate::{P2, Rect, V2};
 use arrayvec::ArrayVec;
 
-/// Parameter of the curve within which two of its points are one.
+/// Difference of two parameters of a curve within which they denote one point. With a larger value ends
+/// of common parts are not compared; with a smaller one parts of the size of rounding remain.
 const SAME_PARAMETER: f64 = 1e-9;
-/// Steps of Newton's method for the foot of a point, and the step (parameter) that ends it.
-const FOOT_STEPS: usize = 8;
-const LAST_STEP: f64 = 1e-13;
-/// Step (parameter) after which the next one of Newton's method for a crossing would be rounding.
-const LAST_CROSSING_STEP: f64 = 1e-7;
-/// Parameter beyond the ends of chords up to which curves with crossing chords are intersected.
-const CHORDS_BEYOND: f64 = 0.5;
-/// Maximum number of crossings of a curve with the boundary.
+/// Maximum number of steps of Newton's method for the foot of a point. It converges within a few steps
+/// for points next to the piece.
+const MAX_FOOT_STEPS: usize = 8;
+/// Step (parameter) below which the search for a foot has converged. With a larger value parts are cut
+/// beside their ends; with a smaller one steps of rounding are added.
+const MAX_LAST_STEP: f64 = 1e-13;
+/// Step (parameter) below which Newton's method for a crossing has converged, because the next step
+/// would be about its square. With a larger value crossings are inexact; with a smaller one each takes
+/// one more step.
+const MAX_LAST_CROSSING_STEP: f64 = 1e-7;
+/// Maximum parameter beyond the ends of chords at which their crossing starts Newton's method. A larger
+/// value is slower; with a smaller one crossings of curved pieces are missed and found step by step.
+const MAX_BEYOND_CHORDS: f64 = 0.5;
+/// Maximum number of crossings of a curve with the boundary that are returned; a larger value costs
+/// memory, a smaller one loses crossings.
 pub const MAX_CROSSINGS: usize = 8;
-/// Halvings of a part of two curves whose bound is too large: arcs differ in speed by the square of their
-/// angle, and the bound by its sixth power.
-const HALVINGS: u32 = 2;
-/// Maximum number of boundary pieces along one curve.
+/// Maximum number of times that a part of two curves with a too large bound is halved. Arcs differ in
+/// speed by the square of their angle, and the bound by its sixth power, so two halvings are enough.
+/// More halvings are slower; fewer reject curves that coincide.
+const MAX_HALVINGS: u32 = 2;
+/// Maximum number of boundary pieces along one curve. A larger value is slower for curves along many
+/// pieces; with a smaller one such curves count as not along the boundary.
 const MAX_PIECES_ALONG: usize = 16;
 
-/// How a curve runs along the boundary.
+/// Result for a curve along the boundary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AlongBoundary {
     /// Largest deviation (mm) of the boundary pieces beside the curve.
     pub deviation: f64,
-    /// Largest distance (mm) of the curve from one of these pieces, less the deviation of that piece.
+    /// Largest distance (mm) of the curve from one of these pieces, minus the deviation of that piece.
     pub beyond: f64,
 }
 
-/// A parameter plane with lengths (mm) of unit steps in u and v, which are orthogonal, and a distance (mm) up
-/// to which curves coincide.
+/// Metric of the parameter plane: lengths (mm) of unit steps in u and v, which are orthogonal, and the
+/// distance (mm) within which curves coincide.
 #[derive(Clone, Copy, Debug)]
 struct Measure {
     scale: V2,
@@ -47,36 +57,36 @@ struct Measure {
 }
 
 impl Measure {
-    /// Length in mm.
+    /// Returns the length of a vector in mm.
     fn length(&self, d: V2) -> f64 {
         d.component_mul(&self.scale).norm()
     }
 
-    /// Parameter, perhaps beyond the ends, of the point of a piece whose tangent is across the way to `p`:
-    /// Newton's method for a point next to the piece.
+    /// Returns the parameter of the foot of `p` on a piece, possibly beyond its ends: Newton's method
+    /// for a point next to the piece.
     fn foot(&self, piece: &TrimPiece, p: P2, start: f64) -> f64 {
         let mut t = start;
-        for _ in 0..FOOT_STEPS {
+        for _ in 0..MAX_FOOT_STEPS {
             let off = (p - piece.eval(t)).component_mul(&self.scale);
             let along = piece.derivative(t).component_mul(&self.scale);
             let step = off.dot(&along) / along.norm_squared();
             t += step;
-            if step.abs() <= LAST_STEP {
+            if step.abs() <= MAX_LAST_STEP {
                 break;
             }
         }
         t
     }
 
-    /// The parameter up to which a curve coincides with a boundary piece from `t` on, if they do, and their
-    /// distance (mm) beyond the piece's deviation.
+    /// If a curve coincides with a boundary piece from `t` on, returns the parameter up to which it
+    /// does, and their distance (mm) beyond the piece's deviation.
     fn end_of_common_part(&self, curve: &TrimPiece, t: f64, boundary: &TrimPiece) -> Option<(f64, f64)> {
         let p = curve.eval(t);
         let chord = (boundary.end() - boundary.start()).component_mul(&self.scale);
         let off = (p - boundary.start()).component_mul(&self.scale);
         let from = self.foot(boundary, p, off.dot(&chord) / chord.norm_squared()).clamp(0.0, 1.0);
         let within = self.within + boundary.deviation;
-        // Also false for what is not a number.
+        // Also false for NaN.
         let is_near = self.length(boundary.eval(from) - p) <= within;
         if !is_near {
             return None;
@@ -100,12 +110,12 @@ impl Measure {
         }
         let part = boundary.part(from.min(to), from.max(to));
         let part = if from < to { part } else { part.reversed() };
-        let distance = self.distance((&curve.part(t, end), &part), within, HALVINGS);
+        let distance = self.distance((&curve.part(t, end), &part), within, MAX_HALVINGS);
         (distance <= within).then_some((end, distance - boundary.deviation))
     }
 
-    /// Upper bound of the distance (mm) of the points of the first curve from the second one, which has about
-    /// the same ends. Curves with a bound above `enough` are cut in two, up to `halvings` times.
+    /// Upper bound of the distance (mm) of the points of the first curve from the second one, which has
+    /// about the same ends. Curves with a bound above `enough` are halved up to `halvings` times.
     fn distance(&self, (curve, other): (&TrimPiece, &TrimPiece), enough: f64, halvings: u32) -> f64 {
         let whole = self.distance_of_whole(curve, other);
         if whole <= enough || halvings == 0 {
@@ -124,44 +134,44 @@ impl Measure {
         first.max(self.distance((&halves.1, &others.1), enough, halvings - 1))
     }
 
-    /// [`Measure::distance`] without cuts; infinite where the other curve bends back.
+    /// Like [`Measure::distance`] without halving; infinite if the other curve bends back.
     ///
-    /// Let b be the other curve and d the difference of the curves at equal parameters. Across the tangent
-    /// of b, the distance is d × b′ / |b′|. The numerator is a polynomial of degree 5, bounded by its
-    /// Bernstein coefficients. Along the tangent, b leaves its tangent by no more than its curvature times
-    /// |d|².
+    /// Let b be the other curve and d the difference of the curves at equal parameters. The distance
+    /// across the tangent of b is d × b′ / |b′|. Its numerator is a polynomial of degree 5, bounded by
+    /// its Bernstein coefficients. Along the tangent, b deviates from its tangent by at most its
+    /// curvature times |d|².
     fn distance_of_whole(&self, curve: &TrimPiece, other: &TrimPiece) -> f64 {
         // Binomial coefficients of degrees 2 and 5.
         let (of_2, of_5) = ([1.0, 2.0, 1.0], [1.0, 5.0, 10.0, 10.0, 5.0, 1.0]);
-        let way: [V2; 4] =
+        let difference: [V2; 4] =
             std::array::from_fn(|i| (curve.control[i] - other.control[i]).component_mul(&self.scale));
         let hodograph: [V2; 3] = std::array::from_fn(|i| {
             (other.control[i + 1] - other.control[i]).component_mul(&self.scale) * 3.0
         });
         let chord = (other.end() - other.start()).component_mul(&self.scale);
-        let slowest = hodograph.iter().map(|d| d.dot(&chord)).fold(f64::INFINITY, f64::min) / chord.norm();
-        let is_forward = slowest > 0.0;
+        let min_speed = hodograph.iter().map(|d| d.dot(&chord)).fold(f64::INFINITY, f64::min) / chord.norm();
+        let is_forward = min_speed > 0.0;
         if !is_forward {
             return f64::INFINITY;
         }
         let mut across = [0.0; 6];
-        for (i, d) in way.iter().enumerate() {
+        for (i, d) in difference.iter().enumerate() {
             for (j, along) in hodograph.iter().enumerate() {
                 across[i + j] += BINOMIAL3[i] * of_2[j] * along.perp(d) / of_5[i + j];
             }
         }
-        let widest = across.iter().fold(0.0, |m: f64, x| m.max(x.abs())) / slowest;
-        let longest = way.iter().map(V2::norm).fold(0.0, f64::max);
+        let max_across = across.iter().fold(0.0, |m: f64, x| m.max(x.abs())) / min_speed;
+        let max_difference = difference.iter().map(V2::norm).fold(0.0, f64::max);
         let second = (hodograph[1] - hodograph[0]).norm().max((hodograph[2] - hodograph[1]).norm()) * 2.0;
-        widest + second * (longest / slowest) * (longest / slowest)
+        max_across + second * (max_difference / min_speed) * (max_difference / min_speed)
     }
 }
 
 impl TrimCells {
-    /// Returns how a curve runs along the boundary from end to end: each of its points is near a boundary
-    /// piece, no farther than `within` (mm) and the piece's deviation. `scale` holds the lengths (mm) of unit
-    /// steps in u and v, which are orthogonal. The curve may be unwrapped or not. `None` where the curve
-    /// leaves the boundary, and where the two differ too much for one comparison.
+    /// Compares a curve with the boundary from end to end. Each point of the curve must be within
+    /// `within` (mm) plus the piece's deviation of a boundary piece. `scale` contains the lengths (mm)
+    /// of unit steps in u and v, which are orthogonal. The curve may be unwrapped or not. Returns `None`
+    /// if the curve leaves the boundary or if the two differ too much for one comparison.
     #[must_use]
     pub fn along_boundary(&self, curve: &TrimPiece, scale: V2, within: f64) -> Option<AlongBoundary> {
         let measure = Measure { scale, within };
@@ -178,10 +188,11 @@ impl TrimCells {
         None
     }
 
-    /// A boundary piece along a curve from a parameter on, with their common part.
+    /// Returns a boundary piece along a curve from parameter `t` on, with their common part.
     fn next_along(&self, measure: &Measure, curve: &TrimPiece, t: f64) -> Option<((f64, f64), usize)> {
         let p = curve.eval(t);
-        // A piece that ends slightly before this point begins the common part as well.
+        // Pieces that end slightly before this point are candidates for the start of the common part as
+        // well.
         let reach = V2::new(measure.within / measure.scale.x, measure.within / measure.scale.y);
         let rect = Rect { u0: p.x - reach.x, u1: p.x + reach.x, v0: p.y - reach.y, v1: p.y + reach.y };
         let pad = self.rounding();
@@ -207,7 +218,7 @@ impl TrimCells {
         })
     }
 
-    /// Whole periods between a rectangle and a part of it in the base rectangle.
+    /// Returns the shift by whole periods from a rectangle to a part of it in the base rectangle.
     fn shift(&self, rect: &Rect, image: &Rect) -> V2 {
         // One end of each part is an end of the rectangle.
         let along = |lo: f64, (a, b): (f64, f64), (start, end): (f64, f64), period: Option<f64>| {
@@ -221,21 +232,22 @@ impl TrimCells {
         )
     }
 
-    /// Returns parameters, ascending, at which a curve crosses the boundary: at most [`MAX_CROSSINGS`], and
-    /// one with each piece. Some may be missing; what depends on them must be proved in another way.
+    /// Returns ascending parameters at which a curve crosses the boundary: at most [`MAX_CROSSINGS`],
+    /// and one with each piece. Some crossings may be missing, so callers must prove in another way
+    /// whatever depends on completeness.
     #[must_use]
     pub fn some_crossings(&self, curve: &TrimPiece) -> ArrayVec<f64, MAX_CROSSINGS> {
         let rect = curve.bounds();
         let mut out = ArrayVec::new();
         for image in self.images(&rect) {
             let moved = curve.translated(self.shift(&rect, &image));
-            let meets =
+            let overlaps =
                 |b: &UvBox| b[0] <= image.u1 && image.u0 <= b[1] && b[2] <= image.v1 && image.v0 <= b[3];
-            tree::visit(&self.boxes, self.pieces.len(), meets, |i| {
+            tree::visit(&self.boxes, self.pieces.len(), overlaps, |i| {
                 let piece = &self.pieces[i];
                 let found =
-                    Some(piece).filter(|p| meets(&tree::piece_box(p))).and_then(|p| crossing(&moved, p));
-                // Crossings beyond the capacity are among those that may be missing.
+                    Some(piece).filter(|p| overlaps(&tree::piece_box(p))).and_then(|p| crossing(&moved, p));
+                // Crossings beyond the capacity are omitted.
                 found.is_some_and(|t| out.try_push(t).is_err())
             });
         }
@@ -244,8 +256,8 @@ impl TrimCells {
     }
 }
 
-/// Parameter of the first curve at which it crosses the second one, by Newton's method from where the chords
-/// cross.
+/// Returns the parameter of the first curve at which it crosses the second one, by Newton's method from
+/// the crossing of the chords.
 fn crossing(curve: &TrimPiece, other: &TrimPiece) -> Option<f64> {
     // Solves `t a - s b = off`.
     let solve = |a: V2, b: V2, off: V2| {
@@ -255,14 +267,14 @@ fn crossing(curve: &TrimPiece, other: &TrimPiece) -> Option<f64> {
     let is_within = |at: &V2, beyond: f64| at.iter().all(|x| -beyond <= *x && *x <= 1.0 + beyond);
     let start = other.start() - curve.start();
     let mut at = solve(curve.end() - curve.start(), other.end() - other.start(), start);
-    if !is_within(&at, CHORDS_BEYOND) {
+    if !is_within(&at, MAX_BEYOND_CHORDS) {
         return None;
     }
-    for _ in 0..FOOT_STEPS {
+    for _ in 0..MAX_FOOT_STEPS {
         let off = other.eval(at.y) - curve.eval(at.x);
         let step = solve(curve.derivative(at.x), other.derivative(at.y), off);
         at += step;
-        if step.amax() <= LAST_CROSSING_STEP {
+        if step.amax() <= MAX_LAST_CROSSING_STEP {
             return Some(at.x).filter(|_| is_within(&at, SAME_PARAMETER));
         }
     }

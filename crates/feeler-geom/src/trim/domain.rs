@@ -1,33 +1,41 @@
-//! From raw loops to pieces in one rectangle: cutting at period borders, closing gaps, finding the rectangle.
+//! Normalisation of raw loops to pieces in one rectangle: cuts at period borders, closes gaps, finds the
+//! rectangle.
 //!
 //! # Source
 //! MATH §6 (periodic domains in one form).
 //!
 //! # Deviations
-//! Artificial cuts along a seam get no pieces: the orientation of the true pieces tells what is inside.
+//! Artificial cuts along a seam get no pieces, because the orientation of the true pieces determines the
+//! inside.
 
 use std::cmp::Ordering;
 
 use super::{TrimCells, TrimDomain, TrimPiece};
 use crate::{P2, Rect, V2};
 
-/// Coordinates nearer to a period border than this share of the period are rounded onto it.
-const SNAP: f64 = 1e-11;
-/// Two opposite pieces that differ by less than this share of the domain's size are one cut, used twice.
-const COINCIDENT: f64 = 1e-9;
-/// Gaps up to these shares of the domain's size are closed by moving the ends together, nearest levels first.
-const WELD: [f64; 3] = [1e-13, 1e-10, 1e-7];
-/// Gaps up to these shares are closed by a straight piece.
-const BRIDGE: [f64; 2] = [1e-5, 1e-3];
+/// Distance from a period border, relative to the period, within which coordinates are rounded onto it.
+/// With a larger value pieces move; with a smaller one slivers remain at the seam.
+const MAX_SNAP: f64 = 1e-11;
+/// Maximum difference, relative to the domain's size, of two opposite pieces that are the two sides of
+/// one cut. With a larger value thin slots vanish; with a smaller one seams become borders.
+const MAX_CUT_DIFFERENCE: f64 = 1e-9;
+/// Gaps up to these parts of the domain's size are closed by moving the ends together, smallest gaps
+/// first. With larger values the boundary moves; with smaller ones such gaps are bridged instead.
+const WELDED_GAPS: [f64; 3] = [1e-13, 1e-10, 1e-7];
+/// Gaps up to these parts of the domain's size are closed by a straight piece. With larger values broken
+/// loops are accepted; with smaller ones solids of inexact files are rejected.
+const BRIDGED_GAPS: [f64; 2] = [1e-5, 1e-3];
 
 impl TrimDomain {
-    /// Builds a domain from raw oriented pieces in an *unwrapped* parameter plane (a loop may run over
-    /// several periods): cuts pieces at period borders and wraps them into the rectangle that starts at
-    /// `origin` in periodic directions. In non-periodic directions the rectangle is the bounding box of the
-    /// pieces, or that of `natural` where there are none; a side where the domain goes on beyond all pieces
-    /// (a cap around a pole) is moved to the finite side of `natural`. Ends of pieces that miss each other by
-    /// up to 1e-7 of the size are moved together, gaps of up to 1e-3 are bridged; opposite pieces that
-    /// coincide are dropped, as are pieces with numbers that are not finite.
+    /// Builds a domain from raw oriented pieces in an *unwrapped* parameter plane, where a loop may
+    /// extend over several periods. Pieces are cut at period borders and wrapped into the rectangle that
+    /// starts at `origin` in periodic directions. In non-periodic directions the rectangle is the
+    /// bounding box of the pieces, or that of `natural` without pieces. A side beyond which the domain
+    /// continues (a cap around a pole) is moved to the finite side of `natural`.
+    ///
+    /// Ends of pieces that miss each other by up to 1e-7 of the size are moved together, and gaps of up
+    /// to 1e-3 are bridged. Opposite pieces that coincide and pieces with non-finite numbers are
+    /// dropped.
     #[must_use]
     pub fn new(
         pieces: &[TrimPiece],
@@ -48,8 +56,8 @@ impl TrimDomain {
         let bridges = close_gaps(&mut pieces, &plane, scale);
         pieces.extend(plane.cut(bridges));
 
-        // Where nature sets an end, the domain may reach it without pieces: look there first, shrink
-        // afterwards.
+        // The domain may reach a finite side of `natural` without pieces, so the rectangle starts with
+        // all such sides and shrinks afterwards.
         let mut rect = natural;
         if let Some(h) = hull {
             rect = Rect {
@@ -67,7 +75,7 @@ impl TrimDomain {
         }
         let mut domain = Self { rect, natural, u_period, v_period, pieces };
         let Some(hull) = self::hull(&domain.pieces) else { return domain };
-        // Nothing to look for where every free side is infinite.
+        // The rectangle cannot extend beyond the pieces if every non-periodic side is infinite.
         let ends =
             |period: Option<f64>, lo: f64, hi: f64| period.is_none() && (lo.is_finite() || hi.is_finite());
         if !ends(u_period, natural.u0, natural.u1) && !ends(v_period, natural.v0, natural.v1) {
@@ -87,7 +95,7 @@ impl TrimDomain {
     }
 }
 
-/// Bounding box of pieces.
+/// Returns the bounding box of pieces.
 fn hull(pieces: &[TrimPiece]) -> Option<Rect> {
     pieces.iter().map(TrimPiece::bounds).reduce(|a, b| Rect {
         u0: a.u0.min(b.u0),
@@ -97,7 +105,7 @@ fn hull(pieces: &[TrimPiece]) -> Option<Rect> {
     })
 }
 
-/// Size of the domain in u and v: what tolerances are shares of.
+/// Size of the domain in u and v, to which tolerances are relative.
 fn size(hull: Option<&Rect>, natural: &Rect, u_period: Option<f64>, v_period: Option<f64>) -> [f64; 2] {
     let pick = |period: Option<f64>, span: f64, natural: f64| {
         let positive = |x: &f64| x.is_finite() && *x > 0.0;
@@ -107,14 +115,14 @@ fn size(hull: Option<&Rect>, natural: &Rect, u_period: Option<f64>, v_period: Op
     [pick(u_period, w, natural.u1 - natural.u0), pick(v_period, h, natural.v1 - natural.v0)]
 }
 
-/// The two directions with the start and length of their periods.
+/// Start and length of the periods in both directions.
 struct Periods {
     lo: [f64; 2],
     period: [Option<f64>; 2],
 }
 
 impl Periods {
-    /// Cuts at all borders and moves the parts into the base rectangle.
+    /// Cuts pieces at all borders and moves the parts into the base rectangle.
     fn cut(&self, mut pieces: Vec<TrimPiece>) -> Vec<TrimPiece> {
         for (axis, period) in self.period.iter().enumerate() {
             if let Some(period) = *period {
@@ -128,8 +136,7 @@ impl Periods {
         pieces
     }
 
-    /// The one of the points that are the same point of the surface which has no coordinate on an upper
-    /// border.
+    /// Among the parameters of one point of the surface, returns those that are not on an upper border.
     #[expect(clippy::float_cmp, reason = "cutting puts points exactly on borders")]
     fn canonical(&self, p: P2) -> P2 {
         let mut q = p;
@@ -142,7 +149,7 @@ impl Periods {
         q
     }
 
-    /// `d` shifted by whole periods to be shortest.
+    /// Returns `d` shifted by whole periods to its shortest length.
     fn shortest(&self, d: V2) -> V2 {
         let mut d = d;
         for axis in 0..2 {
@@ -156,7 +163,7 @@ impl Periods {
 
 /// Cuts one piece at `lo + k period` along `axis` and shifts the parts into `[lo, lo + period]`.
 fn cut_axis(piece: &TrimPiece, axis: usize, lo: f64, period: f64, out: &mut Vec<TrimPiece>) {
-    let eps = SNAP * period;
+    let eps = MAX_SNAP * period;
     let snap = |x: f64| {
         let border = lo + ((x - lo) / period).round() * period;
         if (x - border).abs() <= eps { border } else { x }
@@ -170,7 +177,8 @@ fn cut_axis(piece: &TrimPiece, axis: usize, lo: f64, period: f64, out: &mut Vec<
     let (min, max) = if axis == 0 { (bounds.u0, bounds.u1) } else { (bounds.v0, bounds.v1) };
     let (first, last) = (((min - lo) / period).floor() + 1.0, ((max - lo) / period).ceil() - 1.0);
     let mut cuts: Vec<(f64, f64)> = Vec::new();
-    // A piece over thousands of periods is garbage: it stays in one part and shows as inconsistent.
+    // A piece over thousands of periods is invalid. It stays in one part and is reported as
+    // inconsistent.
     if first <= last && last - first < 1024.0 {
         let monotone = piece.monotone_cuts();
         let stops: Vec<f64> = [0.0].into_iter().chain(monotone).chain([1.0]).collect();
@@ -184,7 +192,8 @@ fn cut_axis(piece: &TrimPiece, axis: usize, lo: f64, period: f64, out: &mut Vec<
                     cuts.push((t, border));
                 }
             }
-            // A turning point exactly on the border needs no cut, a passage through one does.
+            // A turning point exactly on the border needs no cut, but a passage through the border at
+            // such a point does.
             for (i, &t) in stops.iter().enumerate().skip(1).take(stops.len() - 2) {
                 let at = |t: f64| super::piece::bernstein3(coefficients, t) - border;
                 if at(t) == 0.0 && at(0.5 * (stops[i - 1] + t)) * at(0.5 * (t + stops[i + 1])) < 0.0 {
@@ -206,7 +215,7 @@ fn cut_axis(piece: &TrimPiece, axis: usize, lo: f64, period: f64, out: &mut Vec<
         let mid = part.eval(0.5)[axis];
         let shift = ((mid - lo) / period).floor() * period;
         for c in &mut part.control {
-            // Shifting a border's coordinate may round it off the border again.
+            // Shifting a coordinate on a border may round it off the border.
             let x = c[axis] - shift;
             c[axis] = if (x - lo).abs() <= eps {
                 lo
@@ -220,7 +229,7 @@ fn cut_axis(piece: &TrimPiece, axis: usize, lo: f64, period: f64, out: &mut Vec<
     }
 }
 
-/// Drops pairs of opposite pieces that coincide: a cut walked along both sides bounds nothing.
+/// Drops pairs of opposite pieces that coincide: the two sides of a cut do not bound the domain.
 fn cancel_opposite(pieces: &mut Vec<TrimPiece>, plane: &Periods, scale: [f64; 2]) {
     let low = |p: &TrimPiece| {
         let (a, b) = (plane.canonical(p.start()), plane.canonical(p.end()));
@@ -230,39 +239,39 @@ fn cancel_opposite(pieces: &mut Vec<TrimPiece>, plane: &Periods, scale: [f64; 2]
     order.sort_by(|&a, &b| low(&pieces[a]).total_cmp(&low(&pieces[b])).then(a.cmp(&b)));
     let same = |a: P2, b: P2| {
         let d = plane.shortest(a - b);
-        d.x.abs() <= COINCIDENT * scale[0] && d.y.abs() <= COINCIDENT * scale[1]
+        d.x.abs() <= MAX_CUT_DIFFERENCE * scale[0] && d.y.abs() <= MAX_CUT_DIFFERENCE * scale[1]
     };
     let tiny = |p: &TrimPiece| same(p.start(), p.end()) && same(p.start(), p.control[1]);
-    let mut gone = vec![false; pieces.len()];
+    let mut dropped = vec![false; pieces.len()];
     for (i, &a) in order.iter().enumerate() {
-        if gone[a] || tiny(&pieces[a]) {
+        if dropped[a] || tiny(&pieces[a]) {
             continue;
         }
-        let reach = low(&pieces[a]) + COINCIDENT * scale[1];
+        let reach = low(&pieces[a]) + MAX_CUT_DIFFERENCE * scale[1];
         for &b in &order[i + 1..] {
             if low(&pieces[b]) > reach {
                 break;
             }
             let other = pieces[b].reversed();
-            if !gone[b] && (0..4).all(|k| same(pieces[a].control[k], other.control[k])) {
-                (gone[a], gone[b]) = (true, true);
+            if !dropped[b] && (0..4).all(|k| same(pieces[a].control[k], other.control[k])) {
+                (dropped[a], dropped[b]) = (true, true);
                 break;
             }
         }
     }
-    let mut keep = gone.iter().map(|g| !g);
+    let mut keep = dropped.iter().map(|g| !g);
     pieces.retain(|_| keep.next().unwrap_or(true));
 }
 
-/// A start or an end of a piece that meets no end or start.
-struct Loose {
+/// Start or end of a piece without a matching end or start.
+struct LooseEnd {
     piece: usize,
     at: P2,
     used: bool,
 }
 
-/// Starts and ends that do not pair up exactly: (ends, starts), each by v.
-fn loose_ends(pieces: &[TrimPiece], plane: &Periods) -> (Vec<Loose>, Vec<Loose>) {
+/// Returns the ends and the starts that have no exact partner, each sorted by v.
+fn loose_ends(pieces: &[TrimPiece], plane: &Periods) -> (Vec<LooseEnd>, Vec<LooseEnd>) {
     // (point, is an end, piece)
     let mut all: Vec<(P2, bool, usize)> = pieces
         .iter()
@@ -275,19 +284,19 @@ fn loose_ends(pieces: &[TrimPiece], plane: &Periods) -> (Vec<Loose>, Vec<Loose>)
     for group in all.chunk_by(|a, b| by_point(&a.0, &b.0) == Ordering::Equal) {
         let n_starts = group.iter().filter(|g| !g.1).count();
         let paired = n_starts.min(group.len() - n_starts);
-        let loose = |g: &(P2, bool, usize)| Loose { piece: g.2, at: g.0, used: false };
+        let loose = |g: &(P2, bool, usize)| LooseEnd { piece: g.2, at: g.0, used: false };
         starts.extend(group[..n_starts].iter().skip(paired).map(loose));
         ends.extend(group[n_starts..].iter().skip(paired).map(loose));
     }
     (ends, starts)
 }
 
-/// Pairs up loose ends and starts, nearest levels first; small gaps are closed in place, bridges over larger
-/// ones are returned.
+/// Pairs loose ends with loose starts, smallest gaps first. Small gaps are closed in place; bridges over
+/// larger gaps are returned.
 fn close_gaps(pieces: &mut [TrimPiece], plane: &Periods, scale: [f64; 2]) -> Vec<TrimPiece> {
     let mut bridges = Vec::new();
     let (mut ends, mut starts) = loose_ends(pieces, plane);
-    for tol in WELD {
+    for tol in WELDED_GAPS {
         let mut welded = false;
         for e in &ends {
             if let Some(k) = nearest_start(e, &starts, plane, scale, tol) {
@@ -300,7 +309,7 @@ fn close_gaps(pieces: &mut [TrimPiece], plane: &Periods, scale: [f64; 2]) -> Vec
             (ends, starts) = loose_ends(pieces, plane);
         }
     }
-    for tol in BRIDGE {
+    for tol in BRIDGED_GAPS {
         for e in ends.iter_mut().filter(|e| !e.used) {
             let Some(k) = nearest_start(e, &starts, plane, scale, tol) else { continue };
             (e.used, starts[k].used) = (true, true);
@@ -314,8 +323,14 @@ fn close_gaps(pieces: &mut [TrimPiece], plane: &Periods, scale: [f64; 2]) -> Vec
     bridges
 }
 
-/// The nearest free start to a loose end within `tol` of the size, whatever period it lies in.
-fn nearest_start(end: &Loose, starts: &[Loose], plane: &Periods, scale: [f64; 2], tol: f64) -> Option<usize> {
+/// Returns the unused start nearest to a loose end within `tol` of the size, in any period.
+fn nearest_start(
+    end: &LooseEnd,
+    starts: &[LooseEnd],
+    plane: &Periods,
+    scale: [f64; 2],
+    tol: f64,
+) -> Option<usize> {
     let mut best: Option<(f64, usize)> = None;
     let period = plane.period[1].unwrap_or(0.0);
     let shifts: &[f64] = if plane.period[1].is_some() { &[0.0, -1.0, 1.0] } else { &[0.0] };
@@ -336,7 +351,7 @@ fn nearest_start(end: &Loose, starts: &[Loose], plane: &Periods, scale: [f64; 2]
     best.map(|(_, k)| k)
 }
 
-/// Moves the end of one piece and the start of another to one point, keeping their tangents.
+/// Moves the end of one piece and the start of another one to a common point, keeping their tangents.
 #[expect(clippy::float_cmp, reason = "borders are exact")]
 fn weld(pieces: &mut [TrimPiece], end: usize, start: usize, plane: &Periods) {
     let (e, s) = (pieces[end].end(), pieces[start].start());
@@ -350,7 +365,7 @@ fn weld(pieces: &mut [TrimPiece], end: usize, start: usize, plane: &Periods) {
         let border = |x: f64| x == lo || x == hi;
         let across = (s[axis] - e[axis] - gap[axis]).abs() > 0.5 * period;
         if border(e[axis]) || border(s[axis]) || across {
-            // Each on its own side of the same border.
+            // Each end stays on its own side of the border.
             let nearest = |x: f64| if x - lo < hi - x { lo } else { hi };
             (to_e[axis], to_s[axis]) = (nearest(e[axis]), nearest(s[axis]));
         }

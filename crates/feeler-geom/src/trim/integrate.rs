@@ -1,6 +1,6 @@
 //! Integrals over trimmed domains by Green's theorem: `∬ f du dv = ∮ F dv` with `∂F/∂u = f`.
 //!
-//! Cuts along a seam have no pieces; what they would contribute is added where the domain reaches the right
+//! Cuts along a seam have no pieces. Their contribution is added where the domain reaches the right
 //! border (on the left border `F` vanishes).
 //!
 //! # Source
@@ -18,7 +18,9 @@ use super::{TrimCells, TrimPiece};
 use crate::{P2, Rect, math};
 use series::{Antiderivative, Samples};
 
-/// Halvings of one smooth interval at most: after them the estimate is taken as it is.
+/// Maximum number of halvings of one smooth interval, after which the last estimate is used. Rounding is
+/// reached earlier unless the integrand is singular. A larger value is slower for singular integrands, a
+/// smaller one less accurate.
 const MAX_DEPTH: u32 = 14;
 
 /// Nodes and weights of the Gauss–Legendre rule with `n` points on [0, 1], exact for polynomials of degree
@@ -50,29 +52,29 @@ pub(super) fn as_f64(n: usize) -> f64 {
     n as f64
 }
 
-/// A smooth part of a line integral `∫ F dv`.
+/// Smooth part of a line integral `∫ F dv`.
 #[derive(Clone, Copy)]
 enum Path {
-    /// Along a piece, over `[t0, t1]`.
+    /// Part of a piece over `[t0, t1]`.
     Piece { piece: usize, t0: f64, t1: f64 },
-    /// Up a line of constant u.
+    /// Upward line of constant u.
     Up { u: f64, v0: f64, v1: f64 },
 }
 
-/// A path in the column and row of the grid of breaks where it runs.
+/// Path with its column and row in the grid of breaks.
 struct Segment {
     path: Path,
     column: usize,
     row: usize,
 }
 
-/// Parameters where integrands are not smooth, the domain's sides included.
+/// Parameters where integrands are not smooth, including the domain's sides.
 struct Grid {
     u: Vec<f64>,
     v: Vec<f64>,
 }
 
-/// Lines of a grid over `[lo, hi]`.
+/// Returns the lines of a grid over `[lo, hi]`.
 fn lines(lo: f64, hi: f64, breaks: &[f64]) -> Vec<f64> {
     let mut out = vec![lo];
     out.extend(breaks.iter().copied().filter(|b| lo < *b && *b < hi));
@@ -82,17 +84,17 @@ fn lines(lo: f64, hi: f64, breaks: &[f64]) -> Vec<f64> {
     out
 }
 
-/// Index of the interval that holds `x`, the lower one on a line.
+/// Index of the interval that contains `x`; on a line, that of the lower interval.
 fn interval(lines: &[f64], x: f64) -> usize {
     lines.partition_point(|l| *l < x).clamp(1, (lines.len() - 1).max(1)) - 1
 }
 
 impl TrimCells {
-    /// ∬ f du dv over the domain for several integrands at once, given their antiderivatives in u:
-    /// `antiderivative(u, v)[k] = ∫_{rect.u0}^{u} f_k(s, v) ds` with `u` in `[rect.u0, rect.u1]`.
-    /// Gauss–Legendre along each piece, of rising order and halved until two orders agree to `rel_tol` of the
-    /// sum of absolute contributions; `breaks` are the parameters `(us, vs)` where the integrands are not
-    /// smooth.
+    /// Computes ∬ f du dv over the domain for several integrands at once, given their antiderivatives in
+    /// u: `antiderivative(u, v)[k] = ∫_{rect.u0}^{u} f_k(s, v) ds` with `u` in `[rect.u0, rect.u1]`.
+    /// Each piece is integrated by Gauss–Legendre rules of increasing order and halved until two orders
+    /// agree to `rel_tol` of the sum of absolute contributions. `breaks` are the parameters `(us, vs)`
+    /// where the integrands are not smooth.
     #[must_use]
     pub fn integrate<const K: usize>(
         &self,
@@ -110,15 +112,15 @@ impl TrimCells {
         line_integrals(self, &segments, &|_, p| antiderivative(p), rel_tol, [0.0; K])
     }
 
-    /// As [`TrimCells::integrate`] without breaks, for antiderivatives that are polynomials of degree 3 in
-    /// `(u, v)` together: exact but for rounding, in one pass.
+    /// Like [`TrimCells::integrate`] without breaks, for antiderivatives that are polynomials of total
+    /// degree 3 in `(u, v)`. Exact except for rounding, in one pass.
     #[must_use]
     pub fn integrate_cubic<const K: usize>(&self, antiderivative: &dyn Fn(P2) -> [f64; K]) -> [f64; K] {
         if !self.is_bounded() {
             return [f64::NAN; K];
         }
         let mut sum = Sum::new();
-        // A cubic along a cubic times its derivative has degree 11; 6 nodes are exact to it.
+        // A cubic along a cubic times its derivative has degree 11, for which 6 nodes are exact.
         for p in &self.pieces {
             sum.add(&along_piece(&self.rect, p, (0.0, 1.0), RULES.exact(), antiderivative));
         }
@@ -133,12 +135,13 @@ impl TrimCells {
         sum.value()
     }
 
-    /// ∬ f du dv over the domain for several integrands at once, without antiderivatives: products of
-    /// Gauss–Legendre rules on the cells of the grid of `breaks` that lie wholly inside; on those that hold
-    /// boundary Green's theorem, with the antiderivative of the polynomial through the same nodes. To
-    /// `rel_tol` of the sums of absolute contributions where the integrands are smooth within the cells, but
-    /// never finer than to `floor`: the round-off of integrands that are differences of larger numbers,
-    /// summed over the domain, below which no refinement converges.
+    /// Computes ∬ f du dv over the domain for several integrands at once, without antiderivatives. Cells
+    /// of the grid of `breaks` that are wholly inside use products of Gauss–Legendre rules. Cells with
+    /// boundary use Green's theorem with the antiderivative of the polynomial through the same nodes.
+    ///
+    /// The result is accurate to `rel_tol` of the sums of absolute contributions if the integrands are
+    /// smooth within the cells, but not beyond `floor`. `floor` is the round-off, summed over the
+    /// domain, of integrands that are differences of larger numbers: below it no refinement converges.
     #[must_use]
     pub fn integrate_density<const K: usize>(
         &self,
@@ -177,7 +180,8 @@ impl TrimCells {
                 }
             }
         }
-        // Orders per cell, found on the whole cell even when only a part of it is in the domain.
+        // The order of a cell is determined on the whole cell, even if only a part of it is in the
+        // domain.
         let mut cells: Vec<(usize, usize, bool)> = whole.iter().map(|&(i, j)| (i, j, true)).collect();
         for i in 0..nu {
             cells.extend((0..nv).filter(|j| has_boundary[i * nv + j]).map(|j| (i, j, false)));
@@ -193,7 +197,7 @@ impl TrimCells {
         }
         let share = 1.0 / as_f64(cells.len().max(1));
         let mut sum = Sum::new();
-        // Antiderivatives on the cells with boundary.
+        // Antiderivatives on the cells that contain boundary.
         let mut inner: Vec<Option<Antiderivative<K>>> = vec![];
         inner.resize_with(nu * nv, || None);
         for (&(i, j, is_whole), coarse) in cells.iter().zip(coarse) {
@@ -224,8 +228,8 @@ impl TrimCells {
         sum.value()
     }
 
-    /// By how much ∬ f du dv changes when the points of the boundary move a little, to first order: `moved`
-    /// tells where a point of a piece goes, `None` where it stays.
+    /// First-order change of ∬ f du dv for small displacements of the boundary. `moved` returns the new
+    /// position of a point of a piece, or `None` if it does not move.
     #[must_use]
     pub fn integrate_slivers<const K: usize>(
         &self,
@@ -266,7 +270,7 @@ impl TrimCells {
         Grid { u: lines(r.u0, r.u1, us), v: lines(r.v0, r.v1, vs) }
     }
 
-    /// The pieces, cut at the lines of the grid.
+    /// Returns the pieces, cut at the lines of the grid.
     fn piece_segments(&self, grid: &Grid) -> Vec<Segment> {
         let mut out = Vec::new();
         let mut cuts: Vec<f64> = Vec::new();
@@ -293,7 +297,7 @@ impl TrimCells {
         out
     }
 
-    /// Adds the line `u` over `inside`, cut at the rows of the grid.
+    /// Adds the line `u` over the intervals `inside`, cut at the rows of the grid.
     fn push_line(&self, u: f64, inside: &[(f64, f64)], grid: &Grid, column: usize, out: &mut Vec<Segment>) {
         for &(a, b) in inside {
             let from = grid.v.partition_point(|l| *l <= a);
@@ -309,7 +313,7 @@ impl TrimCells {
         }
     }
 
-    /// Intervals of v where the domain reaches the right border.
+    /// Returns the intervals of v over which the domain reaches the right border.
     fn right_border(&self) -> Vec<(f64, f64)> {
         let mut out: Vec<(f64, f64)> = Vec::new();
         for k in 0..self.n_strips() {
@@ -320,15 +324,15 @@ impl TrimCells {
         out
     }
 
-    /// Intervals of v where the domain lies just to the right of the line `u`.
+    /// Returns the intervals of v over which the domain lies just to the right of the line `u`.
     fn inside_on_column(&self, u: f64) -> Vec<(f64, f64)> {
         let mut stops = vec![self.rect.v0, self.rect.v1];
-        let meets = |b: &UvBox| b[0] <= u && u <= b[1];
-        tree::visit(&self.boxes, self.pieces.len(), meets, |i| {
+        let crosses = |b: &UvBox| b[0] <= u && u <= b[1];
+        tree::visit(&self.boxes, self.pieces.len(), crosses, |i| {
             let p = &self.pieces[i];
-            if meets(&tree::piece_box(p)) {
+            if crosses(&tree::piece_box(p)) {
                 stops.extend([p.v_at_u(u)]);
-                // On the line itself, or touching it: both ends count.
+                // For pieces that lie on the line or touch it, both ends are stops.
                 stops.extend([p.start(), p.end()].iter().filter(|e| (e.x - u).abs() <= 0.0).map(|e| e.y));
             }
             false
@@ -345,8 +349,8 @@ impl TrimCells {
     }
 }
 
-/// Appends an interval, joined to the last one when they meet.
-#[expect(clippy::float_cmp, reason = "the same number")]
+/// Appends an interval, merged with the last one if they are adjacent.
+#[expect(clippy::float_cmp, reason = "adjacent intervals share the number exactly")]
 fn push_interval(out: &mut Vec<(f64, f64)>, a: f64, b: f64) {
     match out.last_mut() {
         Some(l) if l.1 == a => l.1 = b,
@@ -354,7 +358,7 @@ fn push_interval(out: &mut Vec<(f64, f64)>, a: f64, b: f64) {
     }
 }
 
-/// Gauss–Legendre rules of rising order.
+/// Gauss–Legendre rules of increasing order.
 static RULES: LazyLock<Rules> = LazyLock::new(|| Rules {
     by_order: [4, 6, 10, 16].map(gauss_legendre),
     exact: gauss_legendre(6),
@@ -374,7 +378,8 @@ static RULES: LazyLock<Rules> = LazyLock::new(|| Rules {
 struct Rules {
     by_order: [Vec<(f64, f64)>; 4],
     exact: Vec<(f64, f64)>,
-    /// For each order `n`: the `n × n` matrix from values at the nodes to Legendre coefficients, row by row.
+    /// For each order, the `n × n` matrix from values at the `n` nodes to Legendre coefficients, row by
+    /// row.
     legendre: [Vec<f64>; 4],
 }
 
@@ -383,18 +388,18 @@ impl Rules {
         &self.by_order[k]
     }
 
-    /// The rule that is exact to degree 11.
+    /// Returns the rule that is exact to degree 11.
     fn exact(&self) -> &[(f64, f64)] {
         &self.exact
     }
 }
 
-/// Most nodes of any rule.
-const MOST: usize = 16;
+/// Maximum number of nodes of any rule in [`RULES`]; it fixes the capacity of the Legendre values.
+const MAX_NODES: usize = 16;
 
-/// `P_0 … P_n` at `x` in [-1, 1].
-fn legendre_values(n: usize, x: f64) -> [f64; MOST + 1] {
-    let mut p = [0.0; MOST + 1];
+/// Returns `P_0 … P_n` at `x` in [-1, 1].
+fn legendre_values(n: usize, x: f64) -> [f64; MAX_NODES + 1] {
+    let mut p = [0.0; MAX_NODES + 1];
     p[0] = 1.0;
     p[1] = x;
     for k in 1..n {
@@ -403,7 +408,7 @@ fn legendre_values(n: usize, x: f64) -> [f64; MOST + 1] {
     p
 }
 
-/// `∫ F dv` along a part of a piece by one rule.
+/// Computes `∫ F dv` along a part of a piece by one rule.
 fn along_piece<const K: usize>(
     rect: &Rect,
     p: &TrimPiece,
@@ -415,7 +420,7 @@ fn along_piece<const K: usize>(
     for (x, w) in rule {
         let t = a + (b - a) * x;
         let dv = p.derivative(t).y * (b - a);
-        // Rounding must not take the integrand out of its range.
+        // Clamping keeps rounding from leaving the range of the integrand.
         let at = p.eval(t);
         let y = integrand(P2::new(at.x.max(rect.u0).min(rect.u1), at.y.max(rect.v0).min(rect.v1)));
         (0..K).for_each(|k| out[k] += w * dv * y[k]);
@@ -423,7 +428,7 @@ fn along_piece<const K: usize>(
     out
 }
 
-/// Compensated sums: thousands of contributions cancel around small volumes.
+/// Compensated sums, because thousands of contributions cancel around small volumes.
 struct Sum<const K: usize> {
     sum: [f64; K],
     lost: [f64; K],
@@ -447,7 +452,7 @@ impl<const K: usize> Sum<K> {
     }
 }
 
-/// The sum of `∫ F dv` over all segments.
+/// Computes the sum of `∫ F dv` over all segments.
 fn line_integrals<const K: usize>(
     cells: &TrimCells,
     segments: &[Segment],
@@ -456,7 +461,7 @@ fn line_integrals<const K: usize>(
     floor: [f64; K],
 ) -> [f64; K] {
     let rect = &cells.rect;
-    let level = 4.0 * f64::EPSILON * extent(rect)[1];
+    let horizontal_tol = 4.0 * f64::EPSILON * extent(rect)[1];
     let part = |s: &Segment, a: f64, b: f64, order: usize| -> [f64; K] {
         match s.path {
             Path::Piece { piece, .. } => {
@@ -478,15 +483,15 @@ fn line_integrals<const K: usize>(
         Path::Piece { t0, t1, .. } => (t0, t1),
         Path::Up { v0, v1, .. } => (v0, v1),
     };
-    // Horizontal pieces contribute nothing, not even rounding.
-    let counts = |s: &&Segment| match s.path {
+    // Horizontal pieces do not contribute; skipping them avoids their rounding.
+    let contributes = |s: &&Segment| match s.path {
         Path::Piece { piece, .. } => {
             let p = &cells.pieces[piece];
-            (p.end().y - p.start().y).abs() > level
+            (p.end().y - p.start().y).abs() > horizontal_tol
         }
         Path::Up { .. } => true,
     };
-    let segments: Vec<&Segment> = segments.iter().filter(counts).collect();
+    let segments: Vec<&Segment> = segments.iter().filter(contributes).collect();
     let coarse: Vec<[f64; K]> = segments
         .iter()
         .map(|s| {
@@ -520,7 +525,7 @@ fn line_integrals<const K: usize>(
                 good = agree(&finer, &fine);
                 fine = finer;
             }
-            // Round-off is all that is left long before this depth unless the integrand is singular.
+            // Refinement reaches round-off long before this depth, unless the integrand is singular.
             good |= depth >= MAX_DEPTH;
             if good {
                 sum.add(&fine);

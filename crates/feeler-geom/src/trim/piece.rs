@@ -7,14 +7,14 @@ use arrayvec::ArrayVec;
 
 use crate::{P2, Rect, V2};
 
-/// One piece of a trimming curve: a cubic Bézier curve in the parameter plane, with the domain on its left
-/// when walked from first to last control point (`u` to the right, `v` up).
+/// Piece of a trimming curve: a cubic Bézier curve in the parameter plane, with the domain on its left
+/// when traversed from the first to the last control point (`u` to the right, `v` up).
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TrimPiece {
     /// Control points.
     pub control: [P2; 4],
-    /// Tag of the owner (an edge index), carried along by every cut.
+    /// Tag of the owner (an edge index), copied to every part.
     pub edge: u32,
     /// Largest measured distance in space (mm) between this piece, mapped to the surface, and its edge.
     pub deviation: f64,
@@ -23,12 +23,13 @@ pub struct TrimPiece {
 #[cfg(feature = "serde")]
 crate::record!(TrimPiece { control: [P2; 4], edge: u32, deviation: f64 });
 
-/// `a + t (b - a)`: exact for equal ends, so that pieces on a line of constant u or v stay on it bit for bit.
+/// Computes `a + t (b - a)`. It is exact for equal ends, so pieces on a line of constant u or v stay on
+/// it bit for bit.
 fn lerp(a: f64, b: f64, t: f64) -> f64 {
     a + t * (b - a)
 }
 
-/// Value of the cubic with Bernstein coefficients `c`; exact at 0 and 1.
+/// Value of the cubic with Bernstein coefficients `c`, exact at 0 and 1.
 #[expect(clippy::float_cmp, reason = "exactly the end")]
 pub(super) fn bernstein3(c: [f64; 4], t: f64) -> f64 {
     if t == 1.0 {
@@ -38,7 +39,7 @@ pub(super) fn bernstein3(c: [f64; 4], t: f64) -> f64 {
     lerp(lerp(a, b, t), lerp(b, d, t), t)
 }
 
-/// Value and derivative.
+/// Value and derivative of the cubic with Bernstein coefficients `c`.
 fn bernstein3_d(c: [f64; 4], t: f64) -> (f64, f64) {
     let (a, b, d) = (lerp(c[0], c[1], t), lerp(c[1], c[2], t), lerp(c[2], c[3], t));
     let (a, b) = (lerp(a, b, t), lerp(b, d, t));
@@ -55,14 +56,14 @@ fn extrema(c: [f64; 4]) -> ArrayVec<f64, 2> {
     if disc < 0.0 || !disc.is_finite() {
         return out;
     }
-    // The sum of equal signs loses no digits; the other root comes from the product of both.
+    // Adding terms of equal sign avoids cancellation; the other root follows from the product of both.
     let s = -(b + disc.sqrt().copysign(b));
     let mut roots = [s / a, p / s];
     if roots[1] < roots[0] {
         roots.swap(0, 1);
     }
     for t in roots {
-        // Nearer to an end than this, the excursion is of the order of 1e-24 of the piece.
+        // Closer to an end than this, the excursion is of the order of 1e-24 of the piece.
         if 1e-12 < t && t < 1.0 - 1e-12 && out.last().is_none_or(|l| t - l > 1e-12) {
             out.push(t);
         }
@@ -70,10 +71,10 @@ fn extrema(c: [f64; 4]) -> ArrayVec<f64, 2> {
     out
 }
 
-/// Parameter in [0, 1] where the monotone cubic with Bernstein coefficients `c` takes the value `x`; the
-/// nearer end when it does not. Newton inside a shrinking bracket, bisection when Newton does not halve the
-/// residual; stops at one unit in the last place of the parameter or half a unit of the values' range, after
-/// 80 steps at the latest.
+/// Parameter in [0, 1] where the monotone cubic with Bernstein coefficients `c` takes the value `x`, or
+/// the nearer end if `x` is out of range. Newton's method in a shrinking bracket, with bisection if a
+/// step does not halve the residual. Stops at one unit in the last place of the parameter or half a unit
+/// of the range of values, after at most 80 steps.
 pub(super) fn solve_monotone(c: [f64; 4], x: f64) -> f64 {
     let sign = if c[3] >= c[0] { 1.0 } else { -1.0 };
     let f = c.map(|c| sign * (c - x));
@@ -86,7 +87,7 @@ pub(super) fn solve_monotone(c: [f64; 4], x: f64) -> f64 {
     let (mut a, mut b) = (0.0_f64, 1.0_f64);
     let mut t = -f[0] / (f[3] - f[0]);
     let mut last = f64::INFINITY;
-    // Values below this are rounding: their signs would only send the search astray.
+    // Values below this are rounding errors, whose signs would mislead the search.
     let noise = f64::EPSILON * 0.5 * (f[3] - f[0]);
     for _ in 0..80 {
         let (y, dy) = bernstein3_d(f, t);
@@ -117,20 +118,20 @@ pub(super) const BINOMIAL3: [f64; 4] = [1.0, 3.0, 3.0, 1.0];
 const BINOMIAL6: [f64; 7] = [1.0, 6.0, 15.0, 20.0, 15.0, 6.0, 1.0];
 
 impl TrimPiece {
-    /// A piece with deviation 0.
+    /// Creates a piece with deviation 0.
     #[must_use]
     pub fn new(control: [P2; 4], edge: u32) -> Self {
         Self { control, edge, deviation: 0.0 }
     }
 
-    /// The straight piece from `a` to `b`, at constant speed.
+    /// Creates the straight piece from `a` to `b` with constant speed.
     #[must_use]
     pub fn line(a: P2, b: P2, edge: u32) -> Self {
         let at = |t: f64| P2::new(lerp(a.x, b.x, t), lerp(a.y, b.y, t));
         Self::new([a, at(1.0 / 3.0), at(2.0 / 3.0), b], edge)
     }
 
-    /// From start to end, if the piece is straight and at constant speed, to rounding.
+    /// Returns the vector from start to end if the piece is straight with constant speed, to rounding.
     pub(crate) fn straight(&self) -> Option<V2> {
         let [a, b, c, d] = self.control;
         let along = d - a;
@@ -139,7 +140,7 @@ impl TrimPiece {
         (off <= 16.0 * f64::EPSILON * scale).then_some(along)
     }
 
-    /// The cubic with given ends and derivatives there (with respect to a parameter in [0, 1]).
+    /// Creates the cubic with given ends and derivatives there (by a parameter in [0, 1]).
     #[must_use]
     pub fn hermite(p0: P2, d0: V2, p1: P2, d1: V2, edge: u32) -> Self {
         Self::new([p0, p0 + d0 / 3.0, p1 - d1 / 3.0, p1], edge)
@@ -159,13 +160,13 @@ impl TrimPiece {
         out
     }
 
-    /// u coefficients.
+    /// Bernstein coefficients of u.
     #[must_use]
     pub fn us(&self) -> [f64; 4] {
         self.control.map(|p| p.x)
     }
 
-    /// v coefficients.
+    /// Bernstein coefficients of v.
     #[must_use]
     pub fn vs(&self) -> [f64; 4] {
         self.control.map(|p| p.y)
@@ -202,7 +203,7 @@ impl TrimPiece {
         (a - b * 2.0 + c).lerp(&(b - c * 2.0 + d), t) * 6.0
     }
 
-    /// The parts before and after `t`; both hold the same point at the cut.
+    /// Returns the parts before and after `t`. Both contain the same point at the cut.
     #[must_use]
     pub fn split(&self, t: f64) -> (Self, Self) {
         let mix = |a: P2, b: P2| P2::new(lerp(a.x, b.x, t), lerp(a.y, b.y, t));
@@ -213,7 +214,7 @@ impl TrimPiece {
         (Self { control: [p0, a, d, m], ..*self }, Self { control: [m, e, c, p3], ..*self })
     }
 
-    /// The parts between consecutive `cuts` (increasing, in (0, 1)).
+    /// Returns the parts between consecutive `cuts` (increasing, in (0, 1)).
     #[must_use]
     pub fn split_at(&self, cuts: &[f64]) -> Vec<Self> {
         let mut out = Vec::with_capacity(cuts.len() + 1);
@@ -221,7 +222,7 @@ impl TrimPiece {
         out
     }
 
-    /// Hands over the parts of [`TrimPiece::split_at`] one by one.
+    /// Passes the parts of [`TrimPiece::split_at`] to a callback one by one.
     fn split_into(&self, cuts: &[f64], mut part: impl FnMut(Self)) {
         let (mut rest, mut t0) = (*self, 0.0);
         for &t in cuts {
@@ -232,27 +233,28 @@ impl TrimPiece {
         part(rest);
     }
 
-    /// The part over `[t0, t1]`, `0 ≤ t0 < t1 ≤ 1`.
+    /// Returns the part over `[t0, t1]`, `0 ≤ t0 < t1 ≤ 1`.
     #[must_use]
     pub fn part(&self, t0: f64, t1: f64) -> Self {
         let tail = if t0 > 0.0 { self.split(t0).1 } else { *self };
         if t1 < 1.0 { tail.split((t1 - t0) / (1.0 - t0)).0 } else { tail }
     }
 
-    /// The same points walked the other way.
+    /// Returns the piece with the opposite direction.
     #[must_use]
     pub fn reversed(&self) -> Self {
         let [a, b, c, d] = self.control;
         Self { control: [d, c, b, a], ..*self }
     }
 
-    /// The piece moved by `d`.
+    /// Returns the piece translated by `d`.
     #[must_use]
     pub fn translated(&self, d: V2) -> Self {
         self.mapped(|p| p + d)
     }
 
-    /// The image under an affine map. A map that mirrors swaps left and right: reverse the piece too.
+    /// Returns the image under an affine map. A mirroring map swaps left and right, so the piece must be
+    /// reversed too.
     #[must_use]
     pub fn mapped(&self, map: impl Fn(P2) -> P2) -> Self {
         Self { control: self.control.map(map), ..*self }
@@ -264,12 +266,12 @@ impl TrimPiece {
         self.control.iter().all(|p| p.x.is_finite() && p.y.is_finite()) && self.deviation.is_finite()
     }
 
-    /// Smallest rectangle around the curve (not the control points), rounded outward.
+    /// Smallest rectangle around the curve (not around its control points), rounded outward.
     #[must_use]
     pub fn bounds(&self) -> Rect {
         let span = |c: [f64; 4]| {
             let (mut lo, mut hi) = (c[0].min(c[3]), c[0].max(c[3]));
-            // Between the ends the curve cannot leave the control values; a monotone one needs no rounding.
+            // The curve stays within the range of its control values; a monotone one needs no rounding.
             let big = 4.0 * f64::EPSILON * c.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             for t in extrema(c) {
                 let x = bernstein3(c, t);
@@ -282,7 +284,7 @@ impl TrimPiece {
         Rect { u0, u1, v0, v1 }
     }
 
-    /// Parameters in (0, 1) that cut the piece into parts monotone in u and in v, increasing.
+    /// Increasing parameters in (0, 1) that cut the piece into parts monotone in u and in v.
     #[must_use]
     pub fn monotone_cuts(&self) -> ArrayVec<f64, 4> {
         let mut cuts: ArrayVec<f64, 4> = extrema(self.us()).into_iter().chain(extrema(self.vs())).collect();
@@ -296,7 +298,7 @@ impl TrimPiece {
         out
     }
 
-    /// Parts monotone in u and in v.
+    /// Returns the parts, each monotone in u and in v.
     #[must_use]
     pub fn monotone_parts(&self) -> ArrayVec<Self, 5> {
         let mut out = ArrayVec::new();
@@ -304,24 +306,26 @@ impl TrimPiece {
         out
     }
 
-    /// The u where a v-monotone piece has the given v; that of the nearer end beyond its ends.
+    /// Returns the u at which a v-monotone piece has the given v; beyond its ends that of the nearer
+    /// end.
     #[must_use]
     pub fn u_at_v(&self, v: f64) -> f64 {
         bernstein3(self.us(), solve_monotone(self.vs(), v))
     }
 
-    /// The v where a u-monotone piece has the given u; that of the nearer end beyond its ends.
+    /// Returns the v at which a u-monotone piece has the given u; beyond its ends that of the nearer
+    /// end.
     #[must_use]
     pub fn v_at_u(&self, u: f64) -> f64 {
         bernstein3(self.vs(), solve_monotone(self.us(), u))
     }
 
-    /// Number of equal parameter steps after which no chord is farther than `tol` from its arc.
+    /// Number of equal parameter steps with which no chord deviates from its arc by more than `tol`.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 1..=4096")]
     pub fn chord_steps(&self, tol: f64) -> usize {
         let [a, b, c, d] = self.control.map(|p| p.coords);
-        // |B''| ≤ 6 max second difference; a chord over h is off by at most h² |B''| / 8.
+        // |B''| ≤ 6 max second difference; a chord over h deviates by at most h² |B''| / 8.
         let bend = (a - b * 2.0 + c).norm().max((b - c * 2.0 + d).norm());
         let n = (0.75 * bend / tol).sqrt().ceil();
         if n.is_finite() { n.clamp(1.0, 4096.0) as usize } else { 4096 }

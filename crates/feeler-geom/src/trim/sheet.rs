@@ -1,33 +1,35 @@
-//! Which sheet of a spindle torus a face is on.
+//! Assignment of a face to the inner or outer sheet of a spindle torus.
 
 use super::{TrimCells, TrimPiece};
 use crate::{Rect, Surface, math};
 use std::f64::consts::TAU;
 
-/// A parameter rectangle narrower than a whole turn by this (rad) is cut off at the tips.
-const LESS: f64 = 1e-6;
+/// Part of a turn (rad) that a parameter rectangle without a boundary must lack to count as cut off at
+/// the tips. With a larger value the outer sheet is chosen for a rectangle that is slightly cut; with a
+/// smaller one rounding of a full turn counts as a cut.
+const MIN_MISSING_TURN: f64 = 1e-6;
 
-/// Whether a face is on the inner sheet of a spindle torus, beyond its self-intersection on the axis (where
-/// `R + r cos v` is negative): told by the point of its boundary farthest from the axis. A face without a
-/// boundary is on the sheet that the rectangle is cut down to, or on the outer one. `false` for all other
-/// surfaces.
+/// Whether a face is on the inner sheet of a spindle torus, beyond its self-intersection on the axis
+/// (where `R + r cos v` is negative). The point of its boundary farthest from the axis decides. A face
+/// without a boundary is on the sheet to which the rectangle is restricted, or on the outer one. `false`
+/// for all other surfaces.
 #[must_use]
 pub fn on_inner_sheet(surface: &Surface, rect: &Rect, boundary: &[TrimPiece]) -> bool {
     let Surface::Torus { major, minor, .. } = surface else { return false };
     if major >= minor {
         return false;
     }
-    let from_axis = |v: f64| major + minor * math::cos(v);
+    let axis_distance = |v: f64| major + minor * math::cos(v);
     let ends = boundary.iter().flat_map(|p| [p.eval(0.0), p.eval(0.5), p.eval(1.0)]);
-    let farthest = ends.map(|p| from_axis(p.y)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    let farthest = ends.map(|p| axis_distance(p.y)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
     farthest.map_or_else(
-        || rect.v1 - rect.v0 < TAU - LESS && from_axis(0.5 * (rect.v0 + rect.v1)) < 0.0,
+        || rect.v1 - rect.v0 < TAU - MIN_MISSING_TURN && axis_distance(0.5 * (rect.v0 + rect.v1)) < 0.0,
         |d| d < 0.0,
     )
 }
 
 impl TrimCells {
-    /// [`on_inner_sheet`] of the face with this trimmed domain.
+    /// [`on_inner_sheet`] for the face with this trimmed domain.
     #[must_use]
     pub fn on_inner_sheet(&self, surface: &Surface) -> bool {
         on_inner_sheet(surface, &self.rect, &self.pieces)

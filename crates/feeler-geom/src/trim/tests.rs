@@ -1,4 +1,5 @@
-//! Domains of every dialect against closed forms and against crossing counts of densely sampled boundaries.
+//! Domains of every form, compared with closed forms and with crossing counts of densely sampled
+//! boundaries.
 
 mod beside;
 
@@ -25,12 +26,12 @@ fn square(x: f64, y: f64, s: f64, edge: u32) -> Vec<TrimPiece> {
     polygon(&[(x, y), (x + s, y), (x + s, y + s), (x, y + s)], edge)
 }
 
-/// Hermite arcs of an ellipse, from the angle `phase`, counter-clockwise.
+/// Returns Hermite arcs of an ellipse, counter-clockwise from the angle `phase`.
 fn ellipse(c: (f64, f64), r: (f64, f64), n: usize, phase: f64, edge: u32) -> Vec<TrimPiece> {
     let h = TAU / as_f64(n);
     let at = |i: usize| {
         let (s, co) = math::sin_cos(phase + h * as_f64(i % n));
-        // The tangent length that lets the cubic meet the arc's middle.
+        // The tangent length with which the cubic passes through the arc's midpoint.
         let k = 4.0 * math::tan(h / 4.0);
         (P2::new(c.0 + r.0 * co, c.1 + r.1 * s), V2::new(-r.0 * s * k, r.1 * co * k))
     };
@@ -79,7 +80,7 @@ fn inside(c: &TrimCells, u: f64, v: f64) -> bool {
     c.classify(P2::new(u, v)) == Side::Inside
 }
 
-/// Winding number of the sampled boundary around a point.
+/// Returns the winding number of the sampled boundary around a point.
 fn brute_winding(pieces: &[TrimPiece], p: P2) -> i32 {
     let mut w = 0;
     for piece in pieces {
@@ -98,7 +99,7 @@ fn brute_winding(pieces: &[TrimPiece], p: P2) -> i32 {
     w
 }
 
-/// Distance to the sampled boundary.
+/// Returns the distance to the sampled boundary.
 fn brute_distance(pieces: &[TrimPiece], p: P2) -> f64 {
     let mut best = INF;
     for piece in pieces {
@@ -109,7 +110,7 @@ fn brute_distance(pieces: &[TrimPiece], p: P2) -> f64 {
     best
 }
 
-/// Compares with the winding number at random points.
+/// Compares the classification with the winding number at random points.
 fn compare(cells: &TrimCells, raw: &[TrimPiece], n: usize, seed: u64) {
     let mut rng = SmallRng::seed_from_u64(seed);
     let r = cells.rect;
@@ -159,8 +160,7 @@ fn square_disc_annulus_and_islands() {
 #[test]
 fn circle_of_four_arcs_has_the_area_of_its_cubics() {
     let raw = ellipse((0.0, 0.0), (1.0, 1.0), 4, 0.0, 0);
-    // ∮ u dv of cubics by their coefficients: 3/20-type sums, here by exact Simpson-like quadrature of degree
-    // 5.
+    // ∮ u dv of cubics, by quadrature that is exact to degree 5.
     let rule = gauss_legendre(3);
     let exact: f64 =
         raw.iter().flat_map(|p| rule.iter().map(|(t, w)| w * p.eval(*t).x * p.derivative(*t).y)).sum();
@@ -170,7 +170,7 @@ fn circle_of_four_arcs_has_the_area_of_its_cubics() {
 }
 
 #[test]
-fn cylinder_bands_in_all_dialects() {
+fn cylinder_bands_in_all_forms() {
     let mut rng = SmallRng::seed_from_u64(5);
     for k in 0..24 {
         let (u0, shift) = (rng.random_range(-7.0..7.0), rng.random_range(-9.0..9.0));
@@ -195,7 +195,7 @@ fn cylinder_bands_in_all_dialects() {
         raw.extend(winding(&top, false, n));
         let seam = TrimPiece::line(P2::new(shift, bottom(shift)), P2::new(shift, top(shift)), 9);
         if k % 3 == 1 {
-            // The seam not removed: both uses, one period apart.
+            // The seam is not removed: both uses, one period apart.
             raw.extend([seam.reversed(), seam.translated(V2::new(TAU, 0.0))]);
         }
         let c = consistent(&raw, CYLINDER, true, false, P2::new(u0, 0.0));
@@ -225,7 +225,7 @@ fn sphere_caps_reach_the_pole() {
         assert_eq!((south.rect.v0, south.rect.v1), (-FRAC_PI_2, 1.0));
         assert!((south.area_uv() - TAU * (FRAC_PI_2 + 1.0)).abs() < 1e-13);
         assert!(!inside(&south, 2.0, FRAC_PI_2) && inside(&south, 2.0, -FRAC_PI_2));
-        // The rest of a sphere around a hole: both poles are inside.
+        // The complement of a hole in a sphere: both poles are inside.
         let hole = reversed(&circle(origin, 0.2, 0.5, 0));
         let c = consistent(&hole, SPHERE, true, false, P2::new(origin, 0.0));
         assert!((c.area_uv() - (TAU * PI - 0.25 * PI)).abs() < 1e-6, "{} {:?}", c.area_uv(), c);
@@ -276,7 +276,7 @@ fn closed_faces_without_loops_are_inside() {
 fn torus_bands_and_discs_across_both_seams() {
     let p = |u: f64, v: f64| P2::new(u, v);
     for origin in [p(0.0, 0.0), p(1.0, -2.0), p(2.0, 3.0)] {
-        // Between v = 3 and v = 5, around u.
+        // A band between v = 3 and v = 5, around u.
         let band = [
             TrimPiece::line(p(0.4, 3.0), p(0.4 + TAU, 3.0), 0),
             TrimPiece::line(p(0.4 + TAU, 5.0), p(0.4, 5.0), 1),
@@ -284,17 +284,17 @@ fn torus_bands_and_discs_across_both_seams() {
         let c = consistent(&band, TORUS, true, true, origin);
         assert!((c.area_uv() - 2.0 * TAU).abs() < 1e-12);
         assert!(inside(&c, 1.0, 4.0) && inside(&c, 1.0, 4.0 + TAU) && !inside(&c, 1.0, 2.0));
-        // The other side of the same two loops.
+        // The complement of that band, with the same two loops.
         let c = consistent(&reversed(&band), TORUS, true, true, origin);
         assert!((c.area_uv() - (TAU - 2.0) * TAU).abs() < 1e-12);
         assert!(!inside(&c, 1.0, 4.0) && inside(&c, 1.0, 2.0) && inside(&c, 1.0, 5.5));
-        // Around v.
+        // A band around v.
         let turned: Vec<TrimPiece> =
             band.iter().map(|t| t.mapped(|q| P2::new(q.y, q.x)).reversed()).collect();
         let c = consistent(&turned, TORUS, true, true, origin);
         assert!((c.area_uv() - 2.0 * TAU).abs() < 1e-12);
         assert!(inside(&c, 4.0, 1.0) && !inside(&c, 2.0, 1.0) && inside(&c, 4.0 - TAU, 1.0 + TAU));
-        // Winding once around both ways.
+        // Loops that wind once around in both directions.
         let diagonal = [
             TrimPiece::line(p(0.0, 0.0), p(TAU, TAU), 0),
             TrimPiece::line(p(TAU, 1.5 + TAU), p(0.0, 1.5), 1),
@@ -304,7 +304,7 @@ fn torus_bands_and_discs_across_both_seams() {
         assert!(
             inside(&c, 1.0, 2.0) && inside(&c, 6.0, 6.1) && inside(&c, 6.0, 1.0) && !inside(&c, 2.0, 1.0)
         );
-        // A disc over a corner, and all the rest of it.
+        // A disc over a corner, and its complement.
         let disc = ellipse((origin.x, origin.y), (1.0, 0.7), 16, 0.1, 3);
         let c = consistent(&disc, TORUS, true, true, origin);
         assert!((c.area_uv() - 0.7 * PI).abs() < 1e-6);
@@ -319,7 +319,7 @@ fn torus_bands_and_discs_across_both_seams() {
 fn collapsed_side_of_a_patch_needs_no_piece() {
     let p = |u: f64, v: f64| P2::new(u, v);
     let natural = Rect { u0: 0.0, u1: 1.0, v0: 0.0, v1: 1.0 };
-    // The side u = 0 is one point: three edges remain.
+    // The side u = 0 is a single point, so three edges remain.
     let raw = [
         TrimPiece::line(p(0.0, 0.0), p(1.0, 0.0), 0),
         TrimPiece::line(p(1.0, 0.0), p(1.0, 1.0), 1),
@@ -328,7 +328,7 @@ fn collapsed_side_of_a_patch_needs_no_piece() {
     let (c, reports) = build(&raw, natural, None, None, P2::origin());
     assert!(reports.is_empty() && c.rect == natural);
     assert!((c.area_uv() - 1.0).abs() < 1e-14 && inside(&c, 0.01, 0.5));
-    // Turned: v = 1 is the point; and u = 1.
+    // Rotated: v = 1 is the point, then u = 1.
     for turns in 1..4 {
         let turned = raw.map(|t| (0..turns).fold(t, |t, _| t.mapped(|q| P2::new(1.0 - q.y, q.x))));
         let (c, reports) = build(&turned, natural, None, None, P2::origin());
@@ -356,7 +356,7 @@ fn periodic_in_v_only() {
         assert_eq!((c.rect.u0, c.rect.u1), (0.2, 0.8));
         assert!((c.area_uv() - (1.2 - 0.02 * PI)).abs() < 1e-8);
         assert!(inside(&c, 0.3, 7.0) && !inside(&c, 0.5, 4.1) && !inside(&c, 0.1, 1.0));
-        // One loop: up to the collapsed side, whichever it is.
+        // With one loop the domain extends to one of the collapsed sides.
         for pieces in [vec![up(0.8)], vec![up(0.8).reversed()]] {
             let left = pieces[0].end().y > pieces[0].start().y;
             let c = cells(&pieces);
@@ -364,7 +364,7 @@ fn periodic_in_v_only() {
             assert!((c.area_uv() - if left { 1.6 } else { 0.4 }).abs() < 1e-14);
             assert!(inside(&c, 0.4, 1.0) == left && inside(&c, 0.9, 1.0) != left);
         }
-        // Nothing but a hole: both sides are collapsed.
+        // With a hole only, the domain extends to both collapsed sides.
         let c = cells(&hole);
         assert_eq!((c.rect.u0, c.rect.u1), (0.0, 1.0));
         assert!((c.area_uv() - (2.0 - 0.02 * PI)).abs() < 1e-8);
@@ -374,7 +374,7 @@ fn periodic_in_v_only() {
 
 #[test]
 fn loops_that_touch() {
-    // Tangent from outside, at a vertex of both and at no vertex; from inside.
+    // Tangent from outside, at a vertex of both loops and at no vertex, and tangent from inside.
     for phase in [0.0, 0.3] {
         let a = ellipse((0.0, 0.0), (1.0, 1.0), 16, phase, 0);
         let mut outer = a.clone();
@@ -475,7 +475,7 @@ fn plane_area(pieces: &[TrimPiece]) -> f64 {
     pieces.iter().flat_map(|p| rule.iter().map(|(t, w)| w * p.eval(*t).x * p.derivative(*t).y)).sum()
 }
 
-/// A wobbly closed curve around a centre.
+/// Returns a random wavy closed curve around a centre.
 fn blob(rng: &mut SmallRng, c: (f64, f64), r: f64, n: usize, edge: u32) -> Vec<TrimPiece> {
     let waves: Vec<(f64, f64, f64)> =
         (1..4).map(|k| (f64::from(k), rng.random_range(0.0..0.12), rng.random_range(0.0..TAU))).collect();
@@ -518,7 +518,7 @@ fn random_domains_agree_with_crossing_counts() {
         let c = plane(&raw);
         compare(&c, &raw, 400, u64::from(k) + 100);
         assert!((c.area_uv() - plane_area(&raw)).abs() < 1e-12);
-        // The same domain as a face of a cylinder, small and moved across the seam.
+        // The same domain on a cylinder, scaled down and moved across the seam.
         let small: Vec<TrimPiece> =
             raw.iter().map(|p| p.mapped(|q| P2::new(0.5 * q.x + 50.0, q.y))).collect();
         let origin = P2::new(50.0 + rng.random_range(-2.0..2.0), 0.0);
@@ -531,7 +531,7 @@ fn random_domains_agree_with_crossing_counts() {
                 assert!(brute_distance(&raw, p) < 1e-6);
             }
         }
-        // And with holes over both seams of a torus.
+        // The same domain with holes over both seams of a torus.
         let inverse: Vec<TrimPiece> =
             reversed(&raw).iter().map(|p| p.mapped(|q| P2::new(0.5 * q.x, 0.5 * q.y))).collect();
         let origin = P2::new(rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0));
@@ -574,21 +574,21 @@ fn wrong_orientations_are_reported() {
         let r = report(&with(&winding(1.0, a), &winding(2.0, b)), TORUS, true, true);
         assert_eq!(r.is_empty(), a != b, "{a} {b} {r:?}");
     }
-    // A hole in a band, turned.
+    // A hole in a band is accepted in the reversed orientation only.
     let band = with(&winding(0.0, true), &winding(4.0, false));
     assert!(report(&with(&band, &reversed(&hole)), CYLINDER, true, false).is_empty());
     assert!(!report(&with(&band, &hole), CYLINDER, true, false).is_empty());
 }
 
 #[test]
-fn gaps_and_overlaps_do_no_harm() {
+fn gaps_and_overlaps_are_tolerated() {
     let mut rng = SmallRng::seed_from_u64(41);
     for noise in [1e-15, 1e-12, 1e-9, 1e-8, 1e-6, 1e-4] {
         for k in 0..4 {
             let mut raw = square(0.0, 0.0, 4.0, 0);
             for i in 0..9_u32 {
                 let (x, y) = (f64::from(i % 3) + 1.0, f64::from(i / 3) + 1.0);
-                // Neighbouring holes touch, up to the noise.
+                // Adjacent holes touch, up to the noise.
                 raw.extend(reversed(&ellipse((x, y), (0.5, 0.5), 8, 0.0, i + 1)));
             }
             for p in &mut raw {
@@ -603,7 +603,7 @@ fn gaps_and_overlaps_do_no_harm() {
             for _ in 0..150 {
                 let p = P2::new(rng.random_range(r.u0..r.u1), rng.random_range(r.v0..r.v1));
                 if (brute_winding(&raw, p) > 0) != (c.classify(p) == Side::Inside) {
-                    // The count itself leaks through the gaps: ask again a little higher.
+                    // The reference count can leak through the gaps, so it is repeated slightly higher.
                     let q = P2::new(p.x, p.y + 3.0 * noise);
                     let same = (brute_winding(&raw, q) > 0) == (c.classify(p) == Side::Inside);
                     assert!(same || brute_distance(&raw, p) < 2e-3 + 2.0 * noise, "{noise} {p}");
@@ -646,7 +646,7 @@ fn nearest_agrees_with_sampling() {
             let (piece, at, dist) = c.nearest(uv, [e, f, g], INF).unwrap();
             assert!((d(at) - dist).abs() < 1e-12 * (1.0 + dist));
             assert!(dist <= best + 1e-12 && dist > best - 0.02, "{dist} {best}");
-            // It lies on its piece, and no step along it gets nearer.
+            // The point lies on its piece, and no step along the piece is nearer.
             let p = &c.pieces[piece];
             let here: Vec<V2> = (0..=2000).map(|i| p.eval(f64::from(i) / 2000.0) - at).collect();
             let off =
@@ -660,7 +660,7 @@ fn nearest_agrees_with_sampling() {
             assert!(c.nearest(uv, [e, f, g], dist * 1.001).is_some());
         }
     }
-    // To round-off on a straight line and on a parabola, and at a pole, where u has no length.
+    // Exact to round-off on a straight line and on a parabola, and at a pole, where u has no length.
     let c = plane(&square(0.0, 0.0, 1.0, 0));
     let (_, p, d) = c.nearest(P2::new(0.3, 0.7 + 1.0), [1.0, 0.0, 4.0], 10.0).unwrap();
     assert!((d - 1.4).abs() < 1e-15 && (p - P2::new(0.3, 1.0)).norm() < 1e-15);
@@ -670,7 +670,7 @@ fn nearest_agrees_with_sampling() {
 }
 
 #[test]
-fn may_touch_is_conservative_and_not_idle() {
+fn may_touch_is_conservative_and_sharp() {
     let mut rng = SmallRng::seed_from_u64(61);
     let (mut missed, mut hit) = (0, 0);
     for k in 0..20 {
@@ -707,7 +707,7 @@ fn may_touch_is_conservative_and_not_idle() {
                 assert!(c.classify(s) == Side::Inside);
                 assert!(u - 1e-9 <= near && near <= u + w + 1e-9 && v - 1e-9 <= s.y && s.y <= v + h + 1e-9);
             } else {
-                assert!(n_inside < 4, "nothing found in {r:?}");
+                assert!(n_inside < 4, "no sample found in {r:?}");
             }
             let shifted = Rect { u0: r.u0 + 3.0 * TAU, u1: r.u1 + 3.0 * TAU, ..r };
             if k % 2 == 0 {
@@ -715,8 +715,8 @@ fn may_touch_is_conservative_and_not_idle() {
             }
         }
     }
-    assert!(missed * 30 < hit, "{missed} of {hit} rectangles only brush the boundary");
-    // Touching the border line exactly counts.
+    assert!(missed * 30 < hit, "{missed} of {hit} rectangles were not rejected though outside");
+    // A rectangle that touches the border line exactly counts.
     let c = plane(&square(0.0, 0.0, 1.0, 0));
     assert!(c.may_touch(&Rect { u0: 1.0, u1: 2.0, v0: 0.2, v1: 0.4 }));
     assert!(c.may_touch(&Rect { u0: 1.0, u1: 2.0, v0: 1.0, v1: 2.0 }));
@@ -764,14 +764,14 @@ fn integrals_agree_with_closed_forms() {
             assert!((a[k] - exact[k]).abs() < 1e-14 && (b[k] - exact[k]).abs() < 1e-14, "{a:?} {b:?}");
         }
     }
-    // A kink at a break, on a ring.
+    // An integrand with a kink at a break, on a ring.
     let mut raw = circle(0.0, 0.0, 2.0, 0);
     raw.extend(reversed(&circle(0.0, 0.0, 1.0, 1)));
     let c = plane(&raw);
     let got = c.integrate_density(&|p| [p.x.abs(), p.y.abs(), p.x * p.y], (&[0.0], &[0.0]), 1e-10, [0.0; 3]);
     // ∬ |x| = 4/3 (R³ - r³)
     assert!((got[0] - 28.0 / 3.0).abs() < 1e-6 && (got[1] - 28.0 / 3.0).abs() < 1e-6 && got[2].abs() < 1e-6);
-    // On periodic domains: the rest of a torus around a disc over both seams.
+    // Periodic domains: the complement of a disc over both seams of a torus.
     let origin = P2::new(0.5, 0.25);
     let disc = ellipse((0.5, 0.25), (1.0, 1.0), 32, 0.1, 3);
     let c = consistent(&reversed(&disc), TORUS, true, true, origin);
@@ -781,8 +781,8 @@ fn integrals_agree_with_closed_forms() {
     let a = c.integrate(&big_f, (&[], &[]), 1e-11)[0];
     let lines: Vec<f64> = (1..6).map(|i| 0.5 + f64::from(i)).collect();
     let b = c.integrate_density(&f, (&lines, &lines), 1e-11, [0.0])[0];
-    // ∬ over the unit disc of cos x cos y, by its series: Σ … = π (1 - 1/4 + 5/192 …); here by polar
-    // quadrature.
+    // ∬ of 2 + cos x cos y over the unit disc by polar quadrature, to be subtracted from the integral
+    // over the whole torus.
     let rule = gauss_legendre(20);
     let mut polar = 0.0;
     for i in 0..64 {
@@ -796,7 +796,7 @@ fn integrals_agree_with_closed_forms() {
 }
 
 #[test]
-fn bad_input_does_no_harm() {
+fn invalid_input_is_harmless() {
     let nan = TrimPiece::line(P2::new(f64::NAN, 0.0), P2::new(1.0, 0.0), 0);
     let far = TrimPiece::line(P2::new(0.0, 0.0), P2::new(1e300, 1.0), 0);
     let point = TrimPiece::line(P2::new(0.5, 0.5), P2::new(0.5, 0.5), 0);
@@ -821,7 +821,7 @@ fn bad_input_does_no_harm() {
         let mut c = plane(&square(0.0, 0.0, 1.0, 0));
         assert!(c.check());
         c.boxes[1][side] = if side % 2 == 0 { 2.0 } else { -2.0 };
-        assert!(!c.check(), "a box turned inside out");
+        assert!(!c.check(), "a box with exchanged sides must be rejected");
     }
 }
 
@@ -842,7 +842,7 @@ fn gaps_at_seams_and_around_periods() {
             raw.extend(
                 reversed(&raw).iter().map(|p| TrimPiece { edge: 1, ..p.translated(V2::new(0.0, 3.0)) }),
             );
-            // A hole over the seam, one with an end on the seam, one that touches it.
+            // One hole over the seam, one with an end on the seam, one that touches it.
             let u0: f64 = rng.random_range(-9.0..9.0);
             for (edge, c, phase) in
                 [(2, (u0, 2.0), 0.2), (3, (u0, 3.2), FRAC_PI_2), (4, (u0 + 0.4, 2.6), 0.0)]
@@ -862,13 +862,13 @@ fn gaps_at_seams_and_around_periods() {
                 assert!((c.area_uv() - area).abs() < 1e-4 + 100.0 * noise, "{noise} {} {area}", c.area_uv());
                 for _ in 0..200 {
                     let p = P2::new(rng.random_range(-9.0..9.0), rng.random_range(0.0..5.0));
-                    let mut room = (p.y - 1.0).min(4.0 - p.y);
+                    let mut margin = (p.y - 1.0).min(4.0 - p.y);
                     for (u, v) in [(u0, 2.0), (u0, 3.2), (u0 + 0.4, 2.6)] {
                         let d = math::hypot((math::unwrap_near(p.x, u, TAU) - u) / 0.4, (p.y - v) / 0.3);
-                        room = room.min(d - 1.0);
+                        margin = margin.min(d - 1.0);
                     }
-                    if room.abs() > 1e-3 + 10.0 * noise {
-                        assert_eq!(c.classify(p) == Side::Inside, room > 0.0, "{noise} {p} {room}");
+                    if margin.abs() > 1e-3 + 10.0 * noise {
+                        assert_eq!(c.classify(p) == Side::Inside, margin > 0.0, "{noise} {p} {margin}");
                     }
                 }
             }

@@ -1,46 +1,46 @@
-//! A box tree over the pieces, stored as one array.
+//! Box tree over the pieces, stored as one array.
 //!
-//! The pieces themselves are put in tree order, so that every node covers a contiguous range and needs no
-//! links: node `k` (root 1) has the children `2k` and `2k + 1`, and the nodes of one depth share the pieces
-//! evenly.
+//! The pieces are stored in tree order, so every node covers a contiguous range and needs no links: node
+//! `k` (root 1) has the children `2k` and `2k + 1`, and the nodes of one depth share the pieces evenly.
 
 #![expect(clippy::cast_possible_truncation, reason = "depths are below 32")]
 
 use super::TrimPiece;
 
-/// `[u0, u1, v0, v1]`.
+/// Box `[u0, u1, v0, v1]` in the parameter plane.
 pub(super) type UvBox = [f64; 4];
 
-/// Pieces of a leaf, on average at most.
-const LEAF: usize = 4;
+/// Maximum mean number of pieces in a leaf. Larger leaves test more pieces; smaller ones store and test
+/// more boxes.
+const LEAF_PIECES: usize = 4;
 
-/// The box of a monotone piece: its ends.
+/// Returns the box of a monotone piece, which its ends span.
 pub(super) fn piece_box(p: &TrimPiece) -> UvBox {
     let (a, b) = (p.start(), p.end());
     [a.x.min(b.x), a.x.max(b.x), a.y.min(b.y), a.y.max(b.y)]
 }
 
-/// The box around nothing.
+/// Empty box, the neutral element of [`joined`].
 pub(super) const EMPTY: UvBox = [f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY];
 
-/// Smallest box around two.
+/// Returns the smallest box around two boxes.
 pub(super) fn joined(a: UvBox, b: UvBox) -> UvBox {
     [a[0].min(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].max(b[3])]
 }
 
-/// Number of leaves over `n` pieces: a power of two.
+/// Number of leaves over `n` pieces, a power of two.
 fn n_leaves(n: usize) -> usize {
-    n.div_ceil(LEAF).max(1).next_power_of_two()
+    n.div_ceil(LEAF_PIECES).max(1).next_power_of_two()
 }
 
-/// Pieces of node `k` among `n`.
+/// Range of the pieces of node `k` for `n` pieces in total.
 pub(super) fn range(k: usize, n: usize) -> std::ops::Range<usize> {
     let depth = k.ilog2();
     let i = k - (1 << depth);
     (i * n) >> depth..((i + 1) * n) >> depth
 }
 
-/// Number of boxes over `n` pieces (the one at 0 is not used).
+/// Number of boxes over `n` pieces; box 0 is unused.
 pub(super) fn n_boxes(n: usize) -> usize {
     2 * n_leaves(n)
 }
@@ -66,7 +66,7 @@ pub(super) fn build(pieces: &mut [TrimPiece], scale: [f64; 2]) -> Vec<UvBox> {
             }
         }
         let axis = usize::from((hi[1] - lo[1]) / scale[1] > (hi[0] - lo[0]) / scale[0]);
-        // The other coordinate and the tag break ties, for the same order on every run.
+        // The other coordinate and the tag break ties, so that every run gives the same order.
         part.select_nth_unstable_by(mid, |a, b| {
             let (ca, cb) = (centre(a), centre(b));
             ca[axis]
@@ -87,8 +87,8 @@ pub(super) fn build(pieces: &mut [TrimPiece], scale: [f64; 2]) -> Vec<UvBox> {
     boxes
 }
 
-/// Visits the pieces in all leaves whose boxes pass `enter`, until `leaf` answers `true`; returns whether it
-/// did.
+/// Visits the pieces in all leaves whose boxes pass `enter`, until `leaf` returns `true`. Returns
+/// whether it did.
 pub(super) fn visit(
     boxes: &[UvBox],
     n: usize,
@@ -96,7 +96,7 @@ pub(super) fn visit(
     mut leaf: impl FnMut(usize) -> bool,
 ) -> bool {
     let leaves = boxes.len() / 2;
-    // One sibling waits per level.
+    // At most one sibling per level is pending.
     let mut stack = [0_u32; 40];
     let mut top = 1;
     stack[0] = 1;

@@ -1,7 +1,7 @@
-//! Oracles: the sampled distance along one circle, and the answer over the whole range.
+//! Reference results: the distance sampled along one circle, and the query over the whole range.
 
 use super::super::*;
-use super::{Places, State};
+use super::{SimpleSolutions, State};
 use crate::testing::{rng, unit};
 use crate::unit_angle::UnitAngle;
 use nalgebra::{Translation3, UnitQuaternion};
@@ -11,7 +11,7 @@ use std::f64::consts::{PI, TAU};
 const TOL: f64 = 1e-7;
 const EXTENT: f64 = 80.0;
 
-/// A pose near the identity: an offset, a tilt, a shift along z, and a half turn or none.
+/// Returns a pose near the identity: an offset, a tilt, a shift along z, and sometimes a half turn.
 fn nearly_coaxial(r: &mut SmallRng, offset: f64, tilt: f64, height: f64) -> Pose {
     let u = unit(r);
     let flip = if r.random_bool(0.5) { PI } else { 0.0 };
@@ -24,13 +24,13 @@ fn power(r: &mut SmallRng, lo: f64, hi: f64) -> f64 {
     math::powf(10.0, r.random_range(lo..hi))
 }
 
-/// An edge or a torus.
+/// Returns a circular edge or a torus.
 fn ring(r: &mut SmallRng, radius: f64) -> Primitive {
     let sigma = if r.random_bool(0.5) { 0.0 } else { r.random_range(-2.0..2.0) };
     Primitive::Circle { frame: Frame::identity(), radius, sigma }
 }
 
-/// A cone, cylinder or circle, and a circle that fits it closely or any other.
+/// Returns a cone, cylinder or circle, and a circle that fits it closely or loosely.
 fn features(r: &mut SmallRng, offset: f64, tilt: f64) -> (Primitive, Primitive) {
     let slack = if r.random_bool(0.5) { r.random_range(-0.5..0.5) } else { r.random_range(-3.0..20.0) };
     let world = Pose::from_parts(
@@ -53,10 +53,10 @@ fn features(r: &mut SmallRng, offset: f64, tilt: f64) -> (Primitive, Primitive) 
 }
 
 #[test]
-fn every_extremum_of_the_sampled_distance_is_there() {
+fn every_extremum_of_the_sampled_distance_is_found() {
     const SAMPLES: usize = 360;
     let mut r = rng(31);
-    let mut met = 0;
+    let mut matched = 0;
     for round in 0..2000 {
         let (offset, tilt) = (power(&mut r, -3.0, 0.5), power(&mut r, -5.0, 0.0));
         let (a, b) = features(&mut r, offset, tilt);
@@ -74,40 +74,41 @@ fn every_extremum_of_the_sampled_distance_is_there() {
         for k in 1..=SAMPLES {
             let (Some(before), Some(here), Some(after)) = (at(k - 1), at(k), at(k + 1)) else { continue };
             let (left, right) = (here.value - before.value, here.value - after.value);
-            // Where neighbours have about the same normal, and the other nappe is not meant.
+            // Compares only where neighbours have about the same normal, and on the used nappe.
             let smooth = [before, after].iter().all(|n| n.gradient.dot(&here.gradient) > 0.9)
                 && !matches!(a, Primitive::Line { origin, dir, slope, .. }
                         if slope != 0.0 && (here.foot - origin).dot(&dir) < 0.0);
             let strict = left * right > 0.0 && left.abs().min(right.abs()) > 1e-9;
             let distance = here.value - sigma;
-            // An extremum in between may be beyond the sample by about the difference to its neighbours.
+            // An extremum between samples may exceed the sample by about the difference to its
+            // neighbours.
             let slack = 2.0 * left.abs().max(right.abs());
             if !(strict && smooth && range[0] + slack < distance && distance < range[1] - slack) {
                 continue;
             }
             let step = 2.5 * radius * TAU / SAMPLES as f64;
-            let is_it = |c: &&Critical| {
+            let is_extremum = |c: &&Critical| {
                 let foot = c.p_b + c.n * sigma;
                 (foot - center(k)).norm() < step && c.n.dot(&here.gradient) > 0.9
             };
             let beyond = |c: &Critical| (c.distance - distance) * left.signum();
             assert!(
-                got.isolated.iter().filter(is_it).any(|c| (-1e-12..=slack).contains(&beyond(c))),
+                got.isolated.iter().filter(is_extremum).any(|c| (-1e-12..=slack).contains(&beyond(c))),
                 "round {round}: extremum at {distance} in {range:?}\n{a:?}\n{b:?}\n{got:#?}"
             );
-            met += 1;
+            matched += 1;
         }
     }
-    assert!(met > 2000, "only {met} extrema");
+    assert!(matched > 2000, "only {matched} extrema");
 }
 
-/// What is out of the range is not refined; what is in it must be the same all the same.
+/// Solutions out of the range are not refined; those in the range must not change.
 #[test]
-fn narrow_ranges_give_the_part_of_the_whole() {
+fn narrow_ranges_return_a_subset_of_the_whole_range() {
     let mut r = rng(32);
-    let (mut met, mut left_out) = (0, 0);
+    let (mut matched, mut outside) = (0, 0);
     for round in 0..4000 {
-        // Down to poses that are told from coaxial ones by a few tolerances.
+        // Includes poses that differ from coaxial ones by a few tolerances only.
         let (offset, tilt) = (power(&mut r, -6.0, 1.0), power(&mut r, -7.0, 0.3));
         let (a, b) = features(&mut r, offset, tilt);
         let whole = critical_pairs_between(&a, &b, [-1e3, 1e3], TOL, EXTENT);
@@ -117,7 +118,7 @@ fn narrow_ranges_give_the_part_of_the_whole() {
         let lo = r.random_range(-1.0..1.0);
         for range in [[-TOL, 0.4], [-EXTENT, -TOL], [lo, lo + power(&mut r, -3.0, 1.0)]] {
             let part = critical_pairs_between(&a, &b, range, TOL, EXTENT);
-            // Distances at the ends of the range are on either side to rounding.
+            // Rounding may move distances at the ends of the range to either side.
             let inner = |c: &&Critical| range.iter().all(|end| (c.distance - end).abs() > 1e-9);
             let expected: Vec<_> = whole
                 .isolated
@@ -134,26 +135,26 @@ fn narrow_ranges_give_the_part_of_the_whole() {
             for (x, y) in found.iter().zip(&expected) {
                 assert!((x.distance - y.distance).abs() < 1e-10, "round {round}: {x:?} {y:?}");
             }
-            met += found.len();
-            left_out += whole.isolated.len() - expected.len();
+            matched += found.len();
+            outside += whole.isolated.len() - expected.len();
         }
     }
-    assert!(met > 5000 && left_out > 10_000, "{met} in the ranges, {left_out} out of them");
+    assert!(matched > 5000 && outside > 10_000, "{matched} in the ranges, {outside} outside");
 }
 
 #[test]
-fn places_tell_twins_from_neighbours() {
-    let state = |det: f64| State { step: 0.0, size: 0.0, det, curving: 1.0, allowed: 1.0 };
+fn simple_solutions_distinguish_duplicates_from_neighbours() {
+    let state = |det: f64| State { step: 0.0, size: 0.0, det, derivative_bound: 1.0, max_size: 1.0 };
     let at = UnitAngle::of_angle;
-    let mut places = Places::default();
+    let mut solutions = SimpleSolutions::default();
     for (angle, det) in [(0.0, 0.5), (1.0, -0.5), (3.0, 0.5), (4.0, -0.5)] {
-        assert!(matches!(places.add(at(angle), &state(det)), Ok(true)), "{angle}: new");
+        assert!(matches!(solutions.add(at(angle), &state(det)), Ok(true)), "{angle}: new");
     }
-    assert!(matches!(places.add(at(TAU + 1e-9), &state(0.5)), Ok(false)), "the first one again");
-    assert!(places.add(at(1.0 + 1e-5), &state(1e-6)).is_err(), "too near to tell");
-    assert!(Places::are_complete(&[places], 4), "as many minima as maxima");
-    let mut one = Places::default();
+    assert!(matches!(solutions.add(at(TAU + 1e-9), &state(0.5)), Ok(false)), "the first one again");
+    assert!(solutions.add(at(1.0 + 1e-5), &state(1e-6)).is_err(), "too close to decide");
+    assert!(SimpleSolutions::are_complete(&[solutions], 4), "equal numbers of minima and maxima");
+    let mut one = SimpleSolutions::default();
     assert!(one.add(at(0.0), &state(1.0)).is_ok(), "new");
-    assert!(!Places::are_complete(&[one], 1), "a maximum is missing");
-    assert!(!Places::are_complete(&[Places::default()], 2), "nothing at all");
+    assert!(!SimpleSolutions::are_complete(&[one], 1), "a maximum is missing");
+    assert!(!SimpleSolutions::are_complete(&[SimpleSolutions::default()], 2), "no solutions");
 }

@@ -1,25 +1,28 @@
-//! Which side of the boundary is inside, strip by strip, and where the boundary contradicts itself.
+//! Determines the inside of the boundary strip by strip, and its contradictions.
 //!
 //! # Source
 //! MATH §6 (inside and outside come from the orientation of the pieces).
 
-use super::{Inconsistent, SLIVER, TrimCells, extent, step};
+use super::{Inconsistent, MAX_SLIVER, TrimCells, extent, winding_step};
 use crate::P2;
 use crate::trim::tree::{self, UvBox};
 use crate::trim::{TrimDomain, TrimPiece};
 use std::cell::Cell;
 use std::cmp::Ordering;
 
-/// Crossings per piece that are looked at in search of contradictions where labels do not need them.
-const CHECKED_PER_PIECE: usize = 48;
-/// Cells narrower than this share of the width say nothing about what is inside.
-const THIN: f64 = 1e-12;
-/// Columns in which the pieces above and below a strip are asked.
-const CASTS: u32 = 16;
-/// Reports beyond this number say nothing new.
+/// Mean number of crossings per piece that are checked for contradictions in strips whose winding is
+/// already known. A larger value is slower, a smaller one may miss contradictions.
+const MAX_CHECKED_PER_PIECE: usize = 48;
+/// Width of a cell, relative to the domain's, below which its label is ignored. A larger value ignores
+/// real cells; with a smaller one rounding decides labels.
+const MIN_LABEL_WIDTH: f64 = 1e-12;
+/// Number of columns in which the pieces above and below a strip vote for its label. A larger value is
+/// slower; with a smaller one a few inexact pieces can win the vote.
+const NUM_COLUMNS: u32 = 16;
+/// Maximum number of reported contradictions. Further ones add no information for the user.
 const MAX_REPORTS: usize = 32;
 
-/// The larger extent of each edge, as a share of the domain's size; by tag.
+/// Returns the larger extent of each edge relative to the domain's size, sorted by tag.
 fn edge_extents(pieces: &[TrimPiece], size: [f64; 2]) -> Vec<(u32, f64)> {
     let mut all: Vec<(u32, UvBox)> = pieces.iter().map(|p| (p.edge, tree::piece_box(p))).collect();
     all.sort_by_key(|a| a.0);
@@ -31,17 +34,17 @@ fn edge_extents(pieces: &[TrimPiece], size: [f64; 2]) -> Vec<(u32, f64)> {
         .collect()
 }
 
-/// Finds the winding at the left border of every strip.
+/// Computation of the winding at the left border of every strip.
 pub(super) struct Labels<'a> {
     cells: &'a TrimCells,
     domain: &'a TrimDomain,
     size: [f64; 2],
-    /// Edges with their extents as shares of the domain's size, by tag.
+    /// Edges with their extents relative to the domain's size, sorted by tag.
     edges: Vec<(u32, f64)>,
     reports: Vec<Inconsistent>,
 }
 
-/// A piece at the height of a strip's middle.
+/// Crossing of a piece with the middle line of a strip.
 #[derive(Clone, Copy)]
 struct Crossing {
     u: f64,
@@ -54,7 +57,7 @@ impl<'a> Labels<'a> {
         Self { cells, domain, size, edges: edge_extents(&cells.pieces, size), reports: Vec::new() }
     }
 
-    /// Windings, and what contradicts itself.
+    /// Returns the winding of every strip and the contradictions.
     pub(super) fn run(mut self, spans: &[(usize, usize)]) -> (Vec<i32>, Vec<Inconsistent>) {
         let n = self.cells.n_strips();
         if self.cells.pieces.is_empty() {
@@ -66,9 +69,10 @@ impl<'a> Labels<'a> {
                 starting[a].push(i as u32);
             }
         }
-        // Where the base is known anyhow, a crowd of strips is checked for contradictions in a sample only.
+        // If the base is known in advance, only a sample of a large number of strips is checked for
+        // contradictions.
         let entries: usize = spans.iter().map(|(a, b)| b - a).sum();
-        let stride = entries / (CHECKED_PER_PIECE * self.cells.pieces.len()) + 1;
+        let stride = entries / (MAX_CHECKED_PER_PIECE * self.cells.pieces.len()) + 1;
         let mut bases: Vec<Option<i32>> = Vec::with_capacity(n);
         let mut sides: Vec<f64> = Vec::with_capacity(n);
         let mut active: Vec<Crossing> = Vec::new();
@@ -76,7 +80,8 @@ impl<'a> Labels<'a> {
             active.retain(|c| spans[c.piece as usize].1 > k);
             active.extend(starting.iter().map(|&piece| Crossing { u: 0.0, piece }));
             if k % stride != 0 {
-                let total = || active.iter().map(|c| step(&self.cells.pieces[c.piece as usize])).sum();
+                let total =
+                    || active.iter().map(|c| winding_step(&self.cells.pieces[c.piece as usize])).sum();
                 if let Some(base) = self.forced_base(total) {
                     bases.push(Some(base));
                     sides.push(0.0);
@@ -87,7 +92,7 @@ impl<'a> Labels<'a> {
             for c in &mut active {
                 c.u = self.cells.pieces[c.piece as usize].u_at_v(v);
             }
-            // Stable and quick on what is almost sorted already.
+            // A stable sort, which is fast for almost sorted input.
             active.sort_by(|a, b| a.u.total_cmp(&b.u));
             let base = self.base_of_crossings(k, v, &active);
             bases.push(base);
@@ -95,10 +100,11 @@ impl<'a> Labels<'a> {
         }
         for (k, base) in bases.iter_mut().enumerate() {
             if base.is_none() {
-                *base = self.base_of_casts(k);
+                *base = self.base_of_votes(k);
             }
         }
-        // Nothing above or below anywhere (a gap at a pole): as most of the next strip.
+        // Without pieces above and below (a gap at a pole) a strip takes the label of most of the
+        // nearest labelled strip.
         for k in 0..n {
             if bases[k].is_none() {
                 let near = (1..n)
@@ -110,11 +116,12 @@ impl<'a> Labels<'a> {
                 );
             }
         }
-        self.ask_far_sides();
+        self.check_infinite_sides();
         (bases.into_iter().map(|b| b.unwrap_or(1)).collect(), self.reports)
     }
 
-    /// The base where the domain cannot reach an infinite side; `total` is the change over the whole strip.
+    /// Returns the base if it is determined by an infinite side, which the domain cannot reach; `total`
+    /// is the change of the winding over the whole strip.
     fn forced_base(&self, total: impl Fn() -> i32) -> Option<i32> {
         if self.domain.u_period.is_some() {
             None
@@ -132,7 +139,7 @@ impl<'a> Labels<'a> {
         0.5 * v[k] + 0.5 * v[k + 1]
     }
 
-    /// Share of the width that is inside; negative when nothing crosses.
+    /// Returns the part of the width that is inside; negative without crossings.
     fn inside_share(&self, base: i32, active: &[Crossing]) -> f64 {
         if active.is_empty() {
             return -1.0;
@@ -142,7 +149,7 @@ impl<'a> Labels<'a> {
             if w > 0 {
                 sum += c.u - u;
             }
-            w += step(&self.cells.pieces[c.piece as usize]);
+            w += winding_step(&self.cells.pieces[c.piece as usize]);
             u = c.u;
         }
         if w > 0 {
@@ -151,8 +158,8 @@ impl<'a> Labels<'a> {
         sum / self.size[0]
     }
 
-    /// The base that makes the windings of all cells 0 or 1; with contradictions, of most of the width.
-    /// `None` when nothing tells inside from outside.
+    /// Returns the base with which the windings of all cells are 0 or 1; with contradictions, the one
+    /// with which those of most of the width are. `None` if the crossings do not determine the inside.
     fn base_of_crossings(&mut self, k: usize, v: f64, active: &[Crossing]) -> Option<i32> {
         let rect = self.cells.rect;
         // Relative winding and width of each cell.
@@ -163,12 +170,12 @@ impl<'a> Labels<'a> {
         for i in 0..=active.len() {
             let next = active.get(i).map_or(rect.u1, |c| c.u);
             let width = (next - u) / self.size[0];
-            if width > THIN {
+            if width > MIN_LABEL_WIDTH {
                 (min, max) = (min.min(w), max.max(w));
             }
             tally.push((w, width.max(0.0)));
             if let Some(c) = active.get(i) {
-                w += step(&self.cells.pieces[c.piece as usize]);
+                w += winding_step(&self.cells.pieces[c.piece as usize]);
                 u = c.u;
             }
         }
@@ -177,8 +184,7 @@ impl<'a> Labels<'a> {
         let base = match self.forced_base(|| total) {
             Some(b) => b,
             None if max <= min => {
-                // Nothing but pieces on the borders, or cuts: only the former say on which side the domain
-                // is.
+                // Only pieces on the borders, or cuts: the former determine the side of the domain.
                 let m = if max < min { 0 } else { min };
                 let label = if m != 0 {
                     i32::from(m > 0)
@@ -190,7 +196,7 @@ impl<'a> Labels<'a> {
                 label - m
             }
             None => {
-                // Ties go to the smaller base: outside.
+                // Ties are resolved in favour of the smaller base, outside.
                 let share = |b: i32| -> f64 {
                     tally.iter().filter(|(w, _)| (0..=1).contains(&(b + w))).map(|(_, d)| d).sum()
                 };
@@ -201,7 +207,7 @@ impl<'a> Labels<'a> {
             }
         };
         let height = (self.cells.strip_v[k + 1] - self.cells.strip_v[k]) / self.size[1];
-        if height > THIN {
+        if height > MIN_LABEL_WIDTH {
             for (i, (w, width)) in tally.iter().enumerate() {
                 if !(0..=1).contains(&(base + w)) {
                     self.report_cell(v, active, i, width.min(height));
@@ -213,7 +219,7 @@ impl<'a> Labels<'a> {
             } else {
                 total != 0
             };
-            if open && height > SLIVER {
+            if open && height > MAX_SLIVER {
                 let ends = [active.first(), active.last()];
                 let edges = ends.into_iter().flatten().map(|c| self.cells.pieces[c.piece as usize].edge);
                 let edges = edges.collect();
@@ -223,14 +229,14 @@ impl<'a> Labels<'a> {
         Some(base)
     }
 
-    /// Reports cell `i` of a strip unless it is a sliver between inexact curves.
+    /// Reports cell `i` of a strip, unless it is a sliver between inexact curves.
     fn report_cell(&mut self, v: f64, active: &[Crossing], i: usize, thickness: f64) {
         let edge = |c: &Crossing| self.cells.pieces[c.piece as usize].edge;
         let left = i.checked_sub(1).and_then(|j| active.get(j));
         let right = active.get(i);
         let length = |e: u32| self.edges.binary_search_by_key(&e, |x| x.0).map_or(0.0, |k| self.edges[k].1);
         let beside = [left, right].into_iter().flatten().map(|c| length(edge(c))).fold(0.0, f64::max);
-        if thickness <= SLIVER * beside {
+        if thickness <= MAX_SLIVER * beside {
             return;
         }
         let (a, b) = (left.map_or(self.cells.rect.u0, |c| c.u), right.map_or(self.cells.rect.u1, |c| c.u));
@@ -238,7 +244,7 @@ impl<'a> Labels<'a> {
         self.report(P2::new(0.5 * a + 0.5 * b, v), edges, thickness);
     }
 
-    /// Of the regions beside the same edges, the thickest one is reported.
+    /// Adds a report. Of several regions beside the same edges only the thickest one is kept.
     fn report(&mut self, at: P2, mut edges: Vec<u32>, thickness: f64) {
         edges.sort_unstable();
         edges.dedup();
@@ -250,17 +256,17 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// u of the columns in which pieces above and below are looked for: spread evenly, away from round
-    /// numbers.
+    /// Returns the u of the columns for votes: evenly distributed, away from round numbers.
     fn columns(&self) -> impl Iterator<Item = f64> + use<> {
         let rect = self.cells.rect;
-        (0..CASTS).map(move |i| {
+        (0..NUM_COLUMNS).map(move |i| {
             let f = (f64::from(i) + 0.5) * 0.618_033_988_749_895;
             rect.u0 + (f - f.floor()) * (rect.u1 - rect.u0)
         })
     }
 
-    /// Pieces that meet the column `u`: (v, whether the domain is above, edge).
+    /// Returns the pieces that intersect the column `u`: (v, whether the domain is above, edge), by
+    /// increasing v.
     fn column(&self, u: f64) -> Vec<(f64, bool, u32)> {
         let cells = self.cells;
         let mut out = Vec::new();
@@ -277,8 +283,8 @@ impl<'a> Labels<'a> {
         out
     }
 
-    /// Votes of the nearest pieces above and below.
-    fn base_of_casts(&mut self, k: usize) -> Option<i32> {
+    /// Determines the base of a strip by the votes of the nearest pieces above and below.
+    fn base_of_votes(&mut self, k: usize) -> Option<i32> {
         let v = self.mid(k);
         let (mut votes, mut against) = ([0_usize; 2], [None, None]);
         for u in self.columns() {
@@ -298,7 +304,7 @@ impl<'a> Labels<'a> {
         }
         let height = (self.cells.strip_v[k + 1] - self.cells.strip_v[k]) / self.size[1];
         let (outside, inside) = (votes[0], votes[1]);
-        if outside.min(inside) >= 2 && height > SLIVER {
+        if outside.min(inside) >= 2 && height > MAX_SLIVER {
             let loser = usize::from(inside < outside);
             if let (Some((u, a)), Some((_, b))) = (against[loser], against[1 - loser]) {
                 self.report(P2::new(u, v), vec![a, b], f64::INFINITY);
@@ -307,8 +313,8 @@ impl<'a> Labels<'a> {
         (outside + inside > 0).then(|| i32::from(inside > outside))
     }
 
-    /// The lowest or highest piece that meets the column `u`: (v, whether the domain is above, edge). Only
-    /// pieces that may still beat the best one are solved for.
+    /// Returns the lowest or highest piece that intersects the column `u`: (v, whether the domain is
+    /// above, edge). Only pieces that may improve on the best one are solved.
     fn outermost(&self, u: f64, top: bool) -> Option<(f64, bool, u32)> {
         let cells = self.cells;
         let beats = |v: f64, edge: u32, best: &Option<(f64, bool, u32)>| {
@@ -336,8 +342,8 @@ impl<'a> Labels<'a> {
         best.get()
     }
 
-    /// Reports pieces from which the domain goes on to an infinite side.
-    fn ask_far_sides(&mut self) {
+    /// Reports pieces from which the domain continues to an infinite side.
+    fn check_infinite_sides(&mut self) {
         if self.domain.v_period.is_some() || !self.reports.is_empty() {
             return;
         }
@@ -347,7 +353,7 @@ impl<'a> Labels<'a> {
             if !infinite {
                 continue;
             }
-            let (mut far, mut left) = (Vec::new(), CASTS as usize);
+            let (mut far, mut left) = (Vec::new(), NUM_COLUMNS as usize);
             for u in self.columns() {
                 left -= 1;
                 if let Some((v, above, edge)) = self.outermost(u, top)
@@ -355,12 +361,12 @@ impl<'a> Labels<'a> {
                 {
                     far.push((P2::new(u, v), edge));
                 }
-                // No majority any more.
-                if 2 * (far.len() + left) < CASTS as usize {
+                // A majority has become impossible.
+                if 2 * (far.len() + left) < NUM_COLUMNS as usize {
                     break;
                 }
             }
-            if 2 * far.len() >= CASTS as usize {
+            if 2 * far.len() >= NUM_COLUMNS as usize {
                 self.report(far[0].0, far.iter().map(|f| f.1).collect(), f64::INFINITY);
             }
         }

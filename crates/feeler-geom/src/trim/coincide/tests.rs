@@ -6,7 +6,8 @@ use std::f64::consts::{PI, TAU};
 const WITHIN: f64 = 1e-5;
 const UNIT: V2 = V2::new(1.0, 1.0);
 
-/// A cubic arc about the origin from an angle to another one, of a circle or, with two radii, of an ellipse.
+/// Returns a cubic arc about the origin between two angles, of a circle or, with two radii, of an
+/// ellipse.
 fn arc(radii: V2, from: f64, to: f64) -> TrimPiece {
     let at = |t: f64| P2::new(radii.x * math::cos(t), radii.y * math::sin(t));
     let along = |t: f64| V2::new(-radii.x * math::sin(t), radii.y * math::cos(t));
@@ -39,13 +40,13 @@ fn equal_circles_coincide_wherever_their_pieces_end() {
     for start in [0.0, 1e-12, 3e-8, 1e-4, 0.05, 0.098, 1.0] {
         for curve in circle(10.0, 32, start) {
             for curve in [curve, curve.reversed()] {
-                // Arcs of 11.25° are off their circle by 1e-9 of the radius.
+                // Arcs of 11.25° deviate from their circle by 1e-9 of the radius.
                 let along = disk.along_boundary(&curve, UNIT, 2e-8).expect("coincides");
                 assert!(along.beyond <= 2e-8 && along.deviation == 0.0, "{start}: {along:?}");
             }
         }
     }
-    // A quarter along eight pieces is off by 2.7e-4 of the radius; 45° by 4.2e-6.
+    // A quarter along eight pieces deviates by 2.7e-4 of the radius, 45° by 4.2e-6.
     assert!(!is_along(&disk, &arc(V2::new(10.0, 10.0), 0.3, 0.3 + 0.5 * PI)));
     let eighth = disk.along_boundary(&arc(V2::new(10.0, 10.0), 0.3, 0.3 + 0.25 * PI), UNIT, 1e-4);
     assert!((4.2e-5..6e-5).contains(&eighth.expect("within 1e-4").beyond), "{eighth:?}");
@@ -73,7 +74,7 @@ fn deviations_of_the_boundary_count() {
         let along = coarse.along_boundary(curve, UNIT, WITHIN).expect("within the deviation");
         assert!(along.deviation.to_bits() == 4.3e-5_f64.to_bits() && along.beyond <= WITHIN);
     }
-    // Roles swapped: the deviation of the curve does not count.
+    // With swapped roles the deviation of the curve does not count.
     assert!(!pieces.iter().any(|curve| is_along(&disk(10.0), curve)));
 }
 
@@ -92,7 +93,8 @@ fn overlaps_end_where_the_boundary_turns_away() {
     };
     assert!(line([-3.0, 0.0], [4.0, 0.0]) && line([10.0, 0.0], [-10.0, 0.0]));
     assert!(line([-3.0, 9e-6], [4.0, -9e-6]) && !line([-3.0, 1.1e-5], [4.0, 1.1e-5]));
-    // From end to end or not at all; nor across, at a corner, or beside.
+    // Only curves along the boundary from end to end are accepted; curves across it, at a corner or
+    // beside it are not.
     assert!(!line([9.0, 0.0], [11.0, 0.0]) && !line([0.0, -1.0], [0.0, 1.0]));
     assert!(!line([-10.0, 0.0], [-10.0, -1.0]) && !line([-3.0, 1.0], [4.0, 1.0]));
 }
@@ -129,7 +131,7 @@ fn borders_around_a_cylinder_across_the_seam() {
         assert!(on(from, to, 0.0) && on(from, to, 3.0 + 9e-6), "{from} {to}");
         assert!(!on(from, to, 1.1e-5) && !on(from, to, 1.5), "{from} {to}");
     }
-    // v counts as length, u five times.
+    // A step in v has unit length, a step in u five times that.
     let slanted = |dv: f64| {
         let curve = TrimPiece::line(P2::new(1.0, 0.0), P2::new(2.0, dv), 0);
         tube.along_boundary(&curve, scale, WITHIN).is_some()
@@ -169,7 +171,7 @@ fn crossings_across_the_seam() {
     let pieces = [line([0.0, 0.0], [TAU, 0.0]), line([TAU, 3.0], [0.0, 3.0])];
     let tube = cells(&pieces, [Some(TAU), None]);
     for shift in [-TAU, 0.0, TAU] {
-        // Over the seam at the middle, and through both borders beside it.
+        // Crosses the seam in the middle, and both borders beside it.
         let found = tube.some_crossings(&line([shift - 1.0, -1.0], [shift + 1.0, 4.0]));
         assert!(
             found.len() == 2 && (found[0] - 0.2).abs() < 1e-7 && (found[1] - 0.8).abs() < 1e-7,

@@ -1,6 +1,6 @@
 //! Integrands as Legendre series over rectangles.
 
-use super::{MOST, RULES, as_f64, legendre_values};
+use super::{MAX_NODES, RULES, as_f64, legendre_values};
 use crate::P2;
 
 /// Values of the integrands at the nodes of `parts × parts` product rules on a rectangle.
@@ -8,7 +8,8 @@ pub(super) struct Samples<const K: usize> {
     rect: [f64; 4],
     order: usize,
     parts: usize,
-    /// Part (i, j) starts at `(i parts + j) n²`; within it node (a, b) along u and v is at `a n + b`.
+    /// Part (i, j) starts at `(i parts + j) n²`; within a part, node (a, b) along u and v is at `a n +
+    /// b`.
     values: Vec<[f64; K]>,
 }
 
@@ -27,7 +28,7 @@ impl<const K: usize> Samples<K> {
         Self { rect, order, parts, values }
     }
 
-    /// The integral over the whole rectangle.
+    /// Returns the integral over the whole rectangle.
     pub(super) fn integral(&self) -> [f64; K] {
         let rule = RULES.order(self.order);
         let [u0, u1, v0, v1] = self.rect;
@@ -41,14 +42,15 @@ impl<const K: usize> Samples<K> {
     }
 }
 
-/// `∫_{u0}^{u} f(s, v) ds` of the polynomials through samples of `f`, part by part, as Legendre series.
+/// Antiderivatives `∫_{u0}^{u} f(s, v) ds` of the polynomials through samples of `f`, part by part, as
+/// Legendre series.
 pub(super) struct Antiderivative<const K: usize> {
     rect: [f64; 4],
     parts: usize,
     series: Vec<Series<K>>,
 }
 
-/// Coefficients of one part: `coefficients[a * n_v + b]` belongs to `P_a(x) P_b(y)`.
+/// Coefficients of one part: `coefficients[a * n_v + b]` is the coefficient of `P_a(x) P_b(y)`.
 struct Series<const K: usize> {
     n_u: usize,
     n_v: usize,
@@ -66,18 +68,18 @@ impl<const K: usize> Antiderivative<K> {
 
     pub(super) fn value(&self, p: P2) -> [f64; K] {
         let [u0, u1, v0, v1] = self.rect;
-        // Part and place in it, in [-1, 1].
-        let place = |x: f64, lo: f64, hi: f64| {
+        // Index of the part and coordinate in it, in [-1, 1].
+        let locate = |x: f64, lo: f64, hi: f64| {
             let at = (x - lo) / (hi - lo) * as_f64(self.parts);
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful of parts")]
             let part = (at.max(0.0) as usize).min(self.parts - 1);
             (part, (2.0 * (at - as_f64(part)) - 1.0).clamp(-1.0, 1.0))
         };
-        let ((i, x), (j, y)) = (place(p.x, u0, u1), place(p.y, v0, v1));
+        let ((i, x), (j, y)) = (locate(p.x, u0, u1), locate(p.y, v0, v1));
         let mut out = [0.0; K];
         let part = |i: usize| &self.series[i * self.parts + j];
         let py = legendre_values(part(i).n_v, y);
-        // All of the parts to the left: P_0 alone has a mean.
+        // Adds the integrals of the parts to the left, where only P_0 has a nonzero mean.
         for s in (0..i).map(part) {
             let row = s.row(0, &legendre_values(s.n_v, y));
             (0..K).for_each(|k| out[k] += 2.0 * row[k]);
@@ -97,7 +99,7 @@ impl<const K: usize> Antiderivative<K> {
 
 impl<const K: usize> Series<K> {
     fn new(values: &[[f64; K]], n: usize, matrix: &[f64]) -> Self {
-        // Along v, then along u.
+        // Transforms along v, then along u.
         let mut half = vec![[0.0; K]; n * n];
         for (a, b) in (0..n).flat_map(|a| (0..n).map(move |b| (a, b))) {
             let h = &mut half[a * n + b];
@@ -112,20 +114,21 @@ impl<const K: usize> Series<K> {
                 (0..K).for_each(|k| all[a * n + b][k] += m * half[c * n + b][k]);
             }
         }
-        // Most series end long before their room does.
-        let mut tiny = [0.0; K];
+        // Trailing coefficients below rounding are dropped: most series are much shorter than the
+        // capacity.
+        let mut max_coefficient = [0.0; K];
         for c in &all {
-            (0..K).for_each(|k| tiny[k] = f64::max(tiny[k], c[k].abs()));
+            (0..K).for_each(|k| max_coefficient[k] = f64::max(max_coefficient[k], c[k].abs()));
         }
-        let counts = |c: &[f64; K]| (0..K).any(|k| c[k].abs() > 1e-16 * tiny[k]);
-        let n_u = (0..n).rev().find(|a| (0..n).any(|b| counts(&all[a * n + b]))).map_or(1, |a| a + 1);
-        let n_v = (0..n).rev().find(|b| (0..n).any(|a| counts(&all[a * n + b]))).map_or(1, |b| b + 1);
+        let is_significant = |c: &[f64; K]| (0..K).any(|k| c[k].abs() > 1e-16 * max_coefficient[k]);
+        let n_u = (0..n).rev().find(|a| (0..n).any(|b| is_significant(&all[a * n + b]))).map_or(1, |a| a + 1);
+        let n_v = (0..n).rev().find(|b| (0..n).any(|a| is_significant(&all[a * n + b]))).map_or(1, |b| b + 1);
         let coefficients = (0..n_u).flat_map(|a| all[a * n..a * n + n_v].iter().copied()).collect();
         Self { n_u, n_v, coefficients }
     }
 
-    /// The coefficient of `P_a(x)` at given `P_b(y)`.
-    fn row(&self, a: usize, py: &[f64; MOST + 1]) -> [f64; K] {
+    /// Returns the coefficient of `P_a(x)` for given values `P_b(y)`.
+    fn row(&self, a: usize, py: &[f64; MAX_NODES + 1]) -> [f64; K] {
         let mut out = [0.0; K];
         for (c, p) in self.coefficients[a * self.n_v..(a + 1) * self.n_v].iter().zip(py) {
             (0..K).for_each(|k| out[k] += p * c[k]);

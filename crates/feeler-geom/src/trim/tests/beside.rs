@@ -1,4 +1,4 @@
-//! Boundaries beside curves, against distances by brute force and nearly coincident circles.
+//! Boundaries beside curves, compared with brute-force distances and nearly coincident circles.
 
 use super::{blob, brute_distance, circle, plane};
 use crate::{P2, V2, math};
@@ -6,8 +6,8 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::f64::consts::FRAC_PI_2;
 
-/// Parts of curves that cross, touch and run along a random boundary: none with a boundary point nearby is
-/// free, and between nearly coincident circles parts of the length of √(8 r gap) are.
+/// Parts of curves that cross, touch and follow a random boundary: no part with a boundary point nearby
+/// counts as free. Between nearly coincident circles, parts of length √(8 r gap) are free.
 #[test]
 fn boundaries_beside_curves() {
     let mut rng = SmallRng::seed_from_u64(46);
@@ -17,7 +17,7 @@ fn boundaries_beside_curves() {
         let cells = plane(&raw);
         let source = &raw[case % raw.len()];
         let beside = V2::new(rng.random_range(0.0..0.02), rng.random_range(0.0..0.02));
-        // A piece of the boundary itself, moved a little, turned or scaled.
+        // A piece of the boundary itself, slightly moved, and turned or scaled.
         let (scale, angle) = (rng.random_range(0.9..1.1), rng.random_range(-0.2..0.2));
         let (sin, cos) = math::sin_cos(if case % 3 == 0 { 0.0 } else { angle });
         let shift = V2::new(rng.random_range(-0.1..0.1), rng.random_range(-0.1..0.1));
@@ -32,9 +32,12 @@ fn boundaries_beside_curves() {
                 free += 1;
                 for i in 0..=20 {
                     let p = part.eval(f64::from(i) / 20.0);
-                    let away = brute_distance(&raw, p);
-                    let least = beside.x.min(beside.y);
-                    assert!(away >= least * (1.0 - 1e-9), "{case}: {part:?} is {away} from the boundary");
+                    let distance = brute_distance(&raw, p);
+                    let min_beside = beside.x.min(beside.y);
+                    assert!(
+                        distance >= min_beside * (1.0 - 1e-9),
+                        "{case}: {part:?} is {distance} from the boundary"
+                    );
                 }
             }
         }
