@@ -5,9 +5,10 @@ use feeler_geom::bezier::BezierSurface;
 
 use crate::source::{FaceSource, SolidSource};
 
-/// A solid with one face and no edge: the whole of a grid of patches that closes by periods, or by periods
-/// in one direction and sides that are points in the other. Its natural normal must point outwards; where it
-/// does not, [`build_solid`](crate::build::build_solid) turns the face and remarks on it.
+/// Creates a solid with one face and no edges: the whole of a grid of patches that closes by periods in
+/// both directions, or by a period in one direction and collapsed sides in the other. Its natural normal
+/// should point outwards; otherwise [`build_solid`](crate::build::build_solid) reverses the face and
+/// remarks on it.
 #[must_use]
 pub fn closed_surface(name: &str, grid: BezierSurface) -> SolidSource {
     let face = FaceSource {

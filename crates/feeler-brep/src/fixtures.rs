@@ -1,8 +1,9 @@
 //! Small solids described by hand, for tests and examples of every stage.
 //!
-//! Each function gives a [`SolidSource`] in one of the dialects that real files use: faces closed by a seam
-//! edge that is walked twice, periodic faces without a seam, and whole closed surfaces without any loop.
-//! Dimensions are in millimetres. Nothing is checked: nonsensical dimensions give nonsensical solids.
+//! Each function returns a [`SolidSource`] in one of the conventions of real files: faces closed by a
+//! seam edge that is used twice, periodic faces without a seam, or whole closed surfaces without any
+//! loop. Dimensions are in millimetres. Arguments are not checked: invalid dimensions give invalid
+//! solids.
 
 use feeler_geom::bezier::{BezierSurface, homogeneous};
 use feeler_geom::count::index;
@@ -10,20 +11,20 @@ use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 
 use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 
-/// Collects vertices, edges and faces; ids count up from 1 in the order of creation.
+/// Builder that collects vertices, edges and faces; ids count up from 1 in the order of creation.
 #[derive(Clone, Debug, Default)]
 pub struct SourceBuilder {
-    /// Vertices so far.
+    /// Vertices added until now.
     pub vertices: Vec<VertexSource>,
-    /// Edges so far.
+    /// Edges added until now.
     pub edges: Vec<EdgeSource>,
-    /// Faces so far.
+    /// Faces added until now.
     pub faces: Vec<FaceSource>,
     last_id: u64,
 }
 
 impl SourceBuilder {
-    /// Nothing yet.
+    /// Creates an empty builder.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -48,8 +49,8 @@ impl SourceBuilder {
         index(self.edges.len() - 1)
     }
 
-    /// The straight edge between two vertices, added when it is not there yet, and whether walking from `a`
-    /// to `b` is walking it forward.
+    /// Returns the straight edge between two vertices, which is added if it does not exist yet, and
+    /// whether it runs from `a` to `b`.
     pub fn line(&mut self, a: u32, b: u32) -> (u32, bool) {
         for (i, e) in self.edges.iter().enumerate() {
             if matches!(e.curve, Curve::Line { .. }) {
@@ -86,11 +87,11 @@ impl SourceBuilder {
         index(self.faces.len() - 1)
     }
 
-    /// Adds a planar face bounded by polygons of straight edges, the first one counter-clockwise seen from
-    /// outside, holes clockwise.
+    /// Adds a planar face bounded by polygons of straight edges: the outline counter-clockwise as seen
+    /// from outside, then holes clockwise.
     pub fn polygon(&mut self, loops: &[&[u32]]) -> u32 {
         let outer = loops[0];
-        // Newell's normal: twice the vector area.
+        // Newell's normal is twice the vector area.
         let mut normal = V3::zeros();
         for (i, a) in outer.iter().enumerate() {
             let b = outer[(i + 1) % outer.len()];
@@ -101,19 +102,19 @@ impl SourceBuilder {
         self.face(Surface::Plane { frame }, true, loops)
     }
 
-    /// A loop of straight edges through vertices.
+    /// Creates a loop of straight edges through vertices.
     pub fn ring(&mut self, ring: &[u32]) -> LoopSource {
         let n = ring.len();
         LoopSource::Edges((0..n).map(|i| self.line(ring[i], ring[(i + 1) % n])).collect())
     }
 
-    /// Position of a vertex.
+    /// Returns the position of a vertex.
     #[must_use]
     pub fn point(&self, vertex: u32) -> P3 {
         self.vertices[vertex as usize].point
     }
 
-    /// The solid.
+    /// Returns the solid.
     #[must_use]
     pub fn finish(self, name: &str) -> SolidSource {
         SolidSource {
@@ -186,8 +187,9 @@ pub fn l_prism(leg: f64, thickness: f64, height: f64) -> SolidSource {
     }
 }
 
-/// A cube of edge length `size` with a cube of half that size cut out of the corner at `(size, size, size)`:
-/// the vertex in the middle is a pit, its three neighbours on the cube's edges are flat or saddle-like.
+/// A cube of edge length `size` with a cube of half that size cut out of the corner at `(size, size,
+/// size)`. The vertex in the middle is a pit; its three neighbours on the cube's edges are flat or
+/// saddle-like.
 #[must_use]
 pub fn notched_cube(size: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -211,7 +213,8 @@ pub fn notched_cube(size: f64) -> SolidSource {
     b.finish("notched_cube")
 }
 
-/// A cylinder around the z axis from `z = 0` to `height`, its side closed by a seam edge walked twice.
+/// A cylinder around the z axis from `z = 0` to `height`, whose side is closed by a seam edge that is
+/// used twice.
 #[must_use]
 pub fn cylinder(radius: f64, height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -226,7 +229,7 @@ pub fn cylinder(radius: f64, height: f64) -> SolidSource {
     b.finish("cylinder")
 }
 
-/// As [`cylinder`], with a side bounded by two circles and no seam edge.
+/// Like [`cylinder`], but the side is bounded by two circles without a seam edge.
 #[must_use]
 pub fn cylinder_without_seam(radius: f64, height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -239,7 +242,7 @@ pub fn cylinder_without_seam(radius: f64, height: f64) -> SolidSource {
     b.finish("cylinder_without_seam")
 }
 
-/// As [`cylinder`], with a side made of two half cylinders that meet at two smooth straight edges.
+/// Like [`cylinder`], but the side consists of two half cylinders that join at two smooth straight edges.
 #[must_use]
 pub fn cylinder_halves(radius: f64, height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -269,12 +272,12 @@ pub fn sphere(radius: f64) -> SolidSource {
     b.finish("sphere")
 }
 
-/// A sphere around the origin: one face bounded by half a meridian walked twice, from pole to pole.
+/// A sphere around the origin: one face bounded by half a meridian that is used twice, from pole to pole.
 #[must_use]
 pub fn sphere_with_seam(radius: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let (south, north) = (b.vertex(0.0, 0.0, -radius), b.vertex(0.0, 0.0, radius));
-    // x → x, y → z: parameters -π/2 .. π/2 run from pole to pole.
+    // The frame maps x to x and y to z, so parameters from −π/2 to π/2 run from pole to pole.
     let frame = Frame { origin: P3::origin(), x: V3::x(), y: V3::z(), z: -V3::y() };
     let seam = b.edge(Curve::Circle { frame, radius }, south, north);
     let ring = LoopSource::Edges(vec![(seam, true), (seam, false)]);
@@ -282,7 +285,7 @@ pub fn sphere_with_seam(radius: f64) -> SolidSource {
     b.finish("sphere_with_seam")
 }
 
-/// Half a sphere (`z ≥ 0`), its dome bounded by the equator alone.
+/// Half a sphere (`z ≥ 0`), whose dome is bounded by the equator only.
 #[must_use]
 pub fn hemisphere(radius: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -301,7 +304,8 @@ pub fn torus(major: f64, minor: f64) -> SolidSource {
     b.finish("torus")
 }
 
-/// A torus around the z axis: one face bounded by the outer equator and a tube circle, each walked twice.
+/// A torus around the z axis: one face bounded by the outer equator and a circle of the tube, each used
+/// twice.
 #[must_use]
 pub fn torus_with_seams(major: f64, minor: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -315,12 +319,12 @@ pub fn torus_with_seams(major: f64, minor: f64) -> SolidSource {
 }
 
 fn cone_surface(radius: f64, height: f64) -> Surface {
-    // Opens downwards from its apex.
+    // The cone opens downwards from its apex.
     let frame = Frame { origin: P3::new(0.0, 0.0, height), x: V3::x(), y: -V3::y(), z: -V3::z() };
     Surface::Cone { frame, half_angle: math::atan2(radius, height) }
 }
 
-/// A cone that stands on `z = 0` with its apex at `(0, 0, height)`; the apex is a vertex loop.
+/// A cone with its base on `z = 0` and its apex at `(0, 0, height)`; the apex is a vertex loop.
 #[must_use]
 pub fn cone(radius: f64, height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -331,7 +335,7 @@ pub fn cone(radius: f64, height: f64) -> SolidSource {
     b.finish("cone")
 }
 
-/// As [`cone`], with a ruling as seam edge that is walked twice and ends at the apex.
+/// Like [`cone`], but with a ruling as a seam edge, which is used twice and ends at the apex.
 #[must_use]
 pub fn cone_with_seam(radius: f64, height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -344,7 +348,7 @@ pub fn cone_with_seam(radius: f64, height: f64) -> SolidSource {
     b.finish("cone_with_seam")
 }
 
-/// The half `y ≥ 0` of [`cone`]: a vertex at the apex with two real edges on the conical face.
+/// The half `y ≥ 0` of [`cone`]: its apex is a vertex with two real edges on the conical face.
 #[must_use]
 pub fn half_cone(radius: f64, height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -397,7 +401,7 @@ pub fn hollow_sphere(outer: f64, inner: f64) -> SolidSource {
 }
 
 /// A prism over a stadium (two half circles of the radius around `(± length / 2, 0)` joined by straight
-/// sides), from `z = 0` to `height`: its four upright edges are smooth.
+/// sides), from `z = 0` to `height`. Its four upright edges are smooth.
 #[must_use]
 pub fn stadium(length: f64, radius: f64, height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -453,10 +457,10 @@ pub fn apple(major: f64, minor: f64) -> SolidSource {
     b.finish("apple")
 }
 
-/// The wedge `0 ≤ longitude ≤ angle` of a horn torus, whose tube's radius is that of its circle but for
-/// `difference` (a share, as rounding gives): a rod bent about a point of its own side. Its two ends meet
-/// there. `halved`: the ends are bounded by two half circles each, otherwise by one circle that begins at
-/// that point.
+/// The wedge `0 ≤ longitude ≤ angle` of a horn torus: a rod bent about a point of its own side, where its
+/// two ends meet. The relative difference between the radii of the tube and of its centre circle is
+/// `difference`, such as rounding gives. With `halved` the ends are bounded by two half circles each,
+/// otherwise by one circle that starts at that point.
 #[must_use]
 pub fn horn_bend(radius: f64, difference: f64, angle: f64, halved: bool) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -487,7 +491,8 @@ pub fn horn_bend(radius: f64, difference: f64, angle: f64, halved: bool) -> Soli
     b.finish("horn_bend")
 }
 
-/// The wedge `0 ≤ longitude ≤ angle` of a ball (`angle < 2π`): two poles with real edges.
+/// The wedge `0 ≤ longitude ≤ angle` of a ball (`angle < 2π`): its two poles are vertices with real
+/// edges.
 #[must_use]
 pub fn ball_wedge(radius: f64, angle: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
@@ -505,8 +510,9 @@ pub fn ball_wedge(radius: f64, angle: f64) -> SolidSource {
     b.finish("ball_wedge")
 }
 
-/// A block between z = −1 and z = 0, 2 `half` long and wide, with a Bézier patch on top. The inner control
-/// points of the patch have the given heights and the weight `weight`; its straight border has the height 0.
+/// A block between z = −1 and z = 0, with length and width 2 `half`, and with a Bézier patch on top. The
+/// inner control points of the patch have the given heights and the weight `weight`; its straight border
+/// has the height 0.
 #[must_use]
 pub fn bump(half: f64, heights: &[&[f64]], weight: f64) -> SolidSource {
     let mut b = SourceBuilder::new();

@@ -1,9 +1,10 @@
-//! A solid: topology, geometry, trimming, adjacency, edge and vertex status.
+//! Boundary representation of a solid: topology, geometry, trimming, adjacency, status of edges and
+//! vertices.
 //!
-//! [`source`] is what an importer hands over (topology and surfaces as read); [`build::build_solid`] turns it
-//! into a [`Solid`] with everything that the offline stage needs. Topology is truck-topology's index-based
-//! [`CompressedShell`](truck_topology::compress::CompressedShell); what it lacks stands beside it by the same
-//! index.
+//! [`source`] is the output of an importer (topology and surfaces as read); [`build::build_solid`] turns
+//! it into a [`Solid`] with everything that the offline stage needs. Topology is truck-topology's
+//! index-based [`CompressedShell`](truck_topology::compress::CompressedShell); further data is stored in
+//! parallel lists with the same indices.
 
 pub mod build;
 pub mod closed;

@@ -1,13 +1,13 @@
 //! Area, volume, first and second moments from trimmed patches, and inertia.
 //!
-//! By the divergence theorem, with `d = x - c` and any reference point `c`, a solid's volume is `⅓ ∮ d·n dA`,
-//! its first moments `∫ d dV` are `¼ ∮ d (d·n) dA` (the divergence of `d dᵀ` is `4 d`) and its second moments
-//! `∫ d dᵀ dV` are `⅕ ∮ d dᵀ (d·n) dA`; these forms are the same in every frame. A face contributes its part
-//! of these sums. Canonical surfaces are integrated along `u` in closed form and along the boundary
-//! numerically (Green's theorem), Bézier grids cell by cell.
+//! By the divergence theorem, with `d = x - c` and any reference point `c`, a solid's volume is `⅓ ∮ d·n
+//! dA`, its first moments `∫ d dV` are `¼ ∮ d (d·n) dA` (the divergence of `d dᵀ` is `4 d`) and its
+//! second moments `∫ d dᵀ dV` are `⅕ ∮ d dᵀ (d·n) dA`; these forms are the same in every frame. Each face
+//! contributes its part of these sums. Canonical surfaces are integrated along `u` in closed form and
+//! along the boundary numerically (Green's theorem), Bézier grids cell by cell.
 //!
-//! A trimming curve follows its edge within a tolerance only. On canonical surfaces the slivers between the
-//! two are added, so that a round hole counts with the area of its circle.
+//! A trimming curve follows its edge only within a tolerance. On canonical surfaces the slivers between
+//! the two are added, so that a round hole has the exact area of its circle.
 //!
 //! # Source
 //! MATH §17.
@@ -18,13 +18,13 @@ use feeler_geom::trim::{TrimCells, TrimPiece};
 use feeler_geom::{Curve, Frame, P2, P3, Surface, V3, math};
 use nalgebra::Matrix3;
 
-/// A face's part of its solid's area, volume and moments.
+/// Contribution of a face to its solid's area, volume and moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FaceIntegrals {
     /// Area (mm²).
     pub area: f64,
-    /// Contribution to the volume (mm³) about the reference point; only the sum over a closed shell has a
-    /// meaning.
+    /// Contribution to the volume (mm³) about the reference point; only the sum over a closed shell is
+    /// meaningful.
     pub volume: f64,
     /// Contribution to the first moments `∫ (x - c) dV` (mm⁴).
     pub moment: V3,
@@ -41,45 +41,48 @@ impl AddAssign for FaceIntegrals {
     }
 }
 
-/// Where the mass of a solid of density 1 is.
+/// Centroid and inertia of a solid of density 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inertia {
     /// Centre of mass (mm).
     pub centroid: P3,
-    /// Inertia tensor (mm⁵) about the centroid: moments on the diagonal, negative products beside it.
+    /// Inertia tensor (mm⁵) about the centroid: moments of inertia on the diagonal, negative products of
+    /// inertia off it.
     pub tensor: Matrix3<f64>,
 }
 
 impl Inertia {
-    /// From the sums over all faces about the reference point. Only a volume that is not zero has a centroid.
+    /// Computes the inertia from the sums over all faces about the reference point. The volume must not
+    /// be zero.
     #[must_use]
     pub fn new(sums: &FaceIntegrals, reference: &P3) -> Self {
         let shift = sums.moment / sums.volume;
         let central = sums.second - shift * shift.transpose() * sums.volume;
         let tensor = Matrix3::from_diagonal_element(central.trace()) - central;
-        // The same bits on both sides of the diagonal.
+        // Copying the lower triangle makes the tensor exactly symmetric.
         let lower = tensor.lower_triangle();
         let tensor = lower + lower.transpose() - Matrix3::from_diagonal(&tensor.diagonal());
         Self { centroid: reference + shift, tensor }
     }
 }
 
-/// Relative accuracy of integrals over canonical surfaces; their integrands are smooth, so it costs next to
-/// nothing.
-const CANONICAL: f64 = 1e-13;
+/// Relative accuracy of integrals over canonical surfaces. Their integrands are smooth, so the accuracy
+/// costs little; a larger value is less exact, a smaller one takes more time.
+const CANONICAL_REL_TOL: f64 = 1e-13;
 
-/// Area; flux `d·n`; flux times x, y, z; flux times xx, xy, xz, yy, yz, zz. Coordinates are those of a frame,
-/// about the reference point.
-const K: usize = 11;
-type Sums = [f64; K];
+/// Number of integrals of a face: area; flux `d·n`; flux times x, y, z; flux times xx, xy, xz, yy, yz,
+/// zz. Coordinates are those of a frame, relative to the reference point.
+const NUM_SUMS: usize = 11;
+type Sums = [f64; NUM_SUMS];
 
-/// Curve of the edge that a trimming curve stands for, and its range of parameters.
+/// Curve of the edge that a trimming curve approximates, with its range of parameters.
 pub type EdgeCurve<'a> = (&'a Curve, (f64, f64));
 
-/// Integrals of the trimmed face. `outward`: whether the outward normal is the natural one. `edge`: the
-/// curves of [`TrimPiece::edge`], where they are known. `reference` should be near the solid: far from it,
-/// the contributions of opposite faces cancel and digits are lost. `rel_tol` is relative to the sums of
-/// absolute values over the parts of the face. NaN when the domain is unbounded.
+/// Computes the integrals of a trimmed face. `outward` is whether the outward normal is the natural one.
+/// `edge` returns the curves of [`TrimPiece::edge`] where they exist. `reference` should be near the
+/// solid: far from it, the contributions of opposite faces cancel and digits are lost. `rel_tol` is
+/// relative to the sums of absolute values over the parts of the face. The integrals of an unbounded
+/// domain are NaN.
 #[must_use]
 pub fn face_integrals<'a>(
     surface: &Surface,
@@ -89,7 +92,7 @@ pub fn face_integrals<'a>(
     reference: &P3,
     rel_tol: f64,
 ) -> FaceIntegrals {
-    let tol = rel_tol.min(CANONICAL);
+    let tol = rel_tol.min(CANONICAL_REL_TOL);
     let closed = |frame: &Frame, profile: &dyn Fn(f64) -> Profile| {
         let r = Revolution { profile, at: frame.local(reference) * -1.0, u0: cells.rect.u0 };
         let sums = cells.integrate(&|p| r.antiderivative(p), (&[], &[]), tol);
@@ -135,13 +138,14 @@ fn add(mut a: Sums, b: Sums) -> Sums {
     a
 }
 
-/// The sums per unit of the parameter plane where the area and the flux are known.
+/// Returns the integrands per unit of the parameter plane, from the densities of area and flux.
 fn products(area: f64, flux: f64, d: V3) -> Sums {
     let [x, y, z] = [d.x * flux, d.y * flux, d.z * flux];
     [area, flux, x, y, z, d.x * x, d.x * y, d.x * z, d.y * y, d.y * z, d.z * z]
 }
 
-/// What lies between the trimming curves and the edges they stand for, to first order in their distance.
+/// Integrals over the slivers between the trimming curves and their edges, to first order in the
+/// distance.
 fn slivers<'a>(
     surface: &Surface,
     cells: &TrimCells,
@@ -162,12 +166,12 @@ fn slivers<'a>(
     cells.integrate_slivers(density, &moved)
 }
 
-/// A plane: `d·n` is constant, `d` linear.
+/// Integrands of a plane, on which `d·n` is constant and `d` linear.
 struct Plane {
-    /// The corner of the rectangle: coordinates from it keep their digits when the frame's origin is far
-    /// away.
+    /// The corner of the rectangle. Coordinates relative to it keep their digits if the frame's origin is
+    /// far away.
     corner: P2,
-    /// The corner in the frame's axes, from the reference point.
+    /// The corner relative to the reference point, in the frame's axes.
     at: V3,
 }
 
@@ -203,7 +207,8 @@ impl Plane {
     }
 }
 
-/// A meridian at one `v`: distance `a` from the axis, height `b` along it, and their derivatives.
+/// A point of a meridian at one `v`: distance `a` from the axis, height `b` along it, and their
+/// derivatives.
 struct Profile {
     a: f64,
     da: f64,
@@ -211,17 +216,18 @@ struct Profile {
     db: f64,
 }
 
-/// `o + a(v) (cos u x + sin u y) + b(v) z`, whose normal `∂u × ∂v` is `a (b' (cos u x + sin u y) - a' z)`.
+/// Integrands of a surface of revolution `o + a(v) (cos u x + sin u y) + b(v) z`, whose normal `∂u × ∂v`
+/// is `a (b' (cos u x + sin u y) - a' z)`.
 struct Revolution<'a> {
     profile: &'a dyn Fn(f64) -> Profile,
-    /// The frame's origin in its own axes, from the reference point.
+    /// The frame's origin relative to the reference point, in the frame's axes.
     at: V3,
-    /// Where antiderivatives are zero.
+    /// Value of `u` at which antiderivatives are zero.
     u0: f64,
 }
 
 impl Revolution<'_> {
-    /// Height, and `k`, `kc`, `ks` of the flux `k + kc cos u + ks sin u`.
+    /// Returns the height, and `k`, `kc`, `ks` of the flux `k + kc cos u + ks sin u`.
     fn flux(&self, m: &Profile) -> (f64, f64, f64, f64) {
         let h = self.at.z + m.b;
         (h, m.a * (m.db * m.a - m.da * h), m.a * m.db * self.at.x, m.a * m.db * self.at.y)
@@ -232,7 +238,7 @@ impl Revolution<'_> {
         let (h, k, kc, ks) = self.flux(&m);
         let ((s, c), (s0, c0)) = (math::sin_cos(p.x), math::sin_cos(self.u0));
         let du = p.x - self.u0;
-        // Integrals of cos^i sin^j, from the right: 1; c, s; cc, cs, ss; ccc, ccs, css, sss.
+        // Integrals of cos^i sin^j, named from the right: 1; c, s; cc, cs, ss; ccc, ccs, css, sss.
         let (i_c, i_s) = (s - s0, c0 - c);
         let half = 0.5 * (s * c - s0 * c0);
         let (i_cc, i_cs, i_ss) = (0.5 * du + half, 0.5 * (s * s - s0 * s0), 0.5 * du - half);
@@ -263,7 +269,7 @@ impl Revolution<'_> {
     }
 }
 
-/// Any surface with breaks, by its derivatives.
+/// Integrates any surface with breaks numerically, from its derivatives.
 fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> Sums {
     let (us, vs) = surface.breaks(&cells.rect);
     let f = |p: P2| {
@@ -272,8 +278,8 @@ fn grid(surface: &Surface, cells: &TrimCells, c: &P3, rel_tol: f64) -> Sums {
         let d = at - c;
         products(n.norm(), d.dot(&n), d)
     };
-    // A plane through the reference point has a flux of round-off only, a symmetric patch such moments: the
-    // scale of the terms that cancel tells when to stop.
+    // The flux of a plane through the reference point is round-off only, and so are some moments of a
+    // symmetric patch. The scale of the terms that cancel gives an absolute tolerance.
     let r = cells.rect;
     let (mut density, mut reach) = (0.0_f64, 0.0_f64);
     for (i, j) in (0..5).flat_map(|i| (0..5).map(move |j| (i, j))) {

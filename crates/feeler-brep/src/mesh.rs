@@ -1,7 +1,7 @@
 //! Solids whose boundaries are given as triangles.
 //!
-//! Each triangle becomes a planar face; those of one plane are merged when the solid is prepared. Nothing is
-//! smoothed: a cylinder of triangles is the prism that they are.
+//! Each triangle becomes a planar face; coplanar ones are merged when the solid is prepared. Nothing is
+//! smoothed: a triangulated cylinder is a prism.
 
 use feeler_geom::count::index;
 use feeler_geom::{Curve, Frame, P3, Surface, math};
@@ -11,72 +11,76 @@ use std::f64::consts::PI;
 use crate::sheet::both_sides;
 use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 
-/// Why triangles are no solids. Triangles and points are numbered from 0.
+/// Reason why triangles do not bound a solid. Triangles and points are numbered from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshError {
-    /// A corner of a triangle is no point.
-    #[error("triangle {triangle} has corner {corner}, and there are {points} points, numbered from 0")]
+    /// A corner of a triangle refers to a missing point.
+    #[error(
+        "triangle {triangle} refers to point {corner}, but there are only {points} points (numbered from 0)"
+    )]
     Corner {
         /// Triangle.
         triangle: usize,
-        /// Its corner.
+        /// Index of the point.
         corner: u32,
-        /// How many points there are.
+        /// Number of points.
         points: usize,
     },
-    /// A coordinate is not finite, or out of all proportion.
-    #[error("point {0} is not finite, or farther than 1e12 mm away")]
+    /// A coordinate is not finite or is too large.
+    #[error("point {0} has a coordinate that is not finite or beyond 1e12 mm")]
     NotFinite(usize),
-    /// Corners on one line.
+    /// The corners of a triangle are on one line.
     #[error(
         "the corners of triangle {0} are on one line; repair the mesh, or export it with other tolerances"
     )]
     Flat(usize),
-    /// A side that does not belong to two triangles.
+    /// A side does not belong to exactly two triangles.
     #[error(
-        "the side from {from:?} to {to:?} belongs to {uses} of the triangles, in a closed mesh to two: {}",
-        if *uses == 1 { "close the hole there, or ask for open shells" } else { "part what touches itself" }
+        "the side from {from:?} to {to:?} belongs to {uses} triangles instead of two; {}",
+        if *uses == 1 { "close the hole there, or allow open shells" } else { "separate what touches there" }
     )]
     Side {
         /// One end (mm).
         from: [f64; 3],
         /// The other end (mm).
         to: [f64; 3],
-        /// How many there are.
+        /// Number of triangles with this side.
         uses: usize,
     },
-    /// No triangle with an area.
-    #[error("there is no triangle with an area")]
+    /// The mesh has no triangle with an area.
+    #[error("the mesh has no triangle with an area")]
     Empty,
 }
 
-/// How triangles are read.
+/// Options of [`solids_of_triangles`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MeshOptions {
-    /// Surfaces may be open: they become sheets ([`both_sides`]).
+    /// Whether surfaces may be open; they become sheets ([`both_sides`]).
     pub open_shells: bool,
-    /// By how much coordinates have been rounded (mm): neighbours that are of one plane but for that become
-    /// one face. 0: those of exactly one plane.
+    /// Rounding (mm) of the coordinates: neighbouring triangles that are coplanar within it become faces
+    /// on one plane. With 0 they must be exactly coplanar.
     pub rounding: f64,
 }
 
 /// A solid of triangles.
 #[derive(Clone, Debug)]
 pub struct MeshSolid {
-    /// Its boundary.
+    /// Boundary of the solid.
     pub source: SolidSource,
-    /// Sides that belong to one triangle alone: it is a sheet where there are any.
+    /// Number of sides that belong to one triangle only; the solid is a sheet if there are any.
     pub open_edges: usize,
 }
 
-/// The solids (mm) that closed surfaces of triangles bound. Equal points are one, triangles with two equal
-/// corners are left out. A connected surface whose triangles look inwards is a hollow of the smallest one
-/// around it that looks outwards; where there is none, [`build_solid`](crate::build::build_solid) turns it.
-/// Where the largest one looks inwards all are taken to be inside out. Faces have the numbers of their
-/// triangles, counted from 1, as entities.
+/// Returns the solids (mm) bounded by surfaces of triangles. Equal points are merged, and triangles with
+/// two equal corners are left out. Faces have the numbers of their triangles, counted from 1, as entity
+/// ids.
+///
+/// A connected surface whose normals point inwards is a hollow of the smallest surface around it with
+/// outward normals; without such a surface, [`build_solid`](crate::build::build_solid) reverses it. If
+/// the normals of the largest surface point inwards, all surfaces are considered inside out.
 ///
 /// # Errors
-/// [`MeshError`].
+/// [`MeshError`] if a point or triangle is invalid, or if a side belongs to a wrong number of triangles.
 pub fn solids_of_triangles(
     name: &str,
     points: &[P3],
@@ -104,38 +108,38 @@ pub fn solids_of_triangles(
 
 /// A connected surface.
 struct Piece {
-    /// Of the welded ones.
+    /// Indices of welded triangles.
     triangles: Vec<usize>,
-    /// Sides that belong to one triangle alone.
+    /// Number of sides that belong to one triangle only.
     open_sides: usize,
-    /// mm³; negative where it looks inwards.
+    /// Volume (mm³); negative if the normals point inwards.
     volume: f64,
     low: P3,
     high: P3,
 }
 
-/// Triangles over different points.
+/// Triangles over points without duplicates.
 struct Welded {
     points: Vec<P3>,
-    /// Corners, and the number that the triangle was given under.
+    /// Corners of each triangle, and its number in the input.
     triangles: Vec<([u32; 3], usize)>,
-    /// Of each triangle those beside it, along its sides.
-    beside: Vec<[Option<usize>; 3]>,
+    /// Neighbours of each triangle along its sides.
+    neighbours: Vec<[Option<usize>; 3]>,
 }
 
 impl Welded {
     fn new(points: &[P3], triangles: &[[u32; 3]]) -> Result<Self, MeshError> {
-        if let Some(k) = points.iter().position(|p| !p.iter().all(|c| c.abs() <= FARTHEST)) {
+        if let Some(k) = points.iter().position(|p| !p.iter().all(|c| c.abs() <= MAX_COORDINATE)) {
             return Err(MeshError::NotFinite(k));
         }
         let mut known: BTreeMap<[u64; 3], u32> = BTreeMap::new();
-        let mut out = Self { points: Vec::new(), triangles: Vec::new(), beside: Vec::new() };
+        let mut out = Self { points: Vec::new(), triangles: Vec::new(), neighbours: Vec::new() };
         for (triangle, corners) in triangles.iter().enumerate() {
             let mut own = [0; 3];
             for (to, &corner) in own.iter_mut().zip(corners) {
                 let p = points.get(corner as usize);
                 let p = p.ok_or(MeshError::Corner { triangle, corner, points: points.len() })?;
-                // Adding 0 makes 0 of −0.
+                // Adding 0 turns −0 into 0.
                 let p = p.map(|c| c + 0.0);
                 *to = *known.entry([p.x, p.y, p.z].map(f64::to_bits)).or_insert_with(|| {
                     out.points.push(p);
@@ -147,7 +151,7 @@ impl Welded {
             }
             let [a, b, c] = own.map(|v| out.points[v as usize]);
             let (normal, longest) = ((b - a).cross(&(c - a)).norm(), longest(&[a, b, c]));
-            if normal <= FLAT * longest * longest {
+            if normal <= DEGENERATE_AREA * longest * longest {
                 return Err(MeshError::Flat(triangle));
             }
             out.triangles.push((own, triangle));
@@ -159,7 +163,7 @@ impl Welded {
         self.triangles[k].0.map(|v| self.points[v as usize])
     }
 
-    /// Connected surfaces, by their first triangles.
+    /// Finds the connected surfaces, in the order of their first triangles.
     fn pieces(&mut self, options: MeshOptions) -> Result<Vec<Piece>, MeshError> {
         let mut sides: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
         for (k, (own, _)) in self.triangles.iter().enumerate() {
@@ -172,8 +176,8 @@ impl Welded {
         }
         let other =
             |k: usize, own: &[u32; 3], i: usize| sides[&side(own, i)].iter().find(|o| **o != k).copied();
-        let beside = |(k, (own, _)): (usize, &([u32; 3], usize))| [0, 1, 2].map(|i| other(k, own, i));
-        self.beside = self.triangles.iter().enumerate().map(beside).collect();
+        let neighbours = |(k, (own, _)): (usize, &([u32; 3], usize))| [0, 1, 2].map(|i| other(k, own, i));
+        self.neighbours = self.triangles.iter().enumerate().map(neighbours).collect();
         let mut seen = vec![false; self.triangles.len()];
         let mut out = Vec::new();
         for first in 0..self.triangles.len() {
@@ -184,9 +188,9 @@ impl Welded {
             let mut triangles = vec![first];
             let mut next = 0;
             while next < triangles.len() {
-                let beside = self.beside[triangles[next]];
+                let neighbours = self.neighbours[triangles[next]];
                 next += 1;
-                for k in beside.into_iter().flatten() {
+                for k in neighbours.into_iter().flatten() {
                     if !std::mem::replace(&mut seen[k], true) {
                         triangles.push(k);
                     }
@@ -199,7 +203,7 @@ impl Welded {
     }
 
     fn piece(&self, triangles: Vec<usize>) -> Piece {
-        let open_sides = triangles.iter().flat_map(|k| self.beside[*k]).filter(Option::is_none).count();
+        let open_sides = triangles.iter().flat_map(|k| self.neighbours[*k]).filter(Option::is_none).count();
         let from = self.corners(triangles[0])[0];
         let (mut volume, mut low, mut high) = (0.0, from, from);
         for k in &triangles {
@@ -214,8 +218,8 @@ impl Welded {
         Piece { triangles, open_sides, volume, low, high }
     }
 
-    /// Whether a closed piece that looks outwards is around another one: by the solid angle under which it
-    /// is seen from a point of that.
+    /// Returns whether a closed piece with outward normals is around another piece: whether the solid
+    /// angle that it subtends at a point of the other one is the full sphere.
     fn is_around(&self, piece: &Piece, other: &Piece) -> bool {
         let in_box = (0..3).all(|k| piece.low[k] <= other.low[k] && other.high[k] <= piece.high[k]);
         if piece.open_sides > 0 || !in_box {
@@ -231,8 +235,8 @@ impl Welded {
         seen.sum::<f64>().abs() > 2.0 * PI
     }
 
-    /// The plane of each triangle. Neighbours whose corners are in the plane of the largest of them, but for
-    /// rounding, have that.
+    /// Computes the plane of each triangle. Neighbours that are coplanar with the largest of them, within
+    /// rounding, share its plane.
     fn planes(&self, pieces: &[Piece], rounding: f64) -> Vec<Frame> {
         let own = |k: usize| frame(&self.corners(k));
         let mut out: Vec<Option<Frame>> = vec![None; self.triangles.len()];
@@ -249,13 +253,15 @@ impl Welded {
                 }
                 let plane = own(seed);
                 let is_of_it = |k: usize| {
-                    let is_near = |p: &P3| plane.z.dot(&(p - plane.origin)).abs() <= PLANAR * rounding;
-                    self.corners(k).iter().all(is_near) && own(k).z.dot(&plane.z) >= 1.0 - 0.5 * SLIM * SLIM
+                    let is_near =
+                        |p: &P3| plane.z.dot(&(p - plane.origin)).abs() <= MAX_PLANE_DISTANCE * rounding;
+                    self.corners(k).iter().all(is_near)
+                        && own(k).z.dot(&plane.z) >= 1.0 - 0.5 * MAX_PLANE_ANGLE * MAX_PLANE_ANGLE
                 };
                 out[seed] = Some(plane);
                 let mut reached = vec![seed];
                 while let Some(at) = reached.pop() {
-                    for k in self.beside[at].into_iter().flatten() {
+                    for k in self.neighbours[at].into_iter().flatten() {
                         if out[k].is_none() && is_of_it(k) {
                             out[k] = Some(plane);
                             reached.push(k);
@@ -270,14 +276,14 @@ impl Welded {
     fn solid(&self, name: &str, pieces: &[&Piece], planes: &[Frame]) -> MeshSolid {
         let source = self.source(name, pieces, planes);
         let open_edges = pieces[0].open_sides;
-        // It refuses sides of more than two triangles, which have been refused before.
+        // `both_sides` rejects sides of more than two triangles, but those have been rejected before.
         let sheet = if open_edges > 0 { both_sides(source.clone()).ok() } else { None };
         MeshSolid { source: sheet.map_or(source, |sheets| sheets.solid), open_edges }
     }
 
     fn source(&self, name: &str, pieces: &[&Piece], planes: &[Frame]) -> SolidSource {
         let mut out = SolidSource { name: name.to_owned(), ..SolidSource::default() };
-        // Faces, vertices and edges do not share numbers.
+        // Entity ids are unique among faces, vertices and edges.
         let mut last = self.triangles.last().map_or(0, |(_, given)| given + 1) as u64;
         let mut next = || {
             last += 1;
@@ -326,17 +332,19 @@ impl Welded {
     }
 }
 
-/// The side of a triangle from corner `i` to the next one, the smaller point first.
+/// Returns the side of a triangle from corner `i` to the next one, with the smaller point first.
 fn side(own: &[u32; 3], i: usize) -> [u32; 2] {
     let (a, b) = (own[i], own[(i + 1) % 3]);
     [a.min(b), a.max(b)]
 }
 
+/// Length of the longest side.
 fn longest([a, b, c]: &[P3; 3]) -> f64 {
     (b - a).norm().max((c - b).norm()).max((a - c).norm())
 }
 
-/// Of a triangle with an area.
+/// Returns the frame of a triangle with an area: the first corner, x along the first side, z along the
+/// normal.
 fn frame(corners: &[P3; 3]) -> Frame {
     let [a, b, c] = corners;
     let x = (b - a).normalize();
@@ -344,18 +352,23 @@ fn frame(corners: &[P3; 3]) -> Frame {
     Frame { origin: *a, x, y: z.cross(&x), z }
 }
 
-/// How far off a plane, in roundings of a coordinate, corners may be: those that make the plane are rounded,
-/// too, and others are farther out.
-const PLANAR: f64 = 8.0;
+/// Maximum distance of corners from a plane to which their triangle belongs, in units of the rounding of
+/// a coordinate. It exceeds 1 because the corners that define the plane are rounded, too, and others are
+/// farther out. A larger value merges faces and loses edges, a smaller one leaves faces in parts.
+const MAX_PLANE_DISTANCE: f64 = 8.0;
 
-/// Angle (rad) between the normals of triangles of one plane: those of slim ones are told less well.
-const SLIM: f64 = 1e-3;
+/// Maximum angle (rad) between the normals of coplanar triangles; the normals of slim ones are less
+/// accurate. A larger value merges faces and loses edges, a smaller one leaves faces in parts.
+const MAX_PLANE_ANGLE: f64 = 1e-3;
 
-/// Twice the area of a triangle, as a part of the square of its longest side, up to which it has no plane.
-const FLAT: f64 = 1e-9;
+/// Maximum of twice the area of a triangle, relative to the square of its longest side, at which it is
+/// considered to have no plane. A larger value rejects slim triangles, a smaller one accepts planes of
+/// rounding errors.
+const DEGENERATE_AREA: f64 = 1e-9;
 
-/// Coordinates (mm) are not beyond this.
-const FARTHEST: f64 = 1e12;
+/// Maximum magnitude of coordinates (mm); larger ones are considered garbage. With a larger value digits
+/// are lost.
+const MAX_COORDINATE: f64 = 1e12;
 
 #[cfg(test)]
 mod tests {
@@ -363,7 +376,7 @@ mod tests {
     use crate::build::{BuildOptions, build_solid};
     use feeler_geom::V3;
 
-    /// A box from `low` to `high` of twelve triangles that look outwards.
+    /// A box from `low` to `high` of twelve triangles with outward normals.
     fn block(low: f64, high: f64) -> (Vec<P3>, Vec<[u32; 3]>) {
         let of = |k: u32, bit: u32| if k & bit == 0 { low } else { high };
         let points = (0..8).map(|k| P3::new(of(k, 1), of(k, 2), of(k, 4))).collect();
@@ -371,7 +384,7 @@ mod tests {
         (points, sides.iter().flat_map(|[a, b, c, d]| [[*a, *b, *c], [*a, *c, *d]]).collect())
     }
 
-    /// Both together; the second one is turned inside out where that is asked for.
+    /// The triangles of two boxes; `turned` reverses those of the second one.
     fn both(first: (f64, f64), second: (f64, f64), turned: bool) -> (Vec<P3>, Vec<[u32; 3]>) {
         let (mut points, mut triangles) = block(first.0, first.1);
         let (more, corners) = block(second.0, second.1);
@@ -387,7 +400,7 @@ mod tests {
         let ring = |low: f64, high: f64, z: f64| {
             [(low, low), (high, low), (high, high), (low, high)].map(|(x, y)| P3::new(x, y, z))
         };
-        // Outer and inner ring below, then above.
+        // The outer and the inner ring below, then above.
         let points =
             [ring(0.0, 3.0, 0.0), ring(1.0, 2.0, 0.0), ring(0.0, 3.0, 3.0), ring(1.0, 2.0, 3.0)].concat();
         let mut triangles = Vec::new();
@@ -417,7 +430,8 @@ mod tests {
     #[test]
     fn pieces_are_solids_or_hollows() {
         assert!(close(&volumes(&block(-1.0, 2.0)), &[27.0]));
-        // One inside out is turned; one inside another is a hollow where it looks inwards, else a solid.
+        // A box that is inside out is reversed. A box inside another one is a hollow if its normals point
+        // inwards, otherwise a solid.
         let turned = {
             let (points, triangles) = block(0.0, 2.0);
             (points, triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect::<Vec<[u32; 3]>>())
@@ -426,17 +440,18 @@ mod tests {
         assert!(close(&volumes(&both((0.0, 3.0), (1.0, 2.0), true)), &[26.0]));
         assert!(close(&volumes(&both((0.0, 3.0), (1.0, 2.0), false)), &[27.0, 1.0]));
         assert!(close(&volumes(&both((0.0, 3.0), (5.0, 6.0), false)), &[27.0, 1.0]));
-        // All inside out, hollow and all.
+        // The box and its hollow are both inside out.
         let (points, triangles) = both((0.0, 3.0), (1.0, 2.0), true);
         let turned = triangles.iter().map(|[a, b, c]| [*a, *c, *b]).collect();
         assert!(close(&volumes(&(points, turned)), &[26.0]));
-        // Inside out in the notch of another one, whose box holds it: a solid of its own.
+        // The block is inside out and lies in the hole of the tube, inside the tube's box: it is a
+        // separate solid.
         let (mut points, mut triangles) = tube();
         let (more, corners) = block(1.2, 1.8);
         points.extend(more);
         triangles.extend(corners.iter().map(|[a, b, c]| [a + 16, c + 16, b + 16]));
         assert!(close(&volumes(&(points, triangles)), &[24.0, 0.216]));
-        // The hollow of the smaller one of two around it, whatever their order.
+        // The block is a hollow of the smaller of two boxes around it, whatever their order.
         let (mut points, mut triangles) = both((0.0, 9.0), (4.0, 5.0), true);
         let (more, corners) = block(3.0, 6.0);
         points.extend(more);
@@ -447,7 +462,7 @@ mod tests {
     #[test]
     fn points_are_welded_and_order_does_not_matter() {
         let (points, triangles) = block(0.0, 2.0);
-        // Each triangle with corners of its own, and one with two equal corners between them.
+        // Each triangle has corners of its own, and one with two equal corners is inserted.
         let mut own: Vec<P3> = triangles.iter().flatten().map(|k| points[*k as usize]).collect();
         own[0].x = -0.0;
         let mut apart: Vec<[u32; 3]> = (0..12).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
@@ -456,13 +471,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_closed_mesh_is_told() {
+    fn invalid_meshes_are_reported() {
         let (points, triangles) = block(0.0, 2.0);
-        let told = |points: &[P3], triangles: &[[u32; 3]]| {
+        let error_of = |points: &[P3], triangles: &[[u32; 3]]| {
             solids_of_triangles("mesh", points, triangles, MeshOptions::default()).unwrap_err()
         };
-        assert_eq!(told(&points, &[]), MeshError::Empty);
-        assert!(matches!(told(&points, &triangles[1..]), MeshError::Side { uses: 1, .. }));
+        assert_eq!(error_of(&points, &[]), MeshError::Empty);
+        assert!(matches!(error_of(&points, &triangles[1..]), MeshError::Side { uses: 1, .. }));
         let open = MeshOptions { open_shells: true, rounding: 0.0 };
         let sheet = solids_of_triangles("mesh", &points, &triangles[..10], open).unwrap();
         assert_eq!(sheet[0].open_edges, 4);
@@ -474,14 +489,14 @@ mod tests {
             sheet.volume
         );
         let twice = [&triangles[..], &[[0, 1, 7]]].concat();
-        assert!(matches!(told(&points, &twice), MeshError::Side { uses: 3, .. }));
-        assert_eq!(told(&points, &[[0, 1, 8]]), MeshError::Corner { triangle: 0, corner: 8, points: 8 });
+        assert!(matches!(error_of(&points, &twice), MeshError::Side { uses: 3, .. }));
+        assert_eq!(error_of(&points, &[[0, 1, 8]]), MeshError::Corner { triangle: 0, corner: 8, points: 8 });
         let mut lost = points.clone();
         lost[3].y = f64::NAN;
-        assert_eq!(told(&lost, &triangles), MeshError::NotFinite(3));
+        assert_eq!(error_of(&lost, &triangles), MeshError::NotFinite(3));
         let line = [P3::origin(), P3::new(1.0, 1.0, 0.0), P3::new(3.0, 3.0, 0.0)];
-        assert_eq!(told(&line, &[[0, 1, 2]]), MeshError::Flat(0));
-        // Two boxes that share a corner alone are two solids; along an edge they are refused.
+        assert_eq!(error_of(&line, &[[0, 1, 2]]), MeshError::Flat(0));
+        // Two boxes that share only a corner are two solids; two that share an edge are rejected.
         let shifted = |by: V3| {
             let mut all = points.clone();
             all.extend(points.iter().map(|p| p + by));
@@ -490,6 +505,6 @@ mod tests {
         };
         assert!(close(&volumes(&shifted(V3::new(2.0, 2.0, 2.0))), &[8.0, 8.0]));
         let (all, corners) = shifted(V3::new(2.0, 2.0, 0.0));
-        assert!(matches!(told(&all, &corners), MeshError::Side { uses: 4, .. }));
+        assert!(matches!(error_of(&all, &corners), MeshError::Side { uses: 4, .. }));
     }
 }

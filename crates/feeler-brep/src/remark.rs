@@ -1,28 +1,28 @@
-//! What the user should hear about a solid that is used.
+//! Remarks for the user on a solid that is used.
 
 use feeler_geom::P3;
 
-/// How bad something is.
+/// Severity of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Odd, and without effect on the shape.
+    /// Unusual, but without effect on the shape.
     Note,
-    /// Repaired, guessed or approximated: worth a look.
+    /// Repaired, guessed or approximated; should be checked.
     Warning,
     /// A solid or an instance is left out.
     Error,
 }
 
-/// Something that was odd, repaired or approximated.
+/// A remark on something unusual, repaired or approximated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remark {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// The entity of the source, if it is about one.
+    /// The entity of the source, if the remark concerns one.
     pub entity: Option<u64>,
-    /// A point of it (mm, in the solid's own coordinates), if it has a place.
+    /// A point of that entity (mm, in the solid's own frame), if it has a position.
     pub place: Option<P3>,
-    /// What is the matter.
+    /// Description of the problem.
     pub message: String,
 }
 

@@ -1,40 +1,40 @@
-//! Open shells: surfaces that bound nothing.
+//! Conversion of open shells to closed ones without thickness.
 //!
-//! An open shell becomes a closed one without thickness: each of its faces is there twice, facing either way;
-//! the two are sewn together along the open edges, which are razors then. It is met from both sides, and
-//! nothing is inside it. Parts of a shell that are closed stay as they are.
+//! Each face of an open shell is duplicated with the opposite orientation, and the two copies are sewn
+//! together along the open edges, which become razors. Contacts are found on both sides of the sheet, and
+//! no point is inside it. Connected parts of a shell that are closed stay unchanged.
 //!
 //! # Deviations
-//! Simulators often take surfaces for one-sided; a sheet that can be fallen through from behind is of no use
-//! to contact.
+//! Simulators often treat surfaces as one-sided, but a sheet through which bodies fall from behind is
+//! unsuitable for contact.
 
 use feeler_geom::count::index;
 
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
-/// What [`both_sides`] made.
+/// Result of [`both_sides`].
 #[derive(Clone, Debug)]
 pub struct Sheets {
     /// The closed shells.
     pub solid: SolidSource,
-    /// Edges that one face alone used.
+    /// Number of open edges, each used by one face.
     pub open_edges: usize,
 }
 
-/// An edge where more than two faces meet: no sheet has a front and a back there.
+/// Error: an edge is used more than twice, so that a sheet has no front and back there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("is an edge used {uses} times; a surface uses it once or twice")]
+#[error("is an edge used {uses} times; a surface may use it at most twice")]
 pub struct NotASheet {
     /// Entity id of the edge.
     pub edge: u64,
-    /// How often it is used.
+    /// Number of its uses.
     pub uses: usize,
 }
 
-/// Gives the open ones among connected shells a back. Entity ids of the back are those of the front.
+/// Adds a back to each connected shell that is open. Entity ids of the back are those of the front.
 ///
 /// # Errors
-/// [`NotASheet`].
+/// [`NotASheet`] if an edge is used more than twice.
 pub fn both_sides(mut solid: SolidSource) -> Result<Sheets, NotASheet> {
     let users = users(&solid);
     if let Some((edge, all)) = solid.edges.iter().zip(&users).find(|(_, all)| all.len() > 2) {
@@ -47,7 +47,7 @@ pub fn both_sides(mut solid: SolidSource) -> Result<Sheets, NotASheet> {
         open_part[part[users[e][0]]] = true;
     }
     let open_edges = (0..users.len()).filter(|&e| is_open(e)).count();
-    // Front and back share what lies on open edges.
+    // The front and the back share open edges and their vertices.
     let mut on_rim = vec![false; solid.vertices.len()];
     for (_, edge) in solid.edges.iter().enumerate().filter(|(e, _)| is_open(*e)) {
         on_rim[edge.start as usize] = true;
@@ -93,7 +93,7 @@ pub fn both_sides(mut solid: SolidSource) -> Result<Sheets, NotASheet> {
     Ok(Sheets { solid, open_edges })
 }
 
-/// The vertex of the back.
+/// Returns the vertex of the back for a vertex of the front.
 fn vertex(solid: &mut SolidSource, on_rim: &[bool], back: &mut [Option<u32>], v: u32) -> u32 {
     if on_rim[v as usize] {
         return v;
@@ -104,7 +104,7 @@ fn vertex(solid: &mut SolidSource, on_rim: &[bool], back: &mut [Option<u32>], v:
     })
 }
 
-/// The faces that use each edge, with repetitions.
+/// Returns the faces that use each edge, with repetitions.
 fn users(solid: &SolidSource) -> Vec<Vec<usize>> {
     let mut users = vec![Vec::new(); solid.edges.len()];
     for (f, face) in solid.faces.iter().enumerate() {
@@ -117,7 +117,7 @@ fn users(solid: &SolidSource) -> Vec<Vec<usize>> {
     users
 }
 
-/// For each face the first one that it hangs together with.
+/// Returns for each face the first face of its connected part.
 fn parts(faces: usize, users: &[Vec<usize>]) -> Vec<usize> {
     let mut first: Vec<usize> = (0..faces).collect();
     let root = |first: &mut [usize], mut f: usize| {
@@ -141,7 +141,7 @@ mod tests {
     use crate::fixtures;
     use crate::solid::EdgeStatus;
 
-    /// A block without its lid: an open box.
+    /// A block without its lid.
     fn open_box() -> SolidSource {
         let mut source = fixtures::block([0.0, 0.0, 0.0], [2.0, 3.0, 4.0]);
         source.faces.pop();
@@ -152,13 +152,13 @@ mod tests {
     fn an_open_box_has_two_sides() {
         let sheets = both_sides(open_box()).unwrap();
         assert_eq!((sheets.open_edges, sheets.solid.faces.len(), sheets.solid.edges.len()), (4, 10, 20));
-        assert_eq!(sheets.solid.vertices.len(), 12, "the four at the bottom twice");
+        assert_eq!(sheets.solid.vertices.len(), 12, "the four at the bottom are duplicated");
         let solid = build_solid(&sheets.solid, &BuildOptions::default()).unwrap();
         assert!(solid.volume.abs() < 1e-12, "{}", solid.volume);
         let lids = [6.0, 8.0, 12.0].map(|lid| 2.0 * (52.0 - lid));
         assert!(lids.iter().any(|a| (solid.area - a).abs() < 1e-9), "{}", solid.area);
         let count = |s: EdgeStatus| solid.edges.iter().filter(|e| e.status == s).count();
-        // Eight edges outside, the same eight inside, and the rim.
+        // The outside has eight edges, the inside the same eight, and the rim four.
         assert_eq!((count(EdgeStatus::Convex), count(EdgeStatus::Concave)), (8 + 4, 8));
     }
 

@@ -1,4 +1,4 @@
-//! The solid that the offline stage works on.
+//! The solid on which the offline stage works.
 
 use crate::mass::Inertia;
 use crate::remark::Remark;
@@ -12,17 +12,17 @@ use truck_topology::compress::CompressedShell;
 pub struct Solid {
     /// Name, possibly empty.
     pub name: String,
-    /// Entity id in the source file, 0 if none.
+    /// Entity id in the source file; 0 without one.
     pub source: u64,
-    /// Points, curves, surfaces and how they are joined, all shells together. A face's `orientation` is
-    /// whether its outward normal is the surface's natural normal. Edge curves run from the first to the
-    /// second vertex.
+    /// Points, curves and surfaces of all shells together, and their topology. The `orientation` of a
+    /// face is whether its outward normal is the surface's natural normal. Edge curves run from the first
+    /// to the second vertex.
     pub shell: CompressedShell<P3, Curve, Surface>,
-    /// Beside `shell.faces`.
+    /// Data of the faces, parallel to `shell.faces`.
     pub faces: Vec<FaceInfo>,
-    /// Beside `shell.edges`.
+    /// Data of the edges, parallel to `shell.edges`.
     pub edges: Vec<EdgeInfo>,
-    /// Beside `shell.vertices`.
+    /// Data of the vertices, parallel to `shell.vertices`.
     pub vertices: Vec<VertexInfo>,
     /// Conservative bounding box.
     pub bounds: Aabb,
@@ -30,28 +30,29 @@ pub struct Solid {
     pub area: f64,
     /// Volume from the trimmed patches (mm³).
     pub volume: f64,
-    /// Centroid and inertia at density 1, in the solid's own axes; none for sheets, which have no volume.
+    /// Centroid and inertia at density 1, in the solid's own axes; `None` for sheets, which have no
+    /// volume.
     pub inertia: Option<Inertia>,
-    /// What was repaired or looks odd, for the user.
+    /// Repairs and peculiarities, for the user.
     pub remarks: Vec<Remark>,
 }
 
-/// What truck's face lacks.
+/// Data of a face in addition to its surface and its loops.
 #[derive(Clone, Debug)]
 pub struct FaceInfo {
     /// Entity id.
     pub source: u64,
-    /// Shell index, 0 is the outer one.
+    /// Index of the shell; 0 is the outer one.
     pub shell: u32,
     /// Trimmed domain. `TrimPiece::edge` is the index of the edge, or [`NO_EDGE`](crate::build::NO_EDGE)
-    /// along a side of a patch that is one point; pieces run with the material on the left in the parameter
-    /// plane of the *natural* normal (they are reversed when the outward normal is the opposite one).
+    /// along a side of a patch that is one point. Pieces have the material on their left in the parameter
+    /// plane of the *natural* normal: they are reversed if the outward normal is the opposite one.
     pub domain: TrimDomain,
-    /// Classification structure of `domain`, free of contradictions.
+    /// Structure for the classification of points in `domain`, free of contradictions.
     pub cells: TrimCells,
-    /// Vertices that are loops of their own (apices, poles).
+    /// Vertices that are loops of their own, such as apices and poles.
     pub vertex_loops: Vec<u32>,
-    /// Distance between the surface and the file's own (mm).
+    /// Distance (mm) between the surface and the file's own.
     pub surface_deviation: f64,
 }
 
@@ -60,73 +61,74 @@ pub struct FaceInfo {
 pub struct EdgeSide {
     /// Face.
     pub face: u32,
-    /// Whether the face, seen from outside, is on the left of the edge walked along its curve's direction.
+    /// Whether the face, seen from outside, is on the left of the edge in the direction of its curve.
     pub forward: bool,
-    /// The edge in the face's parameter plane (unwrapped, continuous along the loop), along the *curve's*
-    /// direction.
+    /// The edge in the face's parameter plane, in the direction of the *curve*: unwrapped and continuous
+    /// along the loop.
     pub pcurve: Vec<TrimPiece>,
-    /// Curve parameters at the joints of `pcurve`, one more than there are pieces.
+    /// Curve parameters at the joints of `pcurve`, one more than the number of pieces.
     pub joints: Vec<f64>,
-    /// Measured distance between the edge's curve and the face's surface, and between the curve and `pcurve`
-    /// mapped to the surface (mm).
+    /// Measured deviation (mm): the larger one of the distances between the edge's curve and the face's
+    /// surface, and between the curve and `pcurve` mapped to the surface.
     pub deviation: f64,
 }
 
-/// How the two faces meet along an edge.
+/// Status of an edge, by the angle between its two faces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeStatus {
-    /// The material's dihedral angle is below π somewhere and nowhere above (but for the noise of the file):
-    /// can carry an LMD.
+    /// The material's dihedral angle is below π somewhere and above π nowhere, except for the noise of
+    /// the file. The edge can carry an LMD.
     Convex,
-    /// The material's dihedral angle is nowhere below π and more than 1e-3 rad above it somewhere: cannot
-    /// carry an LMD.
+    /// The material's dihedral angle is nowhere below π, and somewhere more than 1e-3 rad above it. The
+    /// edge cannot carry an LMD.
     Concave,
-    /// Tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 on the concave side): carries
-    /// quasi-LMDs only.
+    /// The tangent planes agree along the whole edge to 1e-7 rad (to 1e-3 rad on the concave side). The
+    /// edge carries quasi-LMDs only.
     Smooth,
-    /// Both faces are the same one, which is smooth there (a seam, an edge that leads nowhere): no feature at
-    /// all. A face that meets itself in a sharp edge has one of the other statuses.
+    /// The face on both sides is the same one and smooth there (a seam, or a dangling edge), so the edge
+    /// is not a feature. A face that meets itself in a sharp edge has one of the other statuses.
     Seam,
 }
 
-/// What truck's edge lacks.
+/// Data of an edge in addition to its curve and its vertices.
 #[derive(Clone, Debug)]
 pub struct EdgeInfo {
-    /// Entity id of the edge this one is, or is a part of.
+    /// Entity id of the source edge that this edge is or is part of.
     pub source: u64,
     /// Parameter range on the curve, `t0 < t1`.
     pub range: (f64, f64),
-    /// Distance between the curve and the file's own (mm).
+    /// Distance (mm) between the curve and the file's own.
     pub curve_deviation: f64,
-    /// The two uses (two of one face for a seam).
+    /// The two uses of the edge; for a seam, both are by one face.
     pub sides: SmallVec<[EdgeSide; 2]>,
     /// Status.
     pub status: EdgeStatus,
-    /// Smallest and largest signed angle (rad) between the faces' normals along the edge, positive where
-    /// convex.
+    /// Smallest and largest signed angle (rad) between the normals of the faces along the edge; positive
+    /// angles are convex.
     pub dihedral: (f64, f64),
 }
 
 /// Polar of a vertex's tangent cone: `{d : ⟨d, v⟩ ≤ 0 for all v in directions}`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VertexPolar {
-    /// Only the zero vector: no LMD.
+    /// The polar is the zero vector only, so the vertex carries no LMD.
     Empty,
-    /// The polar by its constraints.
+    /// Constraints of the polar.
     Constraints(Vec<V3>),
 }
 
-/// What truck's vertex lacks.
+/// Data of a vertex in addition to its point.
 #[derive(Clone, Debug)]
 pub struct VertexInfo {
     /// Entity id.
     pub source: u64,
-    /// Edges that end here, seams included (a closed edge twice).
+    /// Edges that end here, including seams; a closed edge is listed twice.
     pub edges: Vec<u32>,
-    /// Faces around, those with a vertex loop included.
+    /// Faces around the vertex, including those with a vertex loop here.
     pub faces: Vec<u32>,
     /// Exact polar of the tangent cone.
     pub polar: VertexPolar,
-    /// Not a feature: a point on a smooth closed edge, a smooth pole, where two pieces of one curve meet.
+    /// Whether the vertex is not a feature: a point on a smooth closed edge, a smooth pole, or a joint of
+    /// two pieces of one curve.
     pub smooth: bool,
 }

@@ -1,13 +1,13 @@
-//! What an importer hands over: one solid as its file describes it, in millimetres.
+//! Output of an importer: one solid as its file describes it, in millimetres.
 
 use feeler_geom::{Curve, P3, Surface};
 
-/// One solid as read: closed shells (the outer one first, then voids) over shared edges and vertices.
+/// One solid as read: closed shells (the outer one first, then voids) with shared edges and vertices.
 #[derive(Clone, Debug, Default)]
 pub struct SolidSource {
     /// Name, possibly empty.
     pub name: String,
-    /// Entity id of the solid in its file (0 when there is none).
+    /// Entity id of the solid in its file; 0 without one.
     pub id: u64,
     /// Vertices.
     pub vertices: Vec<VertexSource>,
@@ -15,7 +15,7 @@ pub struct SolidSource {
     pub edges: Vec<EdgeSource>,
     /// Faces of all shells.
     pub faces: Vec<FaceSource>,
-    /// Largest uncertainty that the file states (mm), 0 when it states none.
+    /// Largest uncertainty that the file states (mm); 0 if it states none.
     pub uncertainty: f64,
 }
 
@@ -28,15 +28,15 @@ pub struct VertexSource {
     pub point: P3,
 }
 
-/// An edge: the part of `curve` from the start vertex to the end vertex, in the curve's direction when
+/// An edge: the part of `curve` from the start vertex to the end vertex, in the curve's direction if
 /// `same_sense` and against it otherwise. Start and end may be the same vertex (a closed edge).
 #[derive(Clone, Debug)]
 pub struct EdgeSource {
     /// Entity id.
     pub id: u64,
-    /// Curve; its parameters need not be known to the importer.
+    /// Curve. The importer need not compute the parameters of the vertices.
     pub curve: Curve,
-    /// Parameter range, when the file trims the curve explicitly.
+    /// Parameter range, if the file trims the curve explicitly.
     pub range: Option<(f64, f64)>,
     /// Start vertex.
     pub start: u32,
@@ -51,32 +51,34 @@ pub struct EdgeSource {
 pub struct FaceSource {
     /// Entity id.
     pub id: u64,
-    /// Shell: 0 is the outer one.
+    /// Index of the shell; 0 is the outer one.
     pub shell: u32,
     /// Surface.
     pub surface: Surface,
-    /// Distance between `surface` and the file's own (0 when exact).
+    /// Distance (mm) between `surface` and the file's own; 0 if it is exact.
     pub surface_deviation: f64,
-    /// Whether the outward normal (all of face orientation, `same_sense` and shell orientation folded in) is
-    /// the surface's natural normal.
+    /// Whether the outward normal is the surface's natural normal, with face orientation, `same_sense`
+    /// and shell orientation taken into account.
     pub outward: bool,
-    /// `outward` is a guess: the file leaves open which way its surface's normal points.
+    /// Whether `outward` is a guess, because the file does not define the direction of the surface's
+    /// normal.
     pub either_way: bool,
-    /// Loops. Empty: the whole closed surface (a sphere, a torus).
+    /// Loops; none for a whole closed surface such as a sphere or a torus.
     pub loops: Vec<LoopSource>,
 }
 
-/// A loop, oriented so that the face is on its left seen from outside the material.
+/// A loop, oriented so that the face is on its left when seen from outside the material.
 #[derive(Clone, Debug)]
 pub enum LoopSource {
-    /// Edges in order, each with whether it is walked from its start to its end vertex.
+    /// Edges in order, each with whether it runs from its start to its end vertex.
     Edges(Vec<(u32, bool)>),
-    /// A single vertex (an apex, a pole).
+    /// A single vertex, such as an apex or a pole.
     Vertex(u32),
 }
 
 impl SolidSource {
-    /// A point (mm) of the vertex, edge or face with this entity id, if there is one: where to look for it.
+    /// Returns a point (mm) of the vertex, edge or face with this entity id, for locating it; `None`
+    /// without such an entity or point.
     #[must_use]
     pub fn place_of(&self, entity: u64) -> Option<P3> {
         if let Some(v) = self.vertices.iter().find(|v| v.id == entity) {

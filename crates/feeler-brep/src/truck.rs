@@ -1,8 +1,8 @@
-//! Solids of truck-modeling as input.
+//! Conversion of solids of truck-modeling.
 //!
-//! The topology is taken over as it is: truck's compressed shells hold indices like ours. Lines and planes
-//! stay what they are; lines that are revolved become planes, cylinders and cones; other curves and surfaces
-//! become NURBS, exactly. Ids are indices: vertices, edges and faces count from 1 over all shells of the
+//! The topology is copied, because truck's compressed shells hold indices as well. Lines and planes are
+//! kept; lines of revolution become planes, cylinders and cones; other curves and surfaces become exact
+//! NURBS. Entity ids are indices: vertices, edges and faces are numbered from 1 over all shells of the
 //! solid.
 //!
 //! # Source
@@ -18,35 +18,37 @@ use truck_modeling::{BoundedCurve as _, ParametricSurface as _, SquareMatrix as 
 
 use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSource};
 
-/// Directions nearer than this (rad) are one; points on an axis are nearer to it than this share of the size.
-const TOL: f64 = 1e-9;
+/// Maximum angle (rad) between equal directions, and maximum distance from the axis, relative to the
+/// size, of points on it. A larger value changes shapes, a smaller one turns planes and other canonical
+/// surfaces into splines.
+const CANONICAL_TOL: f64 = 1e-9;
 
-/// Why a solid cannot be taken over.
+/// Reason why a solid cannot be converted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TruckError {
-    /// A curve without an exact form here: an intersection of surfaces.
+    /// The curve has no exact representation (an intersection of surfaces), or is degenerate.
     #[error("edge {edge}: {what}")]
     Curve {
         /// Number of the edge, from 1.
         edge: u64,
-        /// What is the matter with it.
+        /// Description of the problem.
         what: String,
     },
-    /// A surface without an exact form here, or one that is none.
+    /// The surface has no exact representation, or is degenerate.
     #[error("face {face}: {what}")]
     Surface {
         /// Number of the face, from 1.
         face: u64,
-        /// What is the matter with it.
+        /// Description of the problem.
         what: String,
     },
 }
 
-/// Takes over a solid; its lengths are millimetres. [`build_solid`](crate::build::build_solid) makes the
-/// result a [`Solid`](crate::Solid).
+/// Converts a solid, whose lengths are taken as millimetres. [`build_solid`](crate::build::build_solid)
+/// turns the result into a [`Solid`](crate::Solid).
 ///
 /// # Errors
-/// [`TruckError`]: a curve or surface has no exact form here.
+/// [`TruckError`] if a curve or surface has no exact representation or is degenerate.
 pub fn solid_source(name: &str, solid: &truck::Solid) -> Result<SolidSource, TruckError> {
     let mut out = SolidSource { name: name.to_owned(), ..SolidSource::default() };
     for (k, shell) in solid.compress().boundaries.into_iter().enumerate() {
@@ -67,7 +69,7 @@ pub fn solid_source(name: &str, solid: &truck::Solid) -> Result<SolidSource, Tru
                 surface(&f.surface).map_err(|what| TruckError::Surface { face: id, what })?;
             let loops = f.boundaries.iter().map(|wire| {
                 let uses = wire.iter().map(|e| (first_edge + count(e.index), e.orientation));
-                // A compressed face has its boundaries as its surface sees them.
+                // The boundaries of a compressed face are oriented with respect to its surface.
                 let uses: Vec<_> =
                     if f.orientation { uses.collect() } else { uses.rev().map(|(e, o)| (e, !o)).collect() };
                 LoopSource::Edges(uses)
@@ -86,7 +88,7 @@ pub fn solid_source(name: &str, solid: &truck::Solid) -> Result<SolidSource, Tru
     Ok(out)
 }
 
-/// Counts of a solid in memory fit.
+/// Converts a count, which fits in a `u32` for any solid in memory.
 fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
@@ -99,7 +101,7 @@ fn vector(v: truck::Vector3) -> V3 {
     V3::new(v.x, v.y, v.z)
 }
 
-/// A curve and the part of it that truck means.
+/// Converts a curve; returns it with its range of parameters.
 fn curve(c: &truck::Curve) -> Result<(Curve, (f64, f64)), String> {
     if let truck::Curve::Line(line) = c {
         let (a, b) = (point(line.0), point(line.1));
@@ -124,12 +126,12 @@ fn nurbs_curve(c: &truck::Curve) -> Result<NurbsCurve, String> {
     Ok(NurbsCurve { degree: count(lifted.degree()), knots: lifted.knot_vec().to_vec(), points, weights })
 }
 
-/// Point and weight of a homogeneous control point.
+/// Returns the point and the weight of a homogeneous control point.
 fn projected(h: &truck::Vector4) -> (P3, f64) {
     (P3::new(h.x / h.w, h.y / h.w, h.z / h.w), h.w)
 }
 
-/// A surface, and whether its natural normal is truck's.
+/// Converts a surface; returns it with whether its natural normal is truck's.
 fn surface(s: &truck::Surface) -> Result<(Surface, bool), String> {
     match s {
         truck::Surface::Plane(plane) => {
@@ -172,17 +174,18 @@ fn nurbs_surface(u: &[f64], v: &[f64], rows: Vec<Vec<(P3, f64)>>) -> Result<(Sur
 
 type Revolved = truck::Processor<truck::RevolutedCurve<truck::Curve>, truck::Matrix4>;
 
-/// A curve that turns around an axis, moved by a transformation.
+/// Converts a surface of revolution, moved by a transformation.
 fn revolved(processed: &Revolved) -> Result<(Surface, bool), String> {
     let m = *processed.transform();
     let entity = processed.entity();
     let profile = entity.entity_curve().transformed(m);
-    // Whatever moves the curve moves the axis; a mirror image turns the other way round.
+    // The transformation of the curve applies to the axis, too; a reflection reverses the sense of
+    // rotation.
     let origin = point(truck::Transform::transform_point(&m, entity.origin()));
     let axis = vector(truck::Transform::transform_vector(&m, entity.axis()));
     let turn = if m.determinant() < 0.0 { -axis } else { axis };
     let Some(frame) = Frame::from_z(origin, turn, None) else {
-        return Err("turns around no axis".to_owned());
+        return Err("is a surface of revolution without an axis".to_owned());
     };
     let of_line = match &profile {
         truck::Curve::Line(line) => revolved_line(&frame, point(line.0), point(line.1)),
@@ -192,12 +195,12 @@ fn revolved(processed: &Revolved) -> Result<(Surface, bool), String> {
         Some(surface) => surface,
         None => revolved_curve(&frame, &nurbs_curve(&profile)?)?,
     };
-    // Which side the natural normal is on is asked where the surface is regular.
+    // The natural normals are compared where the surface is most regular.
     let (u0, u1) = profile.range_tuple();
     let mut best: Option<(f64, bool)> = None;
     for k in 1..8 {
         let u = u0 + (u1 - u0) * f64::from(k) / 8.0;
-        // Turned inside out, truck's surface has its parameters the other way round.
+        // The parameters of an inverted surface are swapped in truck.
         let (s, t) = if processed.orientation() { (u, 0.3) } else { (0.3, u) };
         let p = point(processed.subs(s, t));
         let n = vector(processed.uder(s, t).cross(processed.vder(s, t)));
@@ -210,30 +213,31 @@ fn revolved(processed: &Revolved) -> Result<(Surface, bool), String> {
     best.map(|(_, same)| (surface, same)).ok_or_else(|| "is a surface without a normal".to_owned())
 }
 
-/// A line that turns around the frame's z: a plane, a cylinder or a cone; none: a hyperboloid.
+/// Returns the surface of a line that rotates about the frame's z: a plane, a cylinder or a cone; `None`
+/// for a hyperboloid.
 fn revolved_line(frame: &Frame, a: P3, b: P3) -> Option<Surface> {
     let (a, b) = (frame.local(&a), frame.local(&b));
     let size = a.norm().max(b.norm());
     let d = b - a;
-    // The line and the axis lie in one plane.
-    if (a.x * b.y - a.y * b.x).abs() > TOL * size * size {
+    // The line and the axis must lie in one plane.
+    if (a.x * b.y - a.y * b.x).abs() > CANONICAL_TOL * size * size {
         return None;
     }
     let radius = |p: &V3| math::hypot(p.x, p.y);
     let outer = if radius(&a) >= radius(&b) { a } else { b };
     let out = V3::new(outer.x, outer.y, 0.0) / radius(&outer).max(f64::MIN_POSITIVE);
     let (r_a, r_b) = (a.dot(&out), b.dot(&out));
-    if r_a.min(r_b) < -TOL * size {
+    if r_a.min(r_b) < -CANONICAL_TOL * size {
         return None;
     }
     let at = |z: f64| frame.point(0.0, 0.0, z);
-    if d.z.abs() <= TOL * d.norm() {
+    if d.z.abs() <= CANONICAL_TOL * d.norm() {
         return Some(Surface::Plane { frame: Frame { origin: at(a.z), ..*frame } });
     }
-    if (r_b - r_a).abs() <= TOL * d.norm() {
+    if (r_b - r_a).abs() <= CANONICAL_TOL * d.norm() {
         return Some(Surface::Cylinder { frame: *frame, radius: r_a });
     }
-    // The apex, from where the cone opens towards the line.
+    // The cone opens from its apex towards the line.
     let slope = (r_b - r_a) / d.z;
     let apex = a.z - r_a / slope;
     let up = slope > 0.0;
@@ -242,10 +246,11 @@ fn revolved_line(frame: &Frame, a: P3, b: P3) -> Option<Surface> {
     Some(Surface::Cone { frame, half_angle: math::atan2(slope.abs(), 1.0) })
 }
 
-/// The exact surface of a NURBS curve that turns fully around the frame's z: u along the curve, v around.
+/// Returns the exact surface of a NURBS curve that rotates fully about the frame's z, with u along the
+/// curve and v around.
 fn revolved_curve(frame: &Frame, profile: &NurbsCurve) -> Result<Surface, String> {
     const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
-    // The square around the circle: corners carry the weight cos 45°.
+    // The control polygon of the circle is a square, whose corners have the weight cos 45°.
     let square = [
         (1., 0., 1.),
         (1., 1., HALF),
@@ -264,7 +269,7 @@ fn revolved_curve(frame: &Frame, profile: &NurbsCurve) -> Result<Surface, String
         .map(|(i, p)| {
             let q = frame.local(p);
             let w = profile.weights.get(i).copied().unwrap_or(1.0);
-            // Radius and the direction across to it.
+            // The radius, and the direction perpendicular to it.
             square
                 .iter()
                 .map(|(c, s, h)| (frame.point(q.x * c - q.y * s, q.x * s + q.y * c, q.z), w * h))

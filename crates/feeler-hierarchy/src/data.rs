@@ -1,4 +1,4 @@
-//! Features, areas, nodes.
+//! Data of a model: solids, features, areas, nodes and the assembly.
 
 use crate::id::{AreaId, EdgeId, FaceId, NodeId, VertexId};
 use feeler_geom::bulk::{Bytes, Record};
@@ -8,7 +8,7 @@ use feeler_geom::{Curve, Obb, P3, PolyCone, Pose, Rect, RevolutionCone, Surface,
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use serde::{Deserialize, Serialize};
 
-/// Everything one input file gives.
+/// Content of one input file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// Base name of the input.
@@ -19,17 +19,18 @@ pub struct Model {
     pub options: Options,
     /// Distinct solids.
     pub solids: Vec<Hierarchy>,
-    /// Solids in their places.
+    /// Placed solids.
     pub instances: Vec<Instance>,
-    /// The assembly tree, parents before their children; empty when the input has none.
+    /// The assembly tree, parents before their children; empty if the input has no assembly.
     pub components: Vec<Component>,
-    /// What the import had to say, in the order of the input; what was left out comes last.
+    /// Remarks of the import in the order of the input, followed by those on solids and components left
+    /// out.
     pub remarks: Vec<Remark>,
-    /// What the file was made by and from, besides the input.
+    /// Program and referenced files from which the file was made.
     pub origin: Origin,
 }
 
-/// What a file was made by and from, besides its input: whether it is still up to date can be told from it.
+/// Program and referenced files from which a file was made; used to decide whether it is up to date.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The program and its version.
@@ -38,35 +39,35 @@ pub struct Origin {
     pub references: Vec<Reference>,
 }
 
-/// How bad something is that the import found.
+/// Severity of a remark of the import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Odd, and without effect on the shape.
+    /// Unusual, but without effect on the shape.
     Note,
-    /// Repaired, guessed or approximated: worth a look.
+    /// Repaired, guessed or approximated; should be checked.
     Warning,
     /// A solid or a component of the assembly is left out.
     Error,
 }
 
-/// One thing that the import had to say.
+/// A remark of the import.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remark {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// The solid that it is about, as `solid #12 'name'`; empty: the file, or its assembly.
+    /// The solid concerned, as `solid #12 'name'`; empty for the file or its assembly.
     pub subject: String,
-    /// Entity of the input (`#12`), if it is about one.
+    /// Entity of the input (`#12`), if the remark concerns one.
     pub entity: Option<u64>,
-    /// A point of that entity (mm, in the coordinates of its solid), if it has a place.
+    /// A point of that entity (mm, in the frame of its solid), if it has a position.
     pub place: Option<[f64; 3]>,
-    /// What is the matter, and what to do where that is known.
+    /// Description of the problem, with a remedy if one is known.
     pub message: String,
 }
 
 impl Remark {
-    /// The message with what it is about.
+    /// Returns the message, preceded by the subject if there is one.
     #[must_use]
     pub fn about(&self) -> String {
         if self.subject.is_empty() {
@@ -85,7 +86,7 @@ impl std::fmt::Display for Remark {
 }
 
 impl Model {
-    /// One message for each solid or component of the input that could not be prepared.
+    /// Returns one message for each solid or component of the input that could not be prepared.
     #[must_use]
     pub fn left_out(&self) -> Vec<String> {
         let errors = self.remarks.iter().filter(|r| r.severity == Severity::Error);
@@ -96,39 +97,40 @@ impl Model {
 /// Another file that an input refers to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reference {
-    /// Its path as the input names it, from the input's folder.
+    /// Path as stated by the input, relative to the input's folder.
     pub path: String,
-    /// FNV-1a hash of its bytes; none: it was not there.
+    /// FNV-1a hash of its bytes; `None` if the file did not exist.
     pub hash: Option<u64>,
 }
 
-/// A node of the assembly tree: a product in its place.
+/// A node of the assembly tree: a placed product.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Component {
     /// Name of the product, numbered where a parent uses it several times.
     pub name: String,
-    /// Entity id of its use in the parent, or of the product at a root.
+    /// Entity id of its use in the parent; for a root, that of the product.
     pub source: u64,
-    /// Index of the component it is in; none for a root.
+    /// Index of the parent component; `None` for a root.
     pub parent: Option<u32>,
-    /// The first coordinate changes its sign before it is moved.
+    /// Whether x is negated before the rotation and the translation.
     pub mirrored: bool,
-    /// Translation (mm) from its own coordinates to its parent's.
+    /// Translation (mm) from its own frame to its parent's.
     pub translation: [f64; 3],
-    /// Unit quaternion x, y, z, w, likewise.
+    /// Rotation from its own frame to its parent's: unit quaternion x, y, z, w.
     pub rotation: [f64; 4],
-    /// Indices of the instances that are directly in it.
+    /// Indices of its direct instances.
     pub instances: Vec<u32>,
 }
 
 /// Options of the preparation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// Largest apex angle (rad) of the normals of an area; those of free-form areas stay at 0.5 or below.
+    /// Maximum apex angle (rad) of the normals of an area; areas of free-form faces are limited to 0.5 in
+    /// addition.
     pub flatness: f64,
 }
 
-/// A solid in its place.
+/// A placed solid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Instance {
     /// Index of the distinct solid.
@@ -144,7 +146,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// From the solid's coordinates to the world (mm).
+    /// Returns the pose of the solid's frame in the world (mm).
     #[must_use]
     pub fn pose(&self) -> Pose {
         let [x, y, z, w] = self.rotation;
@@ -155,10 +157,10 @@ impl Instance {
     }
 }
 
-/// One solid with its hierarchy.
+/// One solid with its features and the tree over their areas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hierarchy {
-    /// Facts for people.
+    /// Summary of the solid.
     pub info: SolidInfo,
     /// Supermaximal faces.
     pub faces: Vec<Face>,
@@ -166,30 +168,29 @@ pub struct Hierarchy {
     pub edges: Vec<Edge>,
     /// Vertices that can carry an LMD.
     pub vertices: Vec<Vertex>,
-    /// Leaves.
+    /// Areas, one for each leaf of the tree.
     #[serde(with = "feeler_geom::bulk")]
     pub areas: Vec<Area>,
     /// Binary tree; node 0 is the root. Children of an inner node are adjacent.
     #[serde(with = "feeler_geom::bulk")]
     pub nodes: Vec<Node>,
-    /// Points (mm) whose convex hull holds the solid, near enough that no extent of it along any direction is
-    /// more than 1 % larger than that of the solid: what bounds a body that moves. Empty only where there are
-    /// no nodes.
+    /// Points (mm) whose convex hull contains the solid and exceeds none of its extents by more than 1 %;
+    /// the hull bounds the motion of the body. Empty only for a hierarchy without nodes.
     #[serde(with = "feeler_geom::bulk")]
     pub hull: Vec<P3>,
 }
 
-/// Where the mass of a solid of density 1 is.
+/// Centroid and inertia of a solid of density 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inertia {
     /// Centre of mass (mm), in the axes of the part.
     pub centroid: [f64; 3],
-    /// Inertia tensor (mm⁵) about the centroid, in the axes of the part: moments of inertia on the diagonal,
-    /// negative products of inertia beside it.
+    /// Inertia tensor (mm⁵) about the centroid, in the axes of the part: moments of inertia on the
+    /// diagonal, negative products of inertia off it.
     pub tensor: [[f64; 3]; 3],
 }
 
-/// Facts for people and tolerances for the runtime.
+/// Summary of a solid for reports, with tolerances for the runtime.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SolidInfo {
     /// Name.
@@ -204,12 +205,12 @@ pub struct SolidInfo {
     pub area: f64,
     /// Volume (mm³).
     pub volume: f64,
-    /// Centroid and inertia; none where there is no volume (open surfaces).
+    /// Centroid and inertia; `None` for open surfaces, which have no volume.
     pub inertia: Option<Inertia>,
-    /// Smallest thickness of the material (mm), never more than it: the shortest segment into the material
-    /// that is normal to faces at both ends (docs/MATH.md, §19). Infinite where there is none, and for
-    /// sheets; 0 where nothing could be proven.
-    pub wall: f64,
+    /// Lower bound of the smallest thickness of the material (mm): the length of the shortest segment
+    /// through material that is normal to faces at both ends (docs/MATH.md, §19). Infinite for sheets and
+    /// without such a segment; 0 if no bound could be proven.
+    pub min_thickness: f64,
     /// Source counts: faces, edges, vertices.
     pub source_counts: [u32; 3],
     /// Source faces by surface: plane, cylinder, cone, sphere, torus, bezier.
@@ -229,30 +230,31 @@ pub struct SolidInfo {
 pub struct Face {
     /// Surface.
     pub surface: Surface,
-    /// Whether the outward normal is the natural one.
+    /// Whether the outward normal is the surface's natural normal.
     pub outward: bool,
     /// Trimmed domain of the whole supermaximal face. `TrimPiece::edge` is a source edge index, for reports
     /// only.
     pub trim: TrimCells,
-    /// Source faces: entity ids, with their own domains when there are several.
+    /// Source faces: entity ids, each with its own domain if there are several.
     pub sources: Vec<(u64, Option<TrimCells>)>,
-    /// Of a free-form surface that is almost canonical: where to look for its minima.
+    /// Canonical surface that a free-form surface follows closely, which indicates where its minima are.
     pub near: Option<NearCanonical<Surface>>,
 }
 
-/// A canonical surface or curve that a free-form one follows, with what it is off, measured at samples.
+/// A canonical surface or curve that a free-form one follows closely, with differences measured at
+/// samples.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NearCanonical<T> {
     /// The canonical surface or curve.
     pub shape: T,
-    /// Whether the outward normal is the natural one of a surface; `true` for curves.
+    /// Whether the outward normal is the natural normal of a surface; `true` for curves.
     pub outward: bool,
     /// Largest distance (mm).
     pub deviation: f64,
-    /// Largest angle (rad) between the normals, of curves between the tangents.
+    /// Largest angle (rad) between the normals of the surfaces, or between the tangents of the curves.
     pub angle: f64,
-    /// Largest difference (1/mm) of normal curvatures in one direction, of curves that of the curvature
-    /// vectors.
+    /// Largest difference (1/mm) of the normal curvatures in one direction, or of the curvature vectors
+    /// of the curves.
     pub curvature: f64,
 }
 
@@ -261,22 +263,23 @@ pub struct NearCanonical<T> {
 pub struct Edge {
     /// Curve.
     pub curve: Curve,
-    /// Disjoint spans by increasing parameter; a closed edge of a periodic curve has one span of a full
-    /// period and `closed`. Spans of a periodic curve may reach over the end of its period.
+    /// Disjoint spans in order of increasing parameter. A closed edge of a periodic curve has `closed`
+    /// set and one span of a full period. Spans of a periodic curve may extend beyond the end of its
+    /// period.
     #[serde(with = "feeler_geom::bulk")]
     pub spans: Vec<Span>,
-    /// One span that closes on itself smoothly: the ends are interior points.
+    /// Whether the edge is one span that closes on itself smoothly, so that its ends are interior points.
     pub closed: bool,
-    /// The two faces, the one on the left (`forward`) first. Both may be one Bézier face, at a crease where
-    /// it closes.
+    /// The two faces, the one on the left (`forward`) first. At a crease where a Bézier face closes, both
+    /// are that face.
     pub sides: [Side; 2],
-    /// Smooth (G¹) edges carry quasi-LMDs only.
+    /// Whether the edge is smooth (G¹) and carries quasi-LMDs only.
     pub quasi_only: bool,
-    /// Of a free-form curve that is almost canonical: where to look for its minima.
+    /// Canonical curve that a free-form curve follows closely, which indicates where its minima are.
     pub near: Option<NearCanonical<Curve>>,
 }
 
-/// A connected part of a supermaximal edge: source edges joined where nothing else ends.
+/// A connected part of a supermaximal edge: source edges joined at vertices where no other edge ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
     /// Start parameter.
@@ -296,9 +299,9 @@ pub struct Side {
     pub face: FaceId,
     /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.
     pub forward: bool,
-    /// Samples `(t, u, v)` in increasing `t` from which to invert edge points on a Bézier surface: so dense
-    /// that Newton converges from linear interpolation. Parameters may leave the surface's period. Empty for
-    /// canonical surfaces.
+    /// Samples `(t, u, v)` in order of increasing `t`, from which points of the edge are inverted on a
+    /// Bézier surface. They are dense enough for Newton's method to converge from a linear interpolation.
+    /// Parameters may lie outside the surface's period. Empty for canonical surfaces.
     #[serde(with = "feeler_geom::bulk")]
     pub guide: Vec<[f64; 3]>,
 }
@@ -308,17 +311,17 @@ pub struct Side {
 pub struct Vertex {
     /// Position (mm).
     pub point: P3,
-    /// Polar of the tangent cone: `{d : ⟨d, v⟩ ≤ 0 for all v}`.
+    /// Constraints `v` of the polar of the tangent cone, `{d : ⟨d, v⟩ ≤ 0 for all v}`.
     pub constraints: Vec<V3>,
     /// Entity id.
     pub source: u64,
-    /// Distance (mm) within which this vertex and the ends of its edges agree.
+    /// Largest distance (mm) between this vertex and the ends of its edges.
     pub deviation: f64,
-    /// Carries quasi-LMDs only.
+    /// Whether the vertex carries quasi-LMDs only.
     pub quasi_only: bool,
 }
 
-/// Which feature an area is a piece of.
+/// The feature of which an area is a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Feature {
     /// A supermaximal face.
@@ -336,7 +339,8 @@ pub struct Area {
     pub feature: Feature,
     /// Parameters: the rectangle for a face, `[u0, u1]` = `[t0, t1]` for an edge, zeros for a vertex.
     pub rect: Rect,
-    /// Conservative cone around the polars of all its points; no generators: all directions.
+    /// Conservative cone around the polars of all points of the area; without generators it contains all
+    /// directions.
     pub cone: PolyCone,
 }
 
@@ -347,10 +351,10 @@ pub struct Node {
     pub obb: Obb,
     /// Conservative cone around the polars.
     pub cone: RevolutionCone,
-    /// Bits of [`FeatureType`](crate::FeatureType) present below.
+    /// Union of the bits of all [`FeatureType`](crate::FeatureType)s below the node.
     pub types: u16,
-    /// Leaf: index of the area with the top bit set. Inner: index of the first child, the second is next to
-    /// it.
+    /// For a leaf, the index of its area with the top bit set. For an inner node, the index of its first
+    /// child, which the second one follows.
     pub link: u32,
 }
 
@@ -385,16 +389,16 @@ impl Record for Feature {
 }
 
 impl Node {
-    /// Top bit of `link`.
+    /// Bit of `link` that marks a leaf.
     pub const LEAF: u32 = 1 << 31;
 
-    /// The area of a leaf.
+    /// Returns the area of a leaf, `None` for an inner node.
     #[must_use]
     pub fn area(&self) -> Option<AreaId> {
         (self.link & Self::LEAF != 0).then_some(AreaId(self.link & !Self::LEAF))
     }
 
-    /// The children of an inner node.
+    /// Returns the children of an inner node, `None` for a leaf.
     #[must_use]
     pub fn children(&self) -> Option<[NodeId; 2]> {
         (self.link & Self::LEAF == 0).then(|| [self.link, self.link + 1].map(NodeId))

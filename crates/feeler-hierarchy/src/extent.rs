@@ -1,8 +1,9 @@
-//! How far a solid reaches along any direction, from its exact geometry, and boxes from that.
+//! Extents of a solid along directions, computed from its exact geometry, and boxes derived from them.
 //!
-//! The nodes are opened from the farthest box on, until no box that is left reaches beyond a point that has
-//! been found. Of leaves, vertices and edges answer for themselves, faces for where they are level. What
-//! needs no answer: concave edges (the solid goes on beyond them) and borders between faces of one surface.
+//! Nodes are opened in order of decreasing upper bounds, until no remaining box extends beyond a point
+//! that has been found. Leaves of vertices and edges give extents of their own; leaves of faces give
+//! those of the points whose normal is parallel to the direction. Concave edges and borders between faces
+//! of one surface have no leaves, because the solid extends beyond them.
 //!
 //! # Source
 //! MATH §18.
@@ -12,39 +13,42 @@ use crate::id::NodeId;
 use feeler_geom::{Aabb, Extent, Obb, P3, Pose, V3};
 use std::collections::BinaryHeap;
 
-/// Deviations up to this share of the solid's size are those of trimming curves that were fitted to an edge;
-/// larger ones are the file's own, and the solid may reach as much farther than its edges tell.
-const FITTED: f64 = 1e-7;
+/// Maximum deviation, relative to the solid's size, that is attributed to fitting trimming curves to an
+/// edge. Larger deviations come from the file: the solid may extend beyond its edges by as much, so they
+/// enlarge the extent. A larger value gives boxes that are too small, a smaller one gives looser boxes.
+const MAX_FIT_DEVIATION: f64 = 1e-7;
 
-/// Room (relative to the solid's size) that is left between the bounds of an extent in boxes.
-const TOL: f64 = 1e-8;
+/// Gap between the bounds of an extent, relative to the solid's size, at which the search for a box
+/// stops. A larger value gives looser boxes, a smaller one takes more time.
+const BOX_TOL: f64 = 1e-8;
 
-/// A node by how far its box reaches.
-struct Open {
+/// A node of the search, ordered by the upper bound of its box's extent.
+struct OpenNode {
     upper: f64,
     node: NodeId,
 }
 
-feeler_geom::ordered_by!(Open, |a, b| a.upper.total_cmp(&b.upper).then(b.node.cmp(&a.node)));
+feeler_geom::ordered_by!(OpenNode, |a, b| a.upper.total_cmp(&b.upper).then(b.node.cmp(&a.node)));
 
-/// How far a solid reaches along a unit direction in its own coordinates: to rounding where lines, conics and
-/// canonical surfaces decide, to `tol` (mm) where splines do. [`Extent::upper`] is proven, up to the
-/// deviations of trims that the preparation fitted itself. Larger deviations, those of the file, are added to
-/// it. `None` for a hierarchy without nodes.
+/// Computes the extent of a solid along a unit direction in the solid's own frame. The bounds agree to
+/// rounding if lines, conics or canonical surfaces decide, and to `tol` (mm) if splines do.
+/// [`Extent::upper`] is a proven bound, except for deviations of trims that the preparation fitted
+/// itself; larger deviations, which come from the file, are added to it. Returns `None` for a hierarchy
+/// without nodes.
 #[must_use]
 pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
     let root = h.nodes.first()?;
-    let fitted = FITTED * 2.0 * root.obb.radius();
+    let fitted = MAX_FIT_DEVIATION * 2.0 * root.obb.radius();
     let beyond = |deviation: f64| if deviation > fitted { deviation } else { 0.0 };
-    let mut open = BinaryHeap::from([Open { upper: reach(&root.obb, d), node: NodeId(0) }]);
-    // Faces come last: what edges and vertices reach spares most of the search on them.
+    let mut open = BinaryHeap::from([OpenNode { upper: reach(&root.obb, d), node: NodeId(0) }]);
+    // Faces are searched last, because the extents of edges and vertices prune most of them.
     let mut faces = BinaryHeap::new();
     let mut best: Option<Extent> = None;
     let mut upper = f64::NEG_INFINITY;
     while let Some(next) = open.pop().map(|o| (o, false)).or_else(|| faces.pop().map(|o| (o, true))) {
-        let (Open { upper: here, node }, at_faces) = next;
+        let (OpenNode { upper: here, node }, at_faces) = next;
         let floor = best.map_or(f64::NEG_INFINITY, |b| b.lower);
-        // What deviations have added is not undone by looking at more.
+        // Opening this node cannot lower the upper bound, which deviations may have enlarged.
         if here <= upper.max(floor) {
             if at_faces {
                 break;
@@ -55,7 +59,7 @@ pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
         let of = &h.nodes[node.index()];
         if let Some(children) = of.children() {
             open.extend(
-                children.map(|c| Open { upper: here.min(reach(&h.nodes[c.index()].obb, d)), node: c }),
+                children.map(|c| OpenNode { upper: here.min(reach(&h.nodes[c.index()].obb, d)), node: c }),
             );
             continue;
         }
@@ -73,13 +77,13 @@ pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
                 Some(Extent { upper: e.upper + beyond(deviation), ..e })
             }
             Feature::Face(_) if !at_faces => {
-                faces.push(Open { upper: here, node });
+                faces.push(OpenNode { upper: here, node });
                 None
             }
             Feature::Face(i) => {
                 let face = &h.faces[i.index()];
                 let e = Extent::of_face(&face.surface, &area.rect, &face.trim, d, floor, tol);
-                // The box holds the area, too.
+                // The box is a bound of the area, too.
                 e.map(|e| Extent { upper: e.upper.min(here).max(e.lower), ..e })
             }
         };
@@ -88,30 +92,32 @@ pub fn extent(h: &Hierarchy, d: &V3, tol: f64) -> Option<Extent> {
             best = Some(best.map_or(e, |b| b.or_farther(e)));
         }
     }
-    // Without anything that answers, the box does.
-    let none = Extent { lower: f64::NEG_INFINITY, upper: reach(&root.obb, d), point: root.obb.center };
-    Some(best.map_or(none, |b| Extent { upper: upper.max(b.lower), ..b }))
+    // If no feature has an extent, the box of the root bounds the solid.
+    let of_box = Extent { lower: f64::NEG_INFINITY, upper: reach(&root.obb, d), point: root.obb.center };
+    Some(best.map_or(of_box, |b| Extent { upper: upper.max(b.lower), ..b }))
 }
 
+/// Upper bound of the extent of a box along `d` (mm), including rounding.
 fn reach(obb: &Obb, d: &V3) -> f64 {
     let half: f64 = obb.axes.iter().zip(obb.half.iter()).map(|(a, h)| a.dot(d).abs() * h).sum();
     let size = obb.center.coords.amax() + obb.half.amax();
     obb.center.coords.dot(d) + half + 32.0 * f64::EPSILON * size
 }
 
-/// The box around a placed solid, along the axes that it is placed in: never smaller than the solid (as
-/// [`extent`] has it) and to 1e-6 of its size no larger. Empty for a hierarchy without nodes.
+/// Computes the axis-aligned box of a placed solid in the world frame. The box contains the solid, with
+/// the guarantee of [`extent`], and exceeds it by at most 1e-6 of its size. It is empty for a hierarchy
+/// without nodes.
 #[must_use]
 pub fn placed_box(h: &Hierarchy, pose: &Pose) -> Aabb {
     let Some(root) = h.nodes.first() else { return Aabb::empty() };
-    let tol = TOL * 2.0 * root.obb.radius();
+    let tol = BOX_TOL * 2.0 * root.obb.radius();
     let (mut min, mut max) = (P3::origin(), P3::origin());
     for k in 0..3 {
         let axis = V3::ith(k, 1.0);
         let d = pose.rotation.inverse_transform_vector(&axis);
         let (Some(up), Some(down)) = (extent(h, &d, tol), extent(h, &-d, tol)) else { return Aabb::empty() };
         let t = pose.translation.vector[k];
-        // The pose's own rounding.
+        // Rounding of the pose.
         let slack = 16.0 * f64::EPSILON * (t.abs() + root.obb.center.coords.amax() + root.obb.radius());
         (min[k], max[k]) = (t - down.upper - slack, t + up.upper + slack);
     }

@@ -1,4 +1,4 @@
-//! The file: header, checksum, payload; whole or absent.
+//! Encoding of `.feeler` files: header, checksum and payload.
 //!
 //! | bytes | header field, little-endian |
 //! |---|---|
@@ -14,25 +14,25 @@
 //! | 52..56 | instances |
 //! | 56..64 | areas of all solids |
 //!
-//! The payload is the [`Model`] in bincode with fixed-width little-endian integers; long lists of small
-//! records are runs of plain bytes in it ([`feeler_geom::bulk`]), so that loading is one validated copy. The
-//! codec is this module's private matter. A reader first compares lengths, then the checksum, then decodes
-//! under a limit of allocation, and last checks that the model is [well formed](crate::validate).
+//! The payload is the [`Model`] in bincode with fixed-width little-endian integers. Long lists of small
+//! records are runs of plain bytes in it ([`feeler_geom::bulk`]), so that loading is one validated copy.
+//! No other module depends on the codec. A reader first compares lengths, then the checksum, then decodes
+//! with an allocation limit, and finally checks that the model is [well formed](crate::validate).
 //!
 //! # Versions
 //!
-//! - The magic and the place of the version never change: every release can say whether a file is older or
-//!   newer.
-//! - [`FORMAT_VERSION`] goes up by one with every change to the bytes or to what they mean: a field added,
-//!   removed or moved, a number with another meaning, a rule of [`validate`](crate::validate) that files of
-//!   today break. It stays when only the numbers get better (tighter bounds, other trees): then the program's
-//!   version in the file differs.
-//! - A release reads and writes one version. A `.feeler` file is made from an input that is still there, so
-//!   there is no code for the versions of the past, each of which would be one more door to defend: an older
-//!   file is refused with the advice to prepare the input again, which `feeler preprocess` does by itself, a
-//!   newer one with the advice to update.
-//! - Before 1.0 any release may raise the version; from 1.0 on, a release that raises it raises its own minor
-//!   version, and the change log says so.
+//! - The magic and the offset of the version never change, so every release can report whether a file is
+//!   older or newer.
+//! - [`FORMAT_VERSION`] increases by one with every change to the bytes or to their meaning: a field
+//!   added, removed or moved, a number with another meaning, a rule of [`validate`](crate::validate) that
+//!   existing files violate. It stays the same when only the numbers improve (tighter bounds, other
+//!   trees); then the version of the program stored in the file differs.
+//! - A release reads and writes one version. A `.feeler` file is made from an input that still exists, so
+//!   code for past versions would only be additional attack surface. An older file is rejected with the
+//!   advice to prepare the input again, which `feeler preprocess` does by itself; a newer one is rejected
+//!   with the advice to update.
+//! - Before 1.0 any release may raise the version. From 1.0 on, a release that raises it increments its
+//!   own minor version, and the change log says so.
 
 use crate::data::{Hierarchy, Model};
 use crate::validate::{IllFormed, check_well_formed};
@@ -42,31 +42,35 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-/// Version of the format that this code writes, and the only one it reads.
+/// Format version that this code writes, and the only one that it reads.
 pub const FORMAT_VERSION: u32 = 6;
 
+/// First bytes of every file.
 const MAGIC: [u8; 8] = *b"FEELER\r\n";
-const HEADER: usize = 64;
+/// Length of the header in bytes.
+const HEADER_LEN: usize = 64;
+/// Width of a scalar in bytes.
 const SCALAR_WIDTH: u16 = 8;
+/// Code of the length unit millimetre.
 const UNIT_MM: u16 = 1;
 
-/// Why a file cannot be read or written. In every case nothing has been changed: a file is whole or absent.
+/// Reason why a file cannot be read or written. A failed write leaves the previous file unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// Something about the file at this path.
+    /// An error concerning the file at this path.
     #[error("{}: {source}", path.display())]
     At {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What about it.
+        /// The error.
         source: Box<FileError>,
     },
-    /// The file system refused.
+    /// An operation of the file system failed.
     #[error("cannot {action}: {source}")]
     Io {
-        /// What was tried.
+        /// The operation, as a verb phrase such as `read`.
         action: &'static str,
-        /// Why it failed.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The first bytes are not those of a feeler file.
@@ -75,44 +79,44 @@ pub enum FileError {
     /// The magic shows that line ends were translated.
     #[error("damaged by a transfer in text mode; copy the file again in binary mode")]
     TextMode,
-    /// Written by a later release.
+    /// The file was written by a later release.
     #[error(
         "written in format version {found}, newer than the supported version {supported}; update feeler, or \
-            prepare \
-         the input again with this version"
+         prepare the input again with this version"
     )]
     Newer {
-        /// Version of the file.
+        /// Format version of the file.
         found: u32,
-        /// Version of this code.
+        /// Format version of this code.
         supported: u32,
     },
-    /// Written by an earlier release whose format is no longer read.
+    /// The file was written by an earlier release, in a format that is not supported any more.
     #[error(
         "written in format version {found}, older than the supported version {supported}; prepare the input \
-            again \
-         with `feeler preprocess`"
+         again with `feeler preprocess`"
     )]
     Older {
-        /// Version of the file.
+        /// Format version of the file.
         found: u32,
-        /// Version of this code.
+        /// Format version of this code.
         supported: u32,
     },
     /// The file ends too early.
     #[error("truncated at byte {at} of {expected}; copy the file again, or prepare the input again")]
     Truncated {
-        /// Length found.
+        /// Length of the file.
         at: u64,
-        /// Length that the header announces, or the header's own.
+        /// Length stated by the header, or the length of a header.
         expected: u64,
     },
-    /// Bytes after the end of the payload.
-    #[error("{extra} bytes too many after byte {expected}")]
+    /// There are bytes after the end of the payload.
+    #[error(
+        "{extra} unexpected bytes after byte {expected}; copy the file again, or prepare the input again"
+    )]
     Trailing {
-        /// Length that the header announces.
+        /// Length stated by the header.
         expected: u64,
-        /// Bytes after it.
+        /// Number of bytes after it.
         extra: u64,
     },
     /// Some byte has changed since the file was written.
@@ -126,18 +130,18 @@ pub enum FileError {
         /// Checksum of the bytes.
         found: u64,
     },
-    /// A header field has a value that this code does not know.
-    #[error("header: unknown {field} {value}")]
+    /// A header field has an unsupported value.
+    #[error("header: unsupported {field} {value}")]
     Header {
         /// Name of the field.
         field: &'static str,
         /// Its value.
         value: u64,
     },
-    /// The payload is not an encoded model although its checksum is right.
+    /// The payload is not an encoded model although its checksum is correct.
     #[error("payload: {0}")]
     Payload(String),
-    /// The payload is a model that cannot be used.
+    /// The decoded model is not well formed.
     #[error("not well formed: {0}")]
     IllFormed(#[from] IllFormed),
 }
@@ -152,23 +156,23 @@ fn config() -> impl bincode::config::Config {
     bincode::config::standard().with_little_endian().with_fixed_int_encoding()
 }
 
-/// Whether bytes begin like a feeler file, whole or damaged.
+/// Returns whether the bytes begin like a feeler file, which may be damaged.
 #[must_use]
 pub fn is_feeler(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC[..6])
 }
 
-/// The bytes of a file for `model`. The same model always gives the same bytes.
+/// Encodes a model as the bytes of a file. Equal models give equal bytes.
 ///
 /// # Errors
-/// [`FileError::IllFormed`]: what could not be read again is not written.
+/// [`FileError::IllFormed`], because such a file could not be read again.
 pub fn encode(model: &Model) -> Result<Vec<u8>, FileError> {
     check_well_formed(model)?;
-    let mut bytes = vec![0; HEADER];
+    let mut bytes = vec![0; HEADER_LEN];
     bincode::serde::encode_into_std_write(model, &mut bytes, config())
         .map_err(|e| FileError::Payload(e.to_string()))?;
     let areas: usize = model.solids.iter().map(|s| s.areas.len()).sum();
-    let payload = (bytes.len() - HEADER) as u64;
+    let payload = (bytes.len() - HEADER_LEN) as u64;
     bytes[0..8].copy_from_slice(&MAGIC);
     bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
     bytes[12..14].copy_from_slice(&SCALAR_WIDTH.to_le_bytes());
@@ -184,28 +188,28 @@ pub fn encode(model: &Model) -> Result<Vec<u8>, FileError> {
 }
 
 fn count(n: usize) -> Result<u32, FileError> {
-    u32::try_from(n).map_err(|_| FileError::Payload(format!("{n} is more than a count can hold")))
+    u32::try_from(n).map_err(|_| FileError::Payload(format!("{n} entries are too many for a file")))
 }
 
-/// Writes the checksum into a header.
+/// Stores the checksum in the header.
 fn seal(bytes: &mut [u8]) {
     let sum = checksum(bytes);
     bytes[24..32].copy_from_slice(&sum.to_le_bytes());
 }
 
-/// The same file with another format version and a checksum to match: for tests of what readers say about it.
-/// Bytes too short to have a version are returned as they are.
+/// Returns the file with another format version and a matching checksum, for tests of how readers reject
+/// it. Bytes shorter than a header are returned unchanged.
 #[must_use]
 pub fn with_version(bytes: &[u8], version: u32) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
-    if bytes.len() >= HEADER {
+    if bytes.len() >= HEADER_LEN {
         bytes[8..12].copy_from_slice(&version.to_le_bytes());
         seal(&mut bytes);
     }
     bytes
 }
 
-/// Number of payload bytes that one solid's hierarchy takes.
+/// Returns the number of payload bytes of one solid's hierarchy.
 #[must_use]
 pub fn encoded_size(hierarchy: &Hierarchy) -> usize {
     struct Counter(usize);
@@ -219,12 +223,12 @@ pub fn encoded_size(hierarchy: &Hierarchy) -> usize {
         }
     }
     let mut counter = Counter(0);
-    // Plain data into a writer that takes everything: there is nothing to fail.
+    // Encoding plain data into a writer without errors cannot fail.
     let _ = bincode::serde::encode_into_std_write(hierarchy, &mut counter, config());
     counter.0
 }
 
-/// What the header says.
+/// Decoded header fields.
 struct Header {
     payload: u64,
     checksum: u64,
@@ -236,8 +240,8 @@ struct Header {
 }
 
 impl Header {
-    /// Reads as much of a header as there is, so that the message fits: what is too short may still be known
-    /// to be no feeler file at all.
+    /// Parses as much of a header as there is, so that the error is specific: bytes that are shorter than
+    /// a header may already differ from the magic.
     fn parse(bytes: &[u8]) -> Result<Self, FileError> {
         let known = bytes.len().min(MAGIC.len());
         if bytes[..known] != MAGIC[..known] {
@@ -246,7 +250,7 @@ impl Header {
         }
         if bytes.len() >= 12 {
             let version = u32::from_le_bytes(field(bytes, 8));
-            // Before anything else: a later format may have another header.
+            // The version is checked first because a later format may have another header.
             if version > FORMAT_VERSION {
                 return Err(FileError::Newer { found: version, supported: FORMAT_VERSION });
             }
@@ -254,8 +258,8 @@ impl Header {
                 return Err(FileError::Older { found: version, supported: FORMAT_VERSION });
             }
         }
-        if bytes.len() < HEADER {
-            return Err(FileError::Truncated { at: bytes.len() as u64, expected: HEADER as u64 });
+        if bytes.len() < HEADER_LEN {
+            return Err(FileError::Truncated { at: bytes.len() as u64, expected: HEADER_LEN as u64 });
         }
         let width = u16::from_le_bytes(field(bytes, 12));
         if width != SCALAR_WIDTH {
@@ -276,9 +280,9 @@ impl Header {
         })
     }
 
-    /// Compares the length of a whole file with what the header announces.
+    /// Checks the length of the whole file against the header.
     fn check_length(&self, len: u64) -> Result<(), FileError> {
-        let expected = self.payload.saturating_add(HEADER as u64);
+        let expected = self.payload.saturating_add(HEADER_LEN as u64);
         if len < expected {
             return Err(FileError::Truncated { at: len, expected });
         }
@@ -288,7 +292,7 @@ impl Header {
         Ok(())
     }
 
-    /// Compares a decoded model with what the header announces.
+    /// Checks a decoded model against the header.
     fn check_counts(&self, model: &Model) -> Result<(), FileError> {
         let areas: usize = model.solids.iter().map(|s| s.areas.len()).sum();
         let same = self.input_hash == model.input_hash
@@ -296,28 +300,24 @@ impl Header {
             && self.solids as usize == model.solids.len()
             && self.instances as usize == model.instances.len()
             && self.areas == areas as u64;
-        if same {
-            Ok(())
-        } else {
-            Err(FileError::Payload("does not hold what the header announces".to_owned()))
-        }
+        if same { Ok(()) } else { Err(FileError::Payload("the model differs from the header".to_owned())) }
     }
 }
 
-/// `N` bytes from `at` on, which are there.
+/// Reads `N` bytes at offset `at`, which must exist.
 fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut out = [0; N];
     out.copy_from_slice(&bytes[at..at + N]);
     out
 }
 
-/// The model in the bytes of a file.
+/// Decodes the model in the bytes of a file.
 ///
-/// Never panics, and allocates no more than a small multiple of the bytes' length (or about a megabyte, if
-/// that is more), whatever the bytes claim.
+/// Never panics. Allocates at most a small multiple of the number of bytes, or about a megabyte if that
+/// is more, whatever lengths the bytes state.
 ///
 /// # Errors
-/// All variants of [`FileError`] but [`FileError::At`] and [`FileError::Io`].
+/// Any variant of [`FileError`] except [`FileError::At`] and [`FileError::Io`].
 pub fn decode(bytes: &[u8]) -> Result<Model, FileError> {
     let header = Header::parse(bytes)?;
     header.check_length(bytes.len() as u64)?;
@@ -325,25 +325,25 @@ pub fn decode(bytes: &[u8]) -> Result<Model, FileError> {
     if found != header.checksum {
         return Err(FileError::Checksum { stored: header.checksum, found });
     }
-    let model = decode_payload(&bytes[HEADER..])?;
+    let model = decode_payload(&bytes[HEADER_LEN..])?;
     header.check_counts(&model)?;
     check_well_formed(&model)?;
     Ok(model)
 }
 
-/// Decodes under a limit. The codec takes a string's claimed length for granted before it compares it with
-/// what is there, and its limit must be a constant: hence classes of payload lengths, each limited to its own
-/// largest. Lists are safe of themselves: what is reserved for one at once is capped at a megabyte, and
-/// elements must be there.
+/// Decodes a payload with an allocation limit. The codec believes the stated length of a string before it
+/// compares it with the available bytes, and its limit must be a constant. Payload lengths are therefore
+/// divided into classes, each limited to its own maximum. Lists need no limit: the codec reserves at most
+/// a megabyte for one at once, and their elements must exist.
 fn decode_payload(payload: &[u8]) -> Result<Model, FileError> {
-    const CLASSES: [usize; 5] = [1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 31];
+    const LENGTH_CLASSES: [usize; 5] = [1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 31];
     match payload.len() {
-        n if n <= CLASSES[0] => decode_within::<{ CLASSES[0] }>(payload),
-        n if n <= CLASSES[1] => decode_within::<{ CLASSES[1] }>(payload),
-        n if n <= CLASSES[2] => decode_within::<{ CLASSES[2] }>(payload),
-        n if n <= CLASSES[3] => decode_within::<{ CLASSES[3] }>(payload),
-        n if n <= CLASSES[4] => decode_within::<{ CLASSES[4] }>(payload),
-        n => Err(FileError::Payload(format!("{n} bytes are more than this version reads"))),
+        n if n <= LENGTH_CLASSES[0] => decode_within::<{ LENGTH_CLASSES[0] }>(payload),
+        n if n <= LENGTH_CLASSES[1] => decode_within::<{ LENGTH_CLASSES[1] }>(payload),
+        n if n <= LENGTH_CLASSES[2] => decode_within::<{ LENGTH_CLASSES[2] }>(payload),
+        n if n <= LENGTH_CLASSES[3] => decode_within::<{ LENGTH_CLASSES[3] }>(payload),
+        n if n <= LENGTH_CLASSES[4] => decode_within::<{ LENGTH_CLASSES[4] }>(payload),
+        n => Err(FileError::Payload(format!("{n} bytes exceed the maximum of 2 GiB"))),
     }
 }
 
@@ -351,23 +351,26 @@ fn decode_within<const LIMIT: usize>(payload: &[u8]) -> Result<Model, FileError>
     let config =
         bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<LIMIT>();
     let (model, read) = bincode::serde::decode_from_slice::<Model, _>(payload, config)
-        .map_err(|e| FileError::Payload(in_words(&e)))?;
+        .map_err(|e| FileError::Payload(codec_message(&e)))?;
     if read != payload.len() {
         let left = payload.len() - read;
-        return Err(FileError::Payload(format!("{left} bytes are left over after byte {}", HEADER + read)));
+        return Err(FileError::Payload(format!(
+            "{left} bytes follow the model, from byte {}",
+            HEADER_LEN + read
+        )));
     }
     Ok(model)
 }
 
-fn in_words(error: &DecodeError) -> String {
+fn codec_message(error: &DecodeError) -> String {
     match error {
         DecodeError::UnexpectedEnd { .. } => "ends inside a record".to_owned(),
-        DecodeError::LimitExceeded => "a length is larger than the file".to_owned(),
+        DecodeError::LimitExceeded => "a stated length exceeds the file".to_owned(),
         DecodeError::Utf8 { .. } => "a text is not UTF-8".to_owned(),
-        DecodeError::InvalidBooleanValue(value) => format!("{value} is neither true nor false"),
-        DecodeError::OutsideUsizeRange(n) => format!("{n} is more than a length can be"),
+        DecodeError::InvalidBooleanValue(value) => format!("{value} is not a boolean"),
+        DecodeError::OutsideUsizeRange(n) => format!("the length {n} is too large"),
         DecodeError::UnexpectedVariant { type_name, found, .. } => {
-            format!("{found} is no variant of {type_name}")
+            format!("{found} is not a variant of {type_name}")
         }
         DecodeError::Other(text) => (*text).to_owned(),
         DecodeError::OtherString(text) => text.clone(),
@@ -375,12 +378,12 @@ fn in_words(error: &DecodeError) -> String {
     }
 }
 
-/// Reads a file.
+/// Reads and decodes a `.feeler` file.
 ///
 /// The header is checked before the rest is read.
 ///
 /// # Errors
-/// As [`decode`], or [`FileError::Io`]; with the path.
+/// The errors of [`decode`] and [`FileError::Io`], inside [`FileError::At`] with the path.
 pub fn read_model(path: &Path) -> Result<Model, FileError> {
     read_bytes(path).and_then(|bytes| decode(&bytes)).map_err(|e| e.at(path))
 }
@@ -389,18 +392,19 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
     let read = |source| FileError::Io { action: "read", source };
     let file = File::open(path).map_err(|source| FileError::Io { action: "open", source })?;
     let mut bytes = Vec::new();
-    (&file).take(HEADER as u64).read_to_end(&mut bytes).map_err(read)?;
+    (&file).take(HEADER_LEN as u64).read_to_end(&mut bytes).map_err(read)?;
     let header = Header::parse(&bytes)?;
     header.check_length(file.metadata().map_err(read)?.len())?;
     (&file).read_to_end(&mut bytes).map_err(read)?;
     Ok(bytes)
 }
 
-/// Writes a file: to a temporary one in the same folder, which then takes the name. On failure what was at
-/// `path` before stays, and nothing is left behind. Returns the number of bytes.
+/// Encodes and writes a `.feeler` file; returns the number of bytes. The bytes go to a temporary file in
+/// the same folder, which is then renamed. On failure the previous file at `path` stays, and no temporary
+/// file remains.
 ///
 /// # Errors
-/// [`FileError::IllFormed`] and [`FileError::Io`]; with the path.
+/// [`FileError::IllFormed`] and [`FileError::Io`], inside [`FileError::At`] with the path.
 pub fn write_model(path: &Path, model: &Model) -> Result<u64, FileError> {
     let write = || {
         let bytes = encode(model)?;
@@ -414,23 +418,23 @@ impl Model {
     /// Reads a `.feeler` file.
     ///
     /// # Errors
-    /// As [`read_model`].
+    /// See [`read_model`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, FileError> {
         read_model(path.as_ref())
     }
 
-    /// A model from the bytes of a `.feeler` file.
+    /// Decodes a model from the bytes of a `.feeler` file.
     ///
     /// # Errors
-    /// As [`Model::read`], without a path.
+    /// See [`Model::read`]; the errors have no path.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FileError> {
         decode(bytes)
     }
 
-    /// The bytes of a `.feeler` file. The same model always gives the same bytes.
+    /// Encodes the model as the bytes of a `.feeler` file. Equal models give equal bytes.
     ///
     /// # Errors
-    /// As [`Model::write`], without a path.
+    /// See [`Model::write`]; the errors have no path.
     pub fn to_bytes(&self) -> Result<Vec<u8>, FileError> {
         encode(self)
     }
@@ -438,22 +442,23 @@ impl Model {
     /// Writes a `.feeler` file; returns the number of bytes.
     ///
     /// # Errors
-    /// As [`write_model`].
+    /// See [`write_model`].
     pub fn write(&self, path: impl AsRef<Path>) -> Result<u64, FileError> {
         write_model(path.as_ref(), self)
     }
 }
 
-/// Checksum of a file but for the field that holds it.
+/// Checksum of a file, with its own field counted as 0.
 ///
-/// Words go in turn into one of several states, so that a processor can work on them at the same time, each
-/// through a step that is one-to-one in the state and in the word; so do the states into the last one. A
-/// change within one word thus always changes the result; other changes slip through once in 2⁶⁴.
+/// Words are distributed in turn over several states, which a processor can update in parallel. Each
+/// update is one-to-one in the state and in the word, and so is the final combination of the states. A
+/// change within one word therefore always changes the checksum; other changes go unnoticed with a
+/// probability of 2⁻⁶⁴.
 fn checksum(bytes: &[u8]) -> u64 {
     const LANES: usize = 4;
     fn step(state: u64, word: u64) -> u64 {
-        // An odd multiplier (the golden ratio's fraction) mixes upwards, the shift downwards; both can be
-        // undone.
+        // The odd multiplier (the golden ratio's fraction) mixes upwards, the shift downwards; both are
+        // invertible.
         const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
         let mixed = (state ^ word).wrapping_mul(ODD);
         mixed ^ (mixed >> 29)
@@ -464,7 +469,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     let (blocks, rest) = words.as_chunks::<LANES>();
     for (i, block) in blocks.iter().enumerate() {
         for (k, (state, w)) in states.iter_mut().zip(block).enumerate() {
-            // The fourth word is where the checksum goes.
+            // The fourth word is the checksum field.
             *state = step(*state, if i == 0 && k == 3 { 0 } else { word(w) });
         }
     }

@@ -80,7 +80,7 @@ fn near<T>(shape: T) -> NearCanonical<T> {
     NearCanonical { shape, outward: true, deviation: 1e-5, angle: 1e-4, curvature: 1e-3 }
 }
 
-/// A solid with one area a feature.
+/// A solid with one area for each feature.
 pub(crate) fn hierarchy() -> Hierarchy {
     let sources = |i: u64| vec![(100 + i, None), (200 + i, (i == 0).then(trim))];
     let faces: Vec<Face> = surfaces()
@@ -141,14 +141,14 @@ pub(crate) fn hierarchy() -> Hierarchy {
             centroid: [0.5, 0.25, -0.125],
             tensor: [[3.0, -0.5, 0.25], [-0.5, 4.0, 0.0], [0.25, 0.0, 5.0]],
         }),
-        wall: 0.75,
+        min_thickness: 0.75,
         ..SolidInfo::default()
     };
     let hull = Obb::fit(&[P3::origin(), P3::new(1.0, 2.0, 3.0)]).corners().to_vec();
     Hierarchy { info, faces, edges, vertices: vec![vertex], areas, nodes, hull }
 }
 
-/// A tree over areas 0, 1, …, each left child a leaf.
+/// A tree over areas 0, 1, …, in which each left child is a leaf.
 pub(crate) fn chain(n_areas: usize) -> Vec<Node> {
     let obb = Obb::fit(&[P3::origin(), P3::new(1.0, 2.0, 3.0)]);
     let node = |link: usize| Node {

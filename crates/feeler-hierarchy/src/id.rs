@@ -1,8 +1,8 @@
-//! Numbers of the parts of a hierarchy, each with its own type, so that none can stand for another.
+//! Indices of the parts of a hierarchy, each with its own type so that they cannot be confused.
 
 use serde::{Deserialize, Serialize};
 
-/// Defines numbers that differ in type only.
+/// Defines index types that differ in name only.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
@@ -10,16 +10,16 @@ macro_rules! ids {
         pub struct $name(pub u32);
 
         impl $name {
-            /// That of the `n`-th one of a list.
+            /// Index of entry `n` of a list.
             ///
             /// # Panics
-            /// For 2³² and more, which no file holds.
+            /// If `n` is 2³² or more; no file contains that many entries.
             #[must_use]
             pub fn new(n: usize) -> Self {
                 Self(feeler_geom::count::index(n))
             }
 
-            /// Where it stands in the list of all.
+            /// Index into the list of all parts of this kind.
             #[must_use]
             #[inline]
             pub fn index(self) -> usize {
@@ -36,14 +36,14 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A supermaximal face.
+    /// Index of a supermaximal face.
     FaceId;
-    /// A supermaximal edge.
+    /// Index of a supermaximal edge.
     EdgeId;
-    /// A vertex.
+    /// Index of a vertex.
     VertexId;
-    /// An area.
+    /// Index of an area.
     AreaId;
-    /// A node of a tree over areas.
+    /// Index of a node of a tree over areas.
     NodeId;
 }

@@ -1,7 +1,8 @@
 //! The data of a `.feeler` file and its encoding.
 //!
-//! [`Model`] is everything one input gives: distinct solids with their hierarchies, and their instances. The
-//! geometric types are feeler-geom's own: one form is stored, validated and read by the runtime.
+//! [`Model`] is the content of one input: distinct solids with their hierarchies, and their instances.
+//! The geometric types are those of feeler-geom, which are stored, validated and read by the runtime in
+//! one form.
 
 pub mod data;
 pub mod extent;

@@ -1,4 +1,4 @@
-//! Which types of features can meet in a minimum of the distance at all.
+//! Masks of the feature types between which a minimum of the distance can exist.
 //!
 //! # Source
 //! BREP §2.2, Tables 2.1 and 2.2; MATH §4.
@@ -16,30 +16,31 @@
 //! | convex sphere S+ | +, + | | concave torus T− | −, any |
 //! | convex torus T+ | +, any | | | |
 //!
-//! A straight edge is C+, a curved edge T+ and a vertex S+ of radius → 0. A free form has any signs.
+//! Straight edges are C+, curved edges T+ and vertices S+, each of radius → 0. A free form can have any
+//! signs.
 //!
-//! **Strict** (M ≻ 0 for some choice). Impossible
-//! - (i) when both have no positive curvature (P, C−, S− among themselves): M ⪯ 0;
-//! - (ii) when one has a direction of curvature 0 along which the other one, at any angle, has no positive
-//!   curvature: P × C+ (along the axis), C+ × C−, C+ × S−: `xᵀMx ≤ 0` there;
-//! - (iii) T− against P, C−, S−: `xᵀMx < 0` along the tube's own section.
+//! **Strict** (M ≻ 0 for some choice). This is impossible
+//! - (i) if neither type has a positive curvature (P, C−, S− among themselves): M ⪯ 0;
+//! - (ii) if one type has a direction of curvature 0 along which the other one, at any angle, has no
+//!   positive curvature: P × C+ (along the axis), C+ × C−, C+ × S−: `xᵀMx ≤ 0` there;
+//! - (iii) for T− with P, C−, S−: `xᵀMx < 0` along the section of the tube.
 //!
-//! All others are possible: C+ × C+, C+ × T− and T− × T− crossed (`diag(−1, 2) + diag(2, −1) ≻ 0`; Table 2.2
-//! clears the last one wrongly), S+ and T+ by being small enough against anything.
+//! All other pairs are possible: C+ × C+, C+ × T− and T− × T− crossed (`diag(−1, 2) + diag(2, −1) ≻ 0`;
+//! Table 2.2 clears the last pair wrongly), and S+ and T+ with any type if they are small enough.
 //!
-//! **Conformal** (M ⪰ 0 and singular for some choice: a minimum that is not strict; a singular `I + d S` is
-//! no minimum between faces since the coupling −I is regular). The values of the smallest eigenvalue over all
-//! choices form an interval, so it misses 0 only
-//! - (iv) when M ⪰ 0 is impossible: S− against P, C±, S−, T−; C− against P, C−, T−; P × T−: one direction has
-//!   a negative curvature on one side and none positive on the other (for C+ × S− its axis);
-//! - (v) when a minimum is always strict: S+ against P, C+, S+: `M ⪰ S+ ≻ 0`.
+//! **Conformal** (M ⪰ 0 and singular for some choice: a minimum that is not strict; a singular `I + d S`
+//! gives no minimum between faces, since the coupling −I is regular). The values of the smallest
+//! eigenvalue over all choices form an interval, so it misses 0 only
+//! - (iv) if M ⪰ 0 is impossible: S− with P, C±, S−, T−; C− with P, C−, T−; P × T−: in one direction, one
+//!   type has a negative curvature and the other no positive one (for C+ × S− the axis);
+//! - (v) if a minimum is always strict: S+ with P, C+, S+: `M ⪰ S+ ≻ 0`.
 //!
-//! For edges and vertices the conclusions are the same (checked with their own Hessians in the tests): a
-//! vertex or a straight edge at the centre of a sphere, on a cylinder's axis and so on included.
+//! The conclusions hold for edges and vertices, too (the tests check them with their own Hessians),
+//! including a vertex or a straight edge at the centre of a sphere or on the axis of a cylinder.
 
 use feeler_geom::{Curve, Surface};
 
-/// Type of a feature; its value is the number of its bit in node unions.
+/// Type of a feature; the value is the number of its bit in unions of types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum FeatureType {
@@ -47,18 +48,18 @@ pub enum FeatureType {
     Plane,
     /// Cylinder with the material inside.
     ConvexCylinder,
-    /// Bore.
+    /// Cylinder with the material outside (a bore).
     ConcaveCylinder,
     /// Cone with the material inside.
     ConvexCone,
-    /// Conical hole.
+    /// Cone with the material outside (a conical hole).
     ConcaveCone,
-    /// Ball.
+    /// Sphere with the material inside.
     ConvexSphere,
-    /// Spherical cavity.
+    /// Sphere with the material outside (a cavity).
     ConcaveSphere,
-    /// Torus with the material inside the tube (both sheets of a spindle torus with the material on the
-    /// tube's side).
+    /// Torus with the material inside the tube. Both sheets of a spindle torus are of this type if the
+    /// material is on the tube's side.
     ConvexTorus,
     /// Torus with the material outside the tube.
     ConcaveTorus,
@@ -74,10 +75,10 @@ pub enum FeatureType {
 
 use FeatureType as T;
 
-/// Number of types.
-const N: usize = 13;
+/// Number of feature types.
+const NUM_TYPES: usize = 13;
 
-/// Union of several types.
+/// Returns the union of the bits of several types.
 const fn union(types: &[T]) -> u16 {
     let mut bits = 0;
     let mut i = 0;
@@ -88,7 +89,7 @@ const fn union(types: &[T]) -> u16 {
     bits
 }
 
-const ALL: u16 = (1 << N) - 1;
+const ALL: u16 = (1 << NUM_TYPES) - 1;
 const CONVEX_RULED: u16 = union(&[T::ConvexCylinder, T::ConvexCone, T::StraightEdge]);
 const CONCAVE_RULED: u16 = union(&[T::ConcaveCylinder, T::ConcaveCone]);
 const ROUND: u16 = union(&[T::ConvexSphere, T::Vertex]);
@@ -98,7 +99,7 @@ const GROOVE: u16 = T::ConcaveTorus.bit();
 
 impl FeatureType {
     /// All types in the order of their bits.
-    pub const ALL: [Self; N] = [
+    pub const ALL: [Self; NUM_TYPES] = [
         T::Plane,
         T::ConvexCylinder,
         T::ConcaveCylinder,
@@ -114,17 +115,18 @@ impl FeatureType {
         T::FreeForm,
     ];
 
-    /// The bits of all faces.
+    /// Union of the bits of all types of faces.
     pub const FACES: u16 = ALL & !union(&[T::StraightEdge, T::CurvedEdge, T::Vertex]);
 
-    /// The bit of this type.
+    /// Returns the bit of this type.
     #[must_use]
     pub const fn bit(self) -> u16 {
         1 << self as u8
     }
 
-    /// The type of a face; `outward`: the outward normal is the natural one, which on the inner sheet of a
-    /// spindle torus ([`on_inner_sheet`](feeler_geom::trim::on_inner_sheet)) points into the tube.
+    /// Returns the type of a face. `outward` is whether the outward normal is the natural one; on the
+    /// inner sheet of a spindle torus ([`on_inner_sheet`](feeler_geom::trim::on_inner_sheet)) the natural
+    /// normal points into the tube.
     #[must_use]
     pub fn of_surface(surface: &Surface, outward: bool, on_inner_sheet: bool) -> Self {
         let choose = |convex, concave| if outward { convex } else { concave };
@@ -139,7 +141,7 @@ impl FeatureType {
         }
     }
 
-    /// The type of an edge.
+    /// Returns the type of an edge.
     #[must_use]
     pub fn of_curve(curve: &Curve) -> Self {
         match curve {
@@ -148,7 +150,8 @@ impl FeatureType {
         }
     }
 
-    /// Types that can meet this one in a strict minimum. The numbers refer to the module's derivation.
+    /// Returns the types with which this one can have a strict minimum. Numbers in the code refer to the
+    /// module's derivation.
     #[must_use]
     pub const fn strict_mask(self) -> u16 {
         let cleared = match self {
@@ -167,8 +170,8 @@ impl FeatureType {
         ALL & !cleared
     }
 
-    /// Types that can meet this one in a minimum that is not strict. The numbers refer to the module's
-    /// derivation.
+    /// Returns the types with which this one can have a minimum that is not strict. Numbers in the code
+    /// refer to the module's derivation.
     #[must_use]
     pub const fn conformal_mask(self) -> u16 {
         let cleared = match self {
@@ -187,29 +190,30 @@ impl FeatureType {
     }
 }
 
-/// The masks of all types, to be indexed by bit number.
-const STRICT: [u16; 16] = {
+/// Strict masks, indexed by bit number; those of has_unknown_bits bits allow all types.
+const STRICT_MASKS: [u16; 16] = {
     let mut table = [ALL; 16];
     let mut i = 0;
-    while i < N {
+    while i < NUM_TYPES {
         table[i] = T::ALL[i].strict_mask();
         i += 1;
     }
     table
 };
 
-const CONFORMAL: [u16; 16] = {
+/// Conformal masks, indexed by bit number; those of has_unknown_bits bits allow all types.
+const CONFORMAL_MASKS: [u16; 16] = {
     let mut table = [ALL; 16];
     let mut i = 0;
-    while i < N {
+    while i < NUM_TYPES {
         table[i] = T::ALL[i].conformal_mask();
         i += 1;
     }
     table
 };
 
-/// Whether some type of one union can meet some type of the other.
-fn meets(table: &[u16; 16], a: u16, b: u16) -> bool {
+/// Returns whether the masks allow any type of `a` with any type of `b`.
+fn any_allowed(table: &[u16; 16], a: u16, b: u16) -> bool {
     let mut rest = a;
     while rest != 0 {
         if table[rest.trailing_zeros() as usize] & b != 0 {
@@ -220,21 +224,21 @@ fn meets(table: &[u16; 16], a: u16, b: u16) -> bool {
     false
 }
 
-/// Whether features with these types (unions of [`FeatureType::bit`]) can have a strict minimum of their
-/// distance. Unknown bits are compatible with everything.
+/// Returns whether features with these types (unions of [`FeatureType::bit`]) can have a strict minimum
+/// of their distance. Unknown bits are compatible with everything.
 #[must_use]
 pub fn strict_compatible(types_a: u16, types_b: u16) -> bool {
-    meets(&STRICT, types_a, types_b) || unknown(types_a, types_b)
+    any_allowed(&STRICT_MASKS, types_a, types_b) || has_unknown_bits(types_a, types_b)
 }
 
-/// Whether features with these types can have a minimum that is not strict (conformal). A pair of features
-/// may be culled only when this and [`strict_compatible`] both say no.
+/// Returns whether features with these types can have a minimum that is not strict (conformal). A pair of
+/// features may be culled only if both this function and [`strict_compatible`] return `false`.
 #[must_use]
 pub fn conformal_compatible(types_a: u16, types_b: u16) -> bool {
-    meets(&CONFORMAL, types_a, types_b) || unknown(types_a, types_b)
+    any_allowed(&CONFORMAL_MASKS, types_a, types_b) || has_unknown_bits(types_a, types_b)
 }
 
-fn unknown(a: u16, b: u16) -> bool {
+fn has_unknown_bits(a: u16, b: u16) -> bool {
     ((a | b) & !ALL) != 0 && a != 0 && b != 0
 }
 

@@ -1,4 +1,4 @@
-//! A piece of a plane as a hierarchy: what stands in for walls that have no end.
+//! Hierarchy of a square piece of a plane, which represents an infinite wall.
 
 use crate::data::{Area, Face, Feature, Hierarchy, Node, SolidInfo};
 use crate::id::FaceId;
@@ -6,12 +6,13 @@ use crate::mask::FeatureType;
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
 use feeler_geom::{Frame, Obb, P2, P3, PolyCone, Rect, RevolutionCone, Surface, V3};
 
-/// What a piece of a trim names that follows no edge.
+/// Edge index of trim pieces that belong to no edge.
 const NO_EDGE: u32 = u32::MAX;
 
-/// A square of the plane z = 0 about the origin, so far (mm) to each side, with half as much material below.
-/// It has one face and nothing else, no edges and no corners: minima are those of the plane, as long as they
-/// are inside the square. None where that is no length.
+/// Creates the hierarchy of a square of the plane z = 0, which extends by `half` (mm) from the origin to
+/// each side, with material below to a depth of `half / 2`. It has one face and no edges or vertices, so
+/// minima are those of the plane as long as they lie inside the square. Returns `None` unless `half` is
+/// positive and finite.
 #[must_use]
 pub fn plane(half: f64) -> Option<Hierarchy> {
     let frame = Frame::from_z(P3::origin(), V3::z(), Some(V3::x()))?;
@@ -35,7 +36,7 @@ pub fn plane(half: f64) -> Option<Hierarchy> {
         bbox_max: [half, half, 0.0],
         area: wide * wide,
         volume: wide * wide * deep,
-        wall: f64::INFINITY,
+        min_thickness: f64::INFINITY,
         source_counts: [1, 0, 0],
         faces_by_type: [1, 0, 0, 0, 0, 0],
         supermaximal: [1, 0],

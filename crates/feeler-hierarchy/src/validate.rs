@@ -1,8 +1,9 @@
 //! Checks that a decoded model is well formed.
 //!
-//! A checksum is no proof of good will: after these checks every index and count is in range and every number
-//! is finite and of a sensible size, so that the code that reads a model need not look again. Tightness and
-//! containment of the bounds are not checked here; they belong to the tests of the preparation.
+//! A correct checksum does not make a file trustworthy. After these checks every index and count is in
+//! range and every number is finite and of a sensible magnitude, so code that uses a model need not check
+//! again. Tightness and containment of the bounds are not checked here but by the tests of the
+//! preparation.
 
 use crate::data::{
     Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical, Node, Vertex,
@@ -13,37 +14,40 @@ use feeler_geom::{Curve, Frame, Obb, PolyCone, Rect, RevolutionCone, Surface, V3
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::fmt::Display;
 
-/// Largest depth of a hierarchy's tree, the root counting as 1; what fixed stacks of traversals may rely on.
+/// Maximum depth of a hierarchy's tree, with the root at depth 1. Traversals with stacks of fixed size
+/// rely on it; a larger value needs larger stacks, a smaller one rejects deep trees.
 pub const MAX_DEPTH: u32 = 64;
 
-/// Largest magnitude of any length or parameter. No model comes near it, and products of a few such numbers
-/// stay finite.
+/// Maximum magnitude of any length (mm) or parameter in a file. No model comes near it, and products of a
+/// few such numbers stay finite; with a larger value they could overflow.
 pub const MAX_NUMBER: f64 = 1e30;
 
-/// How far axes may be from unit length and from right angles.
+/// Maximum error of the squared length of axes and unit quaternions, and maximum deviation of axes from
+/// right angles. A larger value accepts skewed frames, a smaller one rejects files with rounded numbers.
 const AXIS_TOL: f64 = 1e-6;
 
-/// Periodic parameters stay below this many periods, so that wrapping keeps half of its digits.
-const MAX_TURNS: f64 = 1e9;
+/// Maximum magnitude of periodic parameters, in periods. Up to this value wrapping keeps about half of
+/// the digits; a larger value leaves fewer.
+const MAX_PERIODS: f64 = 1e9;
 
-/// What is wrong with a model, and where.
+/// A defect of a model and its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{at}: {what}")]
 pub struct IllFormed {
-    /// The offending part, from the outside in: `solid 0: face 12: surface`.
+    /// The defective part, from the outside in: `solid 0: face 12: surface`.
     pub at: String,
-    /// What is wrong with it.
+    /// Description of the defect.
     pub what: String,
 }
 
 type Check = Result<(), IllFormed>;
 
-/// Checks a whole model: every index and count in range, all numbers finite, frames orthonormal, radii and
-/// weights positive, breaks and ranges increasing, control point counts right, and each tree a tree of at
-/// most [`MAX_DEPTH`] levels with every node and area reached exactly once.
+/// Checks a whole model: indices and counts are in range, numbers are finite, frames are orthonormal,
+/// radii and weights are positive, breaks and ranges increase, and the numbers of control points match.
+/// Each tree has at most [`MAX_DEPTH`] levels, and every node and area is reached exactly once.
 ///
 /// # Errors
-/// The first thing found wrong.
+/// The first defect found.
 pub fn check_well_formed(model: &Model) -> Check {
     require(model.options.flatness > 0.0 && sized(model.options.flatness), "flatness must be positive")
         .at("options")?;
@@ -67,15 +71,16 @@ pub fn check_well_formed(model: &Model) -> Check {
 /// Checks one solid's hierarchy; see [`check_well_formed`].
 ///
 /// # Errors
-/// The first thing found wrong.
+/// The first defect found.
 pub fn check_hierarchy(h: &Hierarchy) -> Check {
     let info = &h.info;
     let facts = [info.area, info.volume, info.max_trim_deviation];
     require(facts.iter().chain(&info.bbox_min).chain(&info.bbox_max).all(|x| sized(*x)), NOT_FINITE)
         .at("facts")?;
     check_inertia(info.inertia.as_ref()).at("inertia")?;
-    // Infinite where nothing is opposite.
-    require(info.wall >= 0.0, "must be a length or infinite").at("wall")?;
+    // The thickness is infinite if no faces are opposite to each other.
+    require(info.min_thickness >= 0.0, "must be a length that is not negative, or infinite")
+        .at("min_thickness")?;
     require(h.hull.iter().all(|p| sized_vec(&p.coords)), NOT_FINITE).at("hull")?;
     for (i, face) in h.faces.iter().enumerate() {
         check_face(face).at(format_args!("face {i}"))?;
@@ -93,17 +98,17 @@ pub fn check_hierarchy(h: &Hierarchy) -> Check {
         check_obb(&node.obb).and_then(|()| check_cone(&node.cone)).at(format_args!("node {i}"))?;
     }
     check_tree(&h.nodes, h.areas.len()).at("tree")?;
-    require(h.hull.is_empty() == h.nodes.is_empty(), "a tree and a hull belong together").at("hull")
+    require(h.hull.is_empty() == h.nodes.is_empty(), "a hull is needed exactly if there are nodes").at("hull")
 }
 
-const NOT_FINITE: &str = "a number is not finite or out of all proportion";
+const NOT_FINITE: &str = "a number is not finite, or larger than 1e30";
 
-/// Adds where to what.
-trait At {
+/// Adds the location to a defect.
+trait AtLocation {
     fn at(self, place: impl Display) -> Self;
 }
 
-impl At for Check {
+impl AtLocation for Check {
     fn at(self, place: impl Display) -> Self {
         self.map_err(|e| {
             let at = if e.at.is_empty() { place.to_string() } else { format!("{place}: {}", e.at) };
@@ -116,7 +121,7 @@ fn require(holds: bool, what: &str) -> Check {
     if holds { Ok(()) } else { Err(IllFormed { at: String::new(), what: what.to_owned() }) }
 }
 
-/// Finite and of a sensible size; false for NaN.
+/// Returns whether a number is finite and at most [`MAX_NUMBER`] in magnitude.
 fn sized(x: f64) -> bool {
     x.abs() <= MAX_NUMBER
 }
@@ -137,7 +142,7 @@ fn check_inertia(inertia: Option<&Inertia>) -> Check {
 }
 
 fn check_instance(instance: &Instance, n_solids: usize) -> Check {
-    require((instance.solid as usize) < n_solids, "names a solid that is not there")?;
+    require((instance.solid as usize) < n_solids, "refers to a missing solid")?;
     check_motion(&instance.translation, &instance.rotation)
 }
 
@@ -147,14 +152,15 @@ fn check_motion(translation: &[f64; 3], rotation: &[f64; 4]) -> Check {
     require((norm_sq - 1.0).abs() <= AXIS_TOL, "must be a unit quaternion").at("rotation")
 }
 
-/// Parents come first, so the components are trees; every instance is in one at most.
+/// Checks that parents come first, so that the components form trees, and that every instance is in at
+/// most one.
 fn check_component(component: &Component, index: usize, placed: &mut [bool]) -> Check {
     let parent_first = component.parent.is_none_or(|p| (p as usize) < index);
-    require(parent_first, "its parent does not come before it")?;
+    require(parent_first, "must come after its parent")?;
     for i in &component.instances {
         let seen = placed.get_mut(*i as usize);
         let first = seen.is_some_and(|s| !std::mem::replace(s, true));
-        require(first, "names an instance that is not there or in another component")?;
+        require(first, "refers to an instance that is missing or in another component")?;
     }
     check_motion(&component.translation, &component.rotation)
 }
@@ -175,7 +181,7 @@ fn check_face(face: &Face) -> Check {
     Ok(())
 }
 
-/// Canonical, and no torus that meets itself.
+/// Returns whether a surface is canonical and not a torus that intersects itself.
 fn is_simple(surface: &Surface) -> bool {
     match surface {
         Surface::Bezier(_) => false,
@@ -184,9 +190,10 @@ fn is_simple(surface: &Surface) -> bool {
     }
 }
 
-/// `fits`: the shape is canonical and the one that follows it is not.
+/// Checks the deviations of a canonical shape. `fits` is whether that shape is canonical and the
+/// feature's own is not.
 fn check_near<T>(near: &NearCanonical<T>, fits: bool) -> Check {
-    require(fits, "must be a canonical shape beside a free-form one")?;
+    require(fits, "must be canonical, and the shape that it approximates free-form")?;
     let off = [near.deviation, near.angle, near.curvature];
     require(off.iter().all(|x| 0.0 <= *x && sized(*x)), "deviations must be finite and not negative")
 }
@@ -194,8 +201,8 @@ fn check_near<T>(near: &NearCanonical<T>, fits: bool) -> Check {
 fn check_trim(trim: &TrimCells) -> Check {
     check_rect(&trim.rect)?;
     let deviations = trim.pieces.iter().all(|p| 0.0 <= p.deviation && sized(p.deviation));
-    require(deviations, "a deviation must be a length")?;
-    require(trim.check(), "the cells do not fit together")
+    require(deviations, "a deviation must be finite and not negative")?;
+    require(trim.check(), "the cells contradict each other")
 }
 
 fn check_rect(rect: &Rect) -> Check {
@@ -280,9 +287,9 @@ fn check_degree(degree: u32) -> Check {
     require((1..=MAX_DEGREE).contains(&degree), "the degree is out of range")
 }
 
-/// The number of pieces.
+/// Checks breaks; returns the number of pieces between them.
 fn check_breaks(breaks: &[f64]) -> Result<usize, IllFormed> {
-    require(breaks.len() >= 2, "a range needs two breaks")?;
+    require(breaks.len() >= 2, "at least two breaks are needed")?;
     require(breaks.iter().all(|x| sized(*x)), NOT_FINITE).at("breaks")?;
     require(breaks.windows(2).all(|w| w[0] < w[1]), "the breaks must increase")?;
     Ok(breaks.len() - 1)
@@ -290,7 +297,10 @@ fn check_breaks(breaks: &[f64]) -> Result<usize, IllFormed> {
 
 fn check_control<const N: usize>(control: &[H4], factors: [usize; N]) -> Check {
     let expected = factors.iter().try_fold(1_usize, |n, f| n.checked_mul(*f));
-    require(expected == Some(control.len()), "the number of control points does not fit breaks and degree")?;
+    require(
+        expected == Some(control.len()),
+        "the number of control points does not match breaks and degree",
+    )?;
     require(control.iter().all(|h| h.iter().all(|x| sized(*x))), NOT_FINITE).at("control points")?;
     require(control.iter().all(|h| h.w > 0.0), "weights must be positive")
 }
@@ -304,15 +314,18 @@ fn check_edge(edge: &Edge, faces: &[Face]) -> Check {
             .at("nearly canonical curve")?;
     }
     require(!edge.spans.is_empty(), "has no span")?;
-    require(!edge.closed || edge.spans.len() == 1, "is closed and has several spans")?;
+    require(!edge.closed || edge.spans.len() == 1, "is closed but has several spans")?;
     for (i, span) in edge.spans.iter().enumerate() {
         let check = check_range(&edge.curve, span.t0, span.t1).and_then(|()| {
-            require(0.0 <= span.deviation && sized(span.deviation), "the deviation must be a length")
+            require(
+                0.0 <= span.deviation && sized(span.deviation),
+                "the deviation must be finite and not negative",
+            )
         });
         check.at(format_args!("span {i}"))?;
     }
     for (i, side) in edge.sides.iter().enumerate() {
-        let known = require(side.face.index() < faces.len(), "names a face that is not there");
+        let known = require(side.face.index() < faces.len(), "refers to a missing face");
         let numbers = require(side.guide.iter().flatten().all(|x| sized(*x)), NOT_FINITE);
         let order =
             require(side.guide.windows(2).all(|w| w[0][0] <= w[1][0]), "the guide must increase in t");
@@ -321,27 +334,31 @@ fn check_edge(edge: &Edge, faces: &[Face]) -> Check {
     Ok(())
 }
 
-/// A parameter range of a curve, at most one period long.
+/// Checks a parameter range of a curve, which may be at most one period long.
 fn check_range(curve: &Curve, t0: f64, t1: f64) -> Check {
     require(sized(t0) && sized(t1), NOT_FINITE)?;
     require(t0 < t1, "the range is empty or reversed")?;
     check_period(curve.period(), t0, t1)
 }
 
-/// Loops over periods must be short, and wrapping must keep its digits.
+/// Checks that a range is at most one period long, which keeps loops over periods short, and near enough
+/// to 0 for wrapping to keep digits.
 fn check_period(period: Option<f64>, t0: f64, t1: f64) -> Check {
     let Some(period) = period else { return Ok(()) };
     require(t1 - t0 <= period * (1.0 + 1e-6), "the range is longer than the period")?;
     require(
-        t0.abs().max(t1.abs()) <= MAX_NUMBER.min(MAX_TURNS * period),
-        "the range is far from the curve's own",
+        t0.abs().max(t1.abs()) <= MAX_NUMBER.min(MAX_PERIODS * period),
+        "the range is too many periods away from 0",
     )
 }
 
 fn check_vertex(vertex: &Vertex) -> Check {
     require(sized_vec(&vertex.point.coords), NOT_FINITE).at("point")?;
     require(vertex.constraints.iter().all(sized_vec), NOT_FINITE).at("constraints")?;
-    require(0.0 <= vertex.deviation && sized(vertex.deviation), "the deviation must be a length")
+    require(
+        0.0 <= vertex.deviation && sized(vertex.deviation),
+        "the deviation must be finite and not negative",
+    )
 }
 
 fn check_area(area: &Area, h: &Hierarchy) -> Check {
@@ -350,17 +367,17 @@ fn check_area(area: &Area, h: &Hierarchy) -> Check {
     match area.feature {
         Feature::Face(i) => {
             let face = h.faces.get(i.index());
-            require(face.is_some(), "names a face that is not there")?;
+            require(face.is_some(), "refers to a missing face")?;
             let surface = face.map(|f| &f.surface);
             check_period(surface.and_then(Surface::u_period), r.u0, r.u1)?;
             check_period(surface.and_then(Surface::v_period), r.v0, r.v1)?;
         }
         Feature::Edge(i) => {
             let edge = h.edges.get(i.index());
-            require(edge.is_some(), "names an edge that is not there")?;
+            require(edge.is_some(), "refers to a missing edge")?;
             check_period(edge.and_then(|e| e.curve.period()), r.u0, r.u1)?;
         }
-        Feature::Vertex(i) => require(i.index() < h.vertices.len(), "names a vertex that is not there")?,
+        Feature::Vertex(i) => require(i.index() < h.vertices.len(), "refers to a missing vertex")?,
     }
     check_poly_cone(&area.cone).at("cone")
 }
@@ -381,8 +398,8 @@ fn check_obb(obb: &Obb) -> Check {
     check_axes(obb.axes).at("box")
 }
 
-/// Walks the tree by levels. Children come after their parent, so one pass forward knows every node's depth;
-/// each node but the root must be given a depth exactly once.
+/// Checks the tree in one forward pass. Children come after their parent, so the depth of each node is
+/// set before the pass reaches it. Each node except the root must receive a depth exactly once.
 fn check_tree(nodes: &[Node], n_areas: usize) -> Check {
     if nodes.is_empty() {
         return require(n_areas == 0, "there are areas but no nodes");
@@ -400,18 +417,18 @@ fn check_tree(nodes: &[Node], n_areas: usize) -> Check {
 fn check_node(i: usize, node: &Node, nodes: &[Node], depth: &mut [u32], reached: &mut [bool]) -> Check {
     let here = depth[i];
     require(here > 0, "is not reached from the root")?;
-    require(here <= MAX_DEPTH, "is too deep")?;
+    require(here <= MAX_DEPTH, "is deeper than 64 levels")?;
     if let Some([a, b]) = node.children() {
         let (a, b) = (a.index(), b.index());
-        require(i < a && b < nodes.len(), "its children are not there")?;
-        require(depth[a] == 0 && depth[b] == 0, "its children have another parent")?;
+        require(i < a && b < nodes.len(), "its children are missing or do not come after it")?;
+        require(depth[a] == 0 && depth[b] == 0, "its children have two parents")?;
         (depth[a], depth[b]) = (here + 1, here + 1);
         let below = nodes[a].types | nodes[b].types;
         return require(node.types & below == below, "lacks types of its children");
     }
     let seen = node.area().and_then(|area| reached.get_mut(area.index()));
     let first = seen.is_some_and(|r| !std::mem::replace(r, true));
-    require(first, "its area is not there or has another leaf")
+    require(first, "its area is missing or has another leaf")
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! Files that are whole or absent.
+//! Atomic writing of files: a file is replaced completely or not at all.
 //!
-//! Bytes go to a temporary file in the target's folder, which then takes the target's name. Its name is
-//! `.TARGET.PROCESS-ATTEMPT.tmp`, and its writer holds a lock on it: what a killed process left behind can be
-//! told from what another one is writing, on the same machine or (where the file system passes locks on)
-//! another.
+//! The bytes go to a temporary file in the target's folder, which is then renamed to the target. The
+//! temporary file is named `.TARGET.PROCESS-ATTEMPT.tmp`, and its writer holds a lock on it. Leftovers of
+//! a killed process can therefore be distinguished from a file that another process is writing, on the
+//! same machine or, where the file system shares locks, on another one.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -11,101 +11,107 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Temporary files of this process that exist now.
-static OPEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Temporary files of this process that currently exist.
+static TEMPORARY_FILES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-const END: &str = ".tmp";
+/// Suffix of temporary files.
+const TEMPORARY_SUFFIX: &str = ".tmp";
 
-/// What could not be done, and why.
+/// Failure of an atomic write.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {action}: {source}")]
 pub struct WriteError {
-    /// What was tried.
+    /// The operation that failed, as a verb phrase.
     pub action: &'static str,
-    /// Why it failed.
+    /// Error of the operating system.
     pub source: io::Error,
 }
 
-/// Writes a file. On failure what was at `path` before stays, and nothing is left behind.
+/// Writes a file atomically. On failure the previous file at `path` stays, and no temporary file remains.
 ///
 /// # Errors
-/// The file system refuses.
+/// [`WriteError`] if an operation of the file system fails.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     Temporary::create(path)?.commit(bytes, path)
 }
 
-/// While this lives, this process creates no file and puts none in place.
+/// Guard that blocks all writers of this process: no file is created or renamed until it is dropped.
 #[derive(Debug)]
-#[must_use = "writers go on as soon as it is dropped"]
+#[must_use = "writers continue as soon as the guard is dropped"]
 pub struct Halt {
-    _open: MutexGuard<'static, Vec<PathBuf>>,
+    _files: MutexGuard<'static, Vec<PathBuf>>,
 }
 
-/// Removes the temporary files of this process and stops its writers: for a process about to exit in the
-/// middle of its work.
+/// Removes the temporary files of this process and blocks its writers. For a process that is about to
+/// exit in the middle of its work.
 pub fn halt_writers() -> Halt {
-    let mut open = open();
-    for path in open.drain(..) {
-        // The process is on its way out: there is nobody to tell.
+    let mut files = temporary_files();
+    for path in files.drain(..) {
+        // The process is about to exit, so an error cannot be reported.
         let _ = fs::remove_file(path);
     }
-    Halt { _open: open }
+    Halt { _files: files }
 }
 
-/// Removes the temporary files for `.feeler` files that killed processes left in a folder; those that
-/// somebody is writing stay. Returns how many there were. A folder that cannot be listed has none.
+/// Removes the temporary files of `.feeler` files that killed processes left in a folder, and returns
+/// their number. Files that a process is still writing stay. Returns 0 for a folder that cannot be
+/// listed.
 pub fn remove_stale(folder: &Path) -> usize {
     let Ok(entries) = fs::read_dir(folder) else { return 0 };
     let left = entries.flatten().filter(|e| is_temporary(&e.file_name()));
     left.filter(|e| {
         let path = e.path();
-        // Writers lock what they create before they rely on it, so holding the lock means that nobody does.
+        // Writers lock a file before they rely on it, so a successful lock means that no writer uses it.
         File::options().write(true).open(&path).is_ok_and(|file| {
-            file.try_lock().is_ok() && !open().contains(&path) && fs::remove_file(&path).is_ok()
+            file.try_lock().is_ok() && !temporary_files().contains(&path) && fs::remove_file(&path).is_ok()
         })
     })
     .count()
 }
 
-/// Whether a file name is `.NAME.feeler.PROCESS-ATTEMPT.tmp`.
+/// Returns whether a file name is `.NAME.feeler.PROCESS-ATTEMPT.tmp`.
 fn is_temporary(name: &OsStr) -> bool {
     let number = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-    let parts = name.to_str().and_then(|n| n.strip_prefix('.')?.strip_suffix(END)?.rsplit_once(".feeler."));
+    let parts = name
+        .to_str()
+        .and_then(|n| n.strip_prefix('.')?.strip_suffix(TEMPORARY_SUFFIX)?.rsplit_once(".feeler."));
     parts
         .and_then(|(_, writer)| writer.split_once('-'))
         .is_some_and(|(process, attempt)| number(process) && number(attempt))
 }
 
-fn open() -> MutexGuard<'static, Vec<PathBuf>> {
-    // A list of paths is never half changed.
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+fn temporary_files() -> MutexGuard<'static, Vec<PathBuf>> {
+    // A panic cannot leave a list of paths half changed.
+    TEMPORARY_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that vanishes unless it is committed.
+/// A temporary file that is removed on drop unless it has been committed.
 struct Temporary {
     path: PathBuf,
     file: File,
 }
 
 impl Temporary {
-    /// A new file beside `target`.
+    /// Creates a temporary file beside `target`.
     fn create(target: &Path) -> Result<Self, WriteError> {
-        let failed = |source| WriteError { action: "create a temporary file beside it", source };
+        let failed = |source| WriteError { action: "create a temporary file in its folder", source };
         let name = target.file_name().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
-        let mut open = open();
+        let mut files = temporary_files();
         for attempt in 0..100_u32 {
             let mut temporary = OsString::from(".");
             temporary.push(name);
-            // The process tells writers apart, the attempt what a killed one left behind.
-            temporary.push(format!(".{}-{attempt}{END}", std::process::id()));
+            // The process id distinguishes writers; the attempt avoids leftovers of a killed process with
+            // the same id.
+            temporary.push(format!(".{}-{attempt}{TEMPORARY_SUFFIX}", std::process::id()));
             let path = target.with_file_name(temporary);
             match File::options().write(true).create_new(true).open(&path) {
                 Ok(file) => {
-                    // Not every file system has locks; there, leftovers are not removed either.
+                    // On a file system without locks, leftovers cannot be locked and are not removed
+                    // either.
                     let _ = file.lock();
-                    // Between its creation and the lock somebody may have taken it for a leftover.
+                    // Another process may have removed the file as a leftover before it was locked.
                     if path.exists() {
-                        open.push(path.clone());
+                        files.push(path.clone());
                         return Ok(Self { path, file });
                     }
                 }
@@ -118,12 +124,13 @@ impl Temporary {
 
     fn commit(mut self, bytes: &[u8], target: &Path) -> Result<(), WriteError> {
         let failed = |action| move |source| WriteError { action, source };
-        // On the disk before it takes the name, or a power cut could leave a name without content.
+        // The bytes must be on the disk before the file is renamed, or a power failure could leave it
+        // without content.
         self.file.write_all(bytes).and_then(|()| self.file.sync_all()).map_err(failed("write"))?;
-        let mut open = open();
-        fs::rename(&self.path, target).map_err(failed("put the written file in place"))?;
-        // Nothing is at the temporary name any more.
-        open.retain(|p| *p != self.path);
+        let mut files = temporary_files();
+        fs::rename(&self.path, target).map_err(failed("rename the written file"))?;
+        // The temporary file does not exist any more.
+        files.retain(|p| *p != self.path);
         self.path.clear();
         Ok(())
     }
@@ -132,9 +139,9 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // Failing to tidy up must not hide the error that led here.
+            // A failed removal must not hide the error that led here.
             let _ = fs::remove_file(&self.path);
-            open().retain(|p| *p != self.path);
+            temporary_files().retain(|p| *p != self.path);
         }
     }
 }
@@ -161,10 +168,10 @@ mod tests {
         for name in others {
             fs::write(file(name), "somebody's").unwrap();
         }
-        // Somebody else is still writing this one.
+        // Another process is still writing this file.
         let busy = File::create(file(".c.feeler.18-0.tmp")).unwrap();
         busy.lock().unwrap();
-        // And this process that one.
+        // This process is writing that one.
         let own = Temporary::create(&file("d.feeler")).unwrap();
         assert_eq!(remove_stale(dir.path()), 2, "leftovers");
         for name in others.iter().chain(&[".c.feeler.18-0.tmp"]) {

@@ -1,15 +1,16 @@
-//! Topological checks: closed shells, opposite walks, connected loops.
+//! Topological checks: closed shells, edges used in opposite directions, connected loops.
 
 use super::draft::{Draft, UseAt};
 use super::{Problem, Report};
 
-/// Checks that every used edge is walked exactly twice, in opposite directions, and that loops are connected.
+/// Checks that every edge is used exactly twice, in opposite directions, or not at all, and that loops
+/// are connected.
 pub(super) fn check(draft: &Draft, uses: &[Vec<UseAt>], report: &mut Report) {
     for (e, at) in uses.iter().enumerate() {
         let edge = draft.edges[e].source;
         let faces: Vec<u64> = at.iter().map(|u| draft.faces[u.face].id).collect();
         match at.as_slice() {
-            // Left over from something else: no harm.
+            // Unused edges are harmless.
             [] => {}
             [_] => report.fail(Problem::OpenShell { edge, face: faces[0] }),
             [a, b] => {

@@ -1,14 +1,15 @@
 //! Splits faces at the creases of their surfaces into faces that meet at an edge.
 //!
-//! A spline surface that is only continuous at a knot has two normals along a whole parameter line, because
-//! the multiplicity of the knot equals the degree or because of its control points. Minima of the distance on
-//! such a line lie in the polar of neither side, so the line becomes an edge with a polar of its own.
+//! A spline surface that is only continuous at a knot has two normals along a whole parameter line,
+//! because the multiplicity of the knot equals the degree or because of its control points. Minima of the
+//! distance on such a line are in the polar of neither side, so the line becomes an edge with a polar of
+//! its own.
 //!
-//! Each face is cut along all creases of one parameter direction, then along those of the other one. First,
-//! its edges are cut where they cross the lines. A *corner* is a vertex at which a loop passes from one side
-//! of a line to the other. Along a line, corners that enter the face and corners that leave it alternate and
-//! bound the *chords*, which become the new edges. The loops of the parts consist of the old edges and of
-//! chords.
+//! Each face is cut along all creases of one parameter direction, then along those of the other one.
+//! First, its edges are cut where they cross the lines. A *corner* is a vertex at which a loop passes
+//! from one side of a line to the other. Along a line, corners at which it enters the face alternate with
+//! corners at which it leaves the face. They bound the *chords*, which become the new edges. The loops of
+//! the parts consist of the old edges and of chords.
 //!
 //! # Source
 //! MATH §4 (edges), §6 (trimmed domains).
@@ -34,11 +35,12 @@ use super::pcurve::Pcurve;
 use super::problem::Report;
 use super::{BuildOptions, singular};
 
-/// Maximum distance of a point on a parameter line from it, relative to the solid's size.
+/// Maximum distance of a point on a parameter line from the line, relative to the solid's size. A larger
+/// value drops short pieces of faces; with a smaller one, faces with inexact edges are not split.
 const ON_LINE: f64 = 1e-6;
 
-/// Splits all faces with creases. All uses have their pcurves before and after. Faces whose loops are
-/// inconsistent at a crease stay whole, with a warning.
+/// Splits all faces with creases. All uses have pcurves before and after. Faces whose loops are
+/// inconsistent at a crease are not split, which gives a warning.
 pub(super) fn split(draft: &mut Draft, tol: &Tolerances, options: &BuildOptions, report: &mut Report) {
     let mut disguised = Disguised::default();
     let canonical_tol = options.canonical_tolerance * draft.size;
@@ -77,11 +79,11 @@ pub(super) fn split(draft: &mut Draft, tol: &Tolerances, options: &BuildOptions,
     disguised.tell(options.coincidence_tol(draft.size), report);
 }
 
-/// The lines of one direction at which a face has creases.
+/// The parameter lines of one direction at which a face has creases.
 struct Lines<'a> {
     host: &'a Host<'a>,
     of_u: bool,
-    /// Parameters in one period, increasing.
+    /// Parameters of the lines in one period, increasing.
     at: Vec<f64>,
     /// Period of the parameter that the lines fix.
     period: Option<f64>,
@@ -104,23 +106,24 @@ impl<'a> Lines<'a> {
         Self { host, of_u, at, period, along_period, tol: ON_LINE * size }
     }
 
-    /// The parameter that lines fix.
+    /// Returns the parameter that the lines fix.
     fn across(&self, uv: P2) -> f64 {
         if self.of_u { uv.x } else { uv.y }
     }
 
-    /// The parameter along lines.
+    /// Returns the parameter along the lines.
     fn along(&self, uv: P2) -> f64 {
         if self.of_u { uv.y } else { uv.x }
     }
 
-    /// Line number `k`, counted on through the periods.
+    /// Returns the parameter of line `k`; the numbers continue through the periods.
     fn line(&self, k: i64) -> f64 {
         let n = self.at.len() as i64;
         self.at[k.rem_euclid(n) as usize] + self.period.map_or(0.0, |p| k.div_euclid(n) as f64 * p)
     }
 
-    /// Number of lines below a parameter: the strip between line `k - 1` and line `k` is strip `k`.
+    /// Returns the number of lines below a parameter: the strip between line `k - 1` and line `k` is
+    /// strip `k`.
     fn strip(&self, x: f64) -> i64 {
         let n = self.at.len() as i64;
         let turns = self.period.map_or(0.0, |p| ((x - self.at[0]) / p).floor());
@@ -128,7 +131,7 @@ impl<'a> Lines<'a> {
         turns as i64 * n + self.at.partition_point(|c| *c < x) as i64
     }
 
-    /// The line nearest to a point, and the signed distance (mm) from it.
+    /// Returns the line nearest to a point, and the signed distance (mm) of the point from it.
     fn nearest(&self, uv: P2) -> (i64, f64) {
         let x = self.across(uv);
         let k = self.strip(x);
@@ -142,13 +145,13 @@ impl<'a> Lines<'a> {
             .unwrap_or((0, f64::INFINITY))
     }
 
-    /// The line that a point is on.
+    /// Returns the line that contains a point, within the tolerance.
     fn on(&self, uv: P2) -> Option<i64> {
         let (k, off) = self.nearest(uv);
         (off.abs() <= self.tol).then_some(k)
     }
 
-    /// Which line of one period a line is.
+    /// Returns the number of a line within one period.
     fn kind(&self, k: i64) -> usize {
         k.rem_euclid(self.at.len() as i64) as usize
     }
@@ -169,7 +172,7 @@ fn cut_edges(draft: &mut Draft, joints: &[Vec<usize>], of_u: bool) {
     }
     for (edge, cuts) in draft.edges.iter().zip(&mut cuts) {
         cuts.sort_by(f64::total_cmp);
-        // Both faces of an edge can have a crease at the same place.
+        // Both faces of an edge can have a crease at the same point.
         let [start, end] = [edge.range.0, edge.range.1].map(|t| edge.curve.point(t));
         let mut last = start;
         cuts.retain(|t| {
@@ -185,7 +188,7 @@ fn cut_edges(draft: &mut Draft, joints: &[Vec<usize>], of_u: bool) {
     draft.split(&cuts);
 }
 
-/// Parameters at which an edge crosses lines.
+/// Returns the parameters at which an edge crosses lines.
 fn crossings(lines: &Lines<'_>, edge: &Edge, pcurve: &Pcurve) -> Vec<f64> {
     let mut out = Vec::new();
     let mut before: Option<(f64, i64)> = None;
@@ -213,10 +216,11 @@ fn crossings(lines: &Lines<'_>, edge: &Edge, pcurve: &Pcurve) -> Vec<f64> {
     out
 }
 
-/// Number of steps per piece of a pcurve between which crossings of lines are detected.
+/// Number of steps per piece of a pcurve between which crossings of lines are detected. A larger value
+/// takes more time, a smaller one misses double crossings.
 const STEPS: u32 = 8;
 
-/// Computes the zero of a function between two parameters by bisection, to neighbouring numbers.
+/// Computes the zero of a function between two parameters by bisection, down to adjacent numbers.
 fn bisected(value: &dyn Fn(f64) -> f64, mut a: f64, mut b: f64, rises: bool) -> f64 {
     loop {
         let mid = 0.5 * (a + b);
@@ -283,7 +287,7 @@ impl Walk {
         let off = |uv: &P2| lines.nearest(*uv).1.abs();
         let farthest = points.iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
         let strip = match lines.on(*farthest) {
-            // Along a line: the side of the material.
+            // A use along a line is in the strip on the side of the material.
             Some(k) => k + i64::from((lines.along(end) > lines.along(start)) == left_is_up),
             None => lines.strip(lines.across(*farthest)),
         };
@@ -296,7 +300,7 @@ impl Walk {
 }
 
 impl Lines<'_> {
-    /// The chords between the corners of one line; `None` where they do not alternate.
+    /// Returns the chords between the corners of one line; `None` if the corners do not alternate.
     fn chords(&self, corners: &mut [Corner], line: usize) -> Option<Vec<Chord>> {
         let scale = match self.along_period {
             Some(period) => period,
@@ -314,7 +318,7 @@ impl Lines<'_> {
             }
         }
         corners.sort_by(|a, b| a.at.total_cmp(&b.at));
-        // At one point, a chord ends before the next one begins.
+        // If two chords share a point, the first one must end before the second one begins.
         for k in 1..corners.len() {
             if corners[k].at - corners[k - 1].at <= same && corners[k - 1].opens && !corners[k].opens {
                 corners.swap(k - 1, k);
@@ -335,15 +339,15 @@ impl Lines<'_> {
         Some(opening.map(chord).collect())
     }
 
-    /// The chord along a whole closed line that no loop crosses; `None` if the line is open or outside the
-    /// face.
+    /// Returns the chord along a whole closed line that no loop crosses; `None` if the line is open or
+    /// outside the face.
     fn closed_chord(&self, rings: &[Vec<Walk>], line: usize, left_is_up: bool) -> Option<Chord> {
         let period = self.along_period?;
         let natural = self.host.natural;
         let start = if self.of_u { natural.v0 } else { natural.u0 };
         let chord = Chord { line, range: (start, start + period), corners: None };
-        // Winding numbers of the loops along the line, positive with the face above the loop, and their
-        // parameters relative to the line.
+        // Winding numbers of the loops along the line (positive if the face is above the loop), and the
+        // parameters of the loops relative to the line.
         let turns = |ring: &[Walk]| {
             let way: f64 = ring.iter().map(|w| self.along(w.end()) - self.along(w.points[0])).sum();
             (way / period).round() * if left_is_up { 1.0 } else { -1.0 }
@@ -360,7 +364,8 @@ impl Lines<'_> {
         let below = around.iter().rev().find(|(x, _)| *x < 0.0).map(|(_, turns)| *turns > 0.0);
         let above = || around.iter().find(|(x, _)| *x > 0.0).map(|(_, turns)| *turns < 0.0);
         let is_inside = below.or_else(above).unwrap_or_else(|| {
-            // No loop winds around: all are outlines of islands, or all are holes of a closed surface.
+            // If no loop winds around, all loops are outlines of islands, or all are holes of a closed
+            // surface.
             let area: f64 = rings.iter().map(|ring| self.area(ring)).sum();
             let is_outward = left_is_up != self.of_u;
             (area <= 0.0) == is_outward
@@ -368,7 +373,7 @@ impl Lines<'_> {
         (is_inside || rings.is_empty()).then_some(chord)
     }
 
-    /// Signed area of a loop with winding number 0 in the (u, v) plane.
+    /// Computes the signed area of a loop with winding number 0 in the (u, v) plane.
     fn area(&self, ring: &[Walk]) -> f64 {
         let mut points: Vec<P2> = Vec::new();
         for walk in ring {
@@ -402,8 +407,8 @@ struct Parts {
     turns: Vec<Turn>,
     /// The strip of each use.
     strips: Vec<Vec<i64>>,
-    /// Whether the left side of a line, followed towards larger parameters, is the side with the larger
-    /// fixed parameter.
+    /// Whether the left side of a line, in the direction of larger parameters, is the side with the
+    /// larger fixed parameter.
     left_is_up: bool,
 }
 
@@ -413,7 +418,8 @@ impl Parts {
         let face = &draft.faces[f];
         let host = loops::host(draft, face);
         let lines = Lines::new(&host, joints, of_u, draft.size);
-        // Whether the material on the left of loops, seen from outside, is above a line that is followed.
+        // Loops have the material on their left as seen from outside; this is whether it is then above a
+        // line.
         let left_is_up = face.outward != of_u;
         let walks = |ring: &Vec<Use>| -> Option<Vec<Walk>> {
             ring.iter().map(|u| Walk::new(&lines, face, u, left_is_up)).collect()
@@ -425,7 +431,8 @@ impl Parts {
                 let next = (k + 1) % ring.len();
                 let after = &ring[next];
                 let (Some(line), Some(line_after)) = (before.lines[1], after.lines[0]) else { continue };
-                // Below (0) or above (1) the line, each counted in its own period.
+                // The side of each use is below (0) or above (1) the line, each counted in its own
+                // period.
                 let (from, to) = (before.strip - line, after.strip - line_after);
                 if !(0..=1).contains(&from) || !(0..=1).contains(&to) {
                     return None;
@@ -448,7 +455,8 @@ impl Parts {
                 chords.extend(lines.chords(corners, line)?);
             }
         }
-        // Loops on both sides of a line belong to one face only if it contains a part of the line.
+        // If there are loops on both sides of a line, they belong to one face only if the face contains a
+        // part of the line.
         let all = || rings.iter().flatten().map(|w| w.strip);
         let (lowest, highest) = (all().min().unwrap_or(0), all().max().unwrap_or(0));
         let is_cut = |line: i64| chords.iter().any(|c| c.line == lines.kind(line));
@@ -466,13 +474,13 @@ impl Parts {
         Some(Self { joints: joints.to_vec(), of_u, is_periodic, chords, turns, strips, left_is_up })
     }
 
-    /// Index of the part that a strip belongs to: the strip's number in one period.
+    /// Returns the index of the part to which a strip belongs: the strip's number in one period.
     fn part(&self, strip: i64) -> usize {
         let n = self.joints.len() as i64;
         (if self.is_periodic { strip.rem_euclid(n) } else { strip.clamp(0, n) }) as usize
     }
 
-    /// Replaces the face by its parts, with new edges without pcurves.
+    /// Replaces the face by its parts, with new edges, and without pcurves.
     fn put_into(self, draft: &mut Draft, f: usize, disguised: &mut Disguised, canonical_tol: f64) {
         let Surface::Bezier(surface) = &draft.faces[f].surface else { return };
         if self.chords.is_empty() {
@@ -525,7 +533,7 @@ impl Parts {
         }
     }
 
-    /// Loops of each part, without pcurves; `edges` are those of the chords.
+    /// Returns the loops of each part, without pcurves; `edges` are those of the chords.
     fn loops_of_parts(&self, face: &Face, edges: &[u32]) -> Vec<Vec<Vec<Use>>> {
         let n_parts = self.joints.len() + usize::from(!self.is_periodic);
         let mut loops: Vec<Vec<Vec<Use>>> = vec![Vec::new(); n_parts];
@@ -560,7 +568,7 @@ impl Parts {
         loops
     }
 
-    /// Joints at the ends of a part, of `n` patches in all.
+    /// Returns the range of patches of a part, of `n` patches in all.
     fn patches_of(&self, part: usize, n: usize) -> Range<usize> {
         let start = match (part, self.is_periodic) {
             (0, true) => self.joints[self.joints.len() - 1],
@@ -574,7 +582,7 @@ impl Parts {
         start..end
     }
 
-    /// Index of the part that contains a vertex without an edge.
+    /// Returns the index of the part that contains a vertex without an edge.
     fn part_of_point(&self, surface: &BezierSurface, vertex: &Vertex) -> usize {
         let uv = surface.invert(&vertex.point, None, None);
         let (x, breaks) = if self.of_u { (uv.x, &surface.u_breaks) } else { (uv.y, &surface.v_breaks) };

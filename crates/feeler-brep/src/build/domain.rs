@@ -1,4 +1,4 @@
-//! Trimmed domains from the assembled loops.
+//! Construction of trimmed domains from the assembled loops.
 
 use feeler_geom::trim::{Inconsistent, TrimCells, TrimDomain, TrimPiece};
 use feeler_geom::{P2, Surface};
@@ -7,16 +7,16 @@ use super::draft::Face;
 use super::host::Host;
 use super::pcurve::{Pcurve, cubic};
 
-/// Owner of pieces that belong to no edge: they run along a side of the parameter rectangle that is one
-/// point.
+/// Edge index of pieces that belong to no edge: they run along a collapsed side of the parameter
+/// rectangle, or bridge a jump of a loop.
 pub const NO_EDGE: u32 = u32::MAX;
 
-/// A face's domain with its cells, and what contradicts itself.
+/// Domain of a face with its cells and contradictions.
 pub(super) struct FaceDomain {
     pub(super) domain: TrimDomain,
     pub(super) cells: TrimCells,
     pub(super) inconsistent: Vec<Inconsistent>,
-    /// The loops enclose the unbounded side of the surface.
+    /// Whether the loops enclose the unbounded side of the surface.
     pub(super) reversed: bool,
 }
 
@@ -52,10 +52,10 @@ pub(super) fn domain(face: &Face, host: &Host<'_>) -> FaceDomain {
     FaceDomain { domain, cells, inconsistent, reversed }
 }
 
-/// Whether loops with the material on their left enclose what no face can be: all of a surface but a hole in
-/// it. The area `-∮ v du` (on grids periodic in v only `∮ u dv`) is positive for loops on surfaces whose
-/// sides no face reaches without edges, also when the loops wind around; poles may be inside, so spheres say
-/// nothing.
+/// Returns whether loops with the material on their left enclose an impossible face: all of a surface
+/// except a hole. The area `-∮ v du` (on grids periodic in v only `∮ u dv`) is positive for loops on
+/// surfaces whose sides no face reaches without edges, also if the loops wind around. On spheres the sign
+/// is meaningless, because poles may be inside.
 fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
     let applies = match host.surface {
         Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => true,
@@ -66,10 +66,10 @@ fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
         return false;
     }
     let by_v = host.v_period.is_some();
-    // Gauss–Legendre with 3 points: exact for the products of cubics and their derivatives.
+    // Gauss–Legendre quadrature with 3 points is exact for products of cubics and their derivatives.
     let nodes = [(0.5 - 0.15_f64.sqrt(), 5.0 / 18.0), (0.5, 8.0 / 18.0), (0.5 + 0.15_f64.sqrt(), 5.0 / 18.0)];
-    // About a point among the pieces: far from the origin, digits would cancel. A cone's v is measured from
-    // its apex, which may be inside without pieces.
+    // Coordinates are relative to a point of the pieces, because digits would cancel far from the origin.
+    // The v of a cone is measured from its apex, which may be inside the face without pieces.
     let o = if matches!(host.surface, Surface::Cone { .. }) { P2::origin() } else { pieces[0].control[0] };
     let integral = |p: &TrimPiece| {
         nodes.iter().fold(0.0, |sum, (s, w)| {
@@ -80,7 +80,8 @@ fn encloses_the_rest(host: &Host<'_>, pieces: &[TrimPiece]) -> bool {
     pieces.iter().map(integral).sum::<f64>() < 0.0
 }
 
-/// Edges that a face walks in both directions along the same line of its parameter plane: they bound nothing.
+/// Returns the edges that a face uses in both directions along the same line of its parameter plane. They
+/// bound nothing.
 pub(super) fn seam_edges(face: &Face, host: &Host<'_>) -> Vec<u32> {
     let uses: Vec<_> = face.loops.iter().flatten().collect();
     let mut order: Vec<usize> = (0..uses.len()).collect();
@@ -96,7 +97,7 @@ pub(super) fn seam_edges(face: &Face, host: &Host<'_>) -> Vec<u32> {
         let (p, q) = (mid(p), mid(q));
         let off = host.unwrapped(q, p) - p;
         let (du, dv) = host.jacobian(p);
-        // Two sides of a creased closed surface are far apart in parameters.
+        // The two sides of a creased closed surface are far apart in the parameter plane.
         if (du * off.x).norm() + (dv * off.y).norm() <= 1e-6 * (1.0 + host_extent(host)) {
             out.push(a.edge);
         }
@@ -113,7 +114,8 @@ fn host_extent(host: &Host<'_>) -> f64 {
     }
 }
 
-/// Appends a pcurve's pieces in the direction that has the material on the left of the natural normal.
+/// Appends the pieces of a pcurve in the direction that has the material on the left with respect to the
+/// natural normal.
 fn oriented(p: &Pcurve, edge: u32, along: bool, out: &mut Vec<TrimPiece>) {
     let piece = |control: [P2; 4], deviation: f64| TrimPiece { control, edge, deviation };
     if along {
@@ -126,8 +128,8 @@ fn oriented(p: &Pcurve, edge: u32, along: bool, out: &mut Vec<TrimPiece>) {
     }
 }
 
-/// Where a loop jumps over a gap in space that is wide in the parameter plane, a straight piece without an
-/// edge leads over it.
+/// Adds a straight piece without an edge where a loop jumps over a gap that is small in space but wide in
+/// the parameter plane.
 fn bridge(
     face: &Face,
     host: &Host<'_>,
@@ -144,8 +146,8 @@ fn bridge(
     out.push(TrimPiece { control: super::pcurve::straight(a, b), edge: NO_EDGE, deviation: gap });
 }
 
-/// Where a loop passes through a side `u = const` that is one point, it jumps along v: the jump becomes a
-/// piece. (Jumps along u at poles and apices are horizontal and need none.)
+/// Adds a piece where a loop passes through a side `u = const` that is one point, at which it jumps along
+/// v. (Jumps along u at poles and apices are horizontal and need no piece.)
 fn close_collapsed(
     face: &Face,
     host: &Host<'_>,
@@ -162,7 +164,7 @@ fn close_collapsed(
     }
     let from = if p_forward { p.end() } else { p.start() };
     let mut to = if q_forward { q.start() } else { q.end() };
-    // With the material on the left the border u = u1 is walked upwards, u = u0 downwards.
+    // With the material on the left, the border u = u1 runs upwards and u = u0 downwards.
     let up = s.low != face.outward;
     if let Some(period) = host.v_period {
         let d = (to.y - from.y).rem_euclid(period);
@@ -173,8 +175,8 @@ fn close_collapsed(
     out.push(TrimPiece { control, edge: NO_EDGE, deviation: 0.0 });
 }
 
-/// Start of the period: in the middle of the widest stretch that no piece covers, else of the widest stretch
-/// without a corner, so that cuts stay away from vertices.
+/// Returns the start of the periods: the middle of the widest stretch that no piece covers, otherwise of
+/// the widest stretch without a corner, so that cuts are far from vertices.
 fn origin(host: &Host<'_>, pieces: &[TrimPiece], corners: &[P2]) -> P2 {
     let axis = |k: usize, period: Option<f64>, natural: f64| {
         let Some(period) = period else { return natural };
@@ -197,8 +199,8 @@ fn origin(host: &Host<'_>, pieces: &[TrimPiece], corners: &[P2]) -> P2 {
     P2::new(axis(0, host.u_period, host.natural.u0), axis(1, host.v_period, host.natural.v0))
 }
 
-/// Middle and width of the widest stretch of a period outside all spans; `None` without spans or when they
-/// cover everything.
+/// Returns the middle and the width of the widest stretch of a period outside all spans; `None` without
+/// spans or if they cover everything.
 fn widest_gap(spans: &[(f64, f64)], period: f64) -> Option<(f64, f64)> {
     let mut wrapped: Vec<(f64, f64)> = spans
         .iter()
@@ -209,7 +211,7 @@ fn widest_gap(spans: &[(f64, f64)], period: f64) -> Option<(f64, f64)> {
         .collect();
     wrapped.sort_by(|a, b| a.0.total_cmp(&b.0));
     let first = wrapped.first()?.0;
-    // A span may reach over the end of the period onto the first ones.
+    // A span may extend beyond the end of the period over the first ones.
     let mut reach = wrapped.iter().fold(f64::NEG_INFINITY, |m, s| m.max(s.1)) - period;
     let mut best: Option<(f64, f64)> = None;
     for (lo, hi) in wrapped.iter().copied().chain([(first + period, first + period)]) {

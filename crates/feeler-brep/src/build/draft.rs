@@ -1,4 +1,4 @@
-//! The solid while it is being built: source topology with parameter ranges, splits and parameter-plane
+//! The solid under construction: source topology with parameter ranges, splits and parameter-plane
 //! curves.
 
 use feeler_geom::count::index;
@@ -10,14 +10,14 @@ use super::singular::Singular;
 /// A vertex.
 #[derive(Clone, Debug)]
 pub(super) struct Vertex {
-    /// Entity id of the vertex, or of the edge that was split here.
+    /// Entity id of the vertex, or of the edge whose split created it.
     pub(super) id: u64,
     pub(super) point: P3,
-    /// Largest distance to the end of an edge that should be here (mm).
+    /// Largest distance (mm) to an end of an edge that should coincide with the vertex.
     pub(super) gap: f64,
 }
 
-/// An edge; its curve runs from the first to the second vertex over `range`.
+/// An edge, whose curve runs from the first to the second vertex over `range`.
 #[derive(Clone, Debug)]
 pub(super) struct Edge {
     pub(super) source: u64,
@@ -34,13 +34,13 @@ impl Edge {
     }
 }
 
-/// One walk along an edge by a loop.
+/// One use of an edge by a loop.
 #[derive(Clone, Debug)]
 pub(super) struct Use {
     pub(super) edge: u32,
-    /// Along the curve.
+    /// Whether the loop follows the curve's direction.
     pub(super) forward: bool,
-    /// The edge in the face's parameter plane, along the curve; `None` until it is fitted.
+    /// The edge in the face's parameter plane, in the direction of the curve; `None` until it is fitted.
     pub(super) pcurve: Option<Pcurve>,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Face {
     pub(super) singular: Vec<Singular>,
 }
 
-/// Where an edge is used: face, loop and position in the loop.
+/// Position of a use: face, loop and index in the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UseAt {
     pub(super) face: usize,
@@ -65,18 +65,19 @@ pub(super) struct UseAt {
     pub(super) pos: usize,
 }
 
-/// Everything.
+/// A solid under construction.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) vertices: Vec<Vertex>,
     pub(super) edges: Vec<Edge>,
     pub(super) faces: Vec<Face>,
-    /// Diagonal of the box of all vertices and edges (mm).
+    /// Scale of tolerances (mm): diagonal of the box of the vertices and of points on closed curves and
+    /// surfaces.
     pub(super) size: f64,
 }
 
 impl Draft {
-    /// All uses of every edge.
+    /// Returns all uses of every edge.
     pub(super) fn uses(&self) -> Vec<Vec<UseAt>> {
         let mut uses = vec![Vec::new(); self.edges.len()];
         for (face, f) in self.faces.iter().enumerate() {
@@ -89,7 +90,7 @@ impl Draft {
         uses
     }
 
-    /// The use at a place.
+    /// Returns the use at a position.
     pub(super) fn at(&self, at: UseAt) -> &Use {
         &self.faces[at.face].loops[at.ring][at.pos]
     }
@@ -146,7 +147,7 @@ impl Draft {
 }
 
 impl Draft {
-    /// Leaves out edges that no loop walks and vertices that nothing touches.
+    /// Removes edges that no loop uses and vertices without edges or loops.
     pub(super) fn drop_unused(&mut self) {
         let mut edge_used = vec![false; self.edges.len()];
         let mut vertex_used = vec![false; self.vertices.len()];
@@ -176,14 +177,14 @@ impl Draft {
         }
     }
 
-    /// Vertices where a use starts and ends.
+    /// Returns the vertices at which a use starts and ends.
     pub(super) fn ends(&self, u: &Use) -> (u32, u32) {
         let (a, b) = self.edges[u.edge as usize].vertices;
         if u.forward { (a, b) } else { (b, a) }
     }
 }
 
-/// New index of every used entry (0 for unused ones, which nothing refers to).
+/// Returns the new index of every used entry (0 for unused ones, to which nothing refers).
 fn new_indices(used: &[bool]) -> Vec<u32> {
     let mut next = 0;
     used.iter()

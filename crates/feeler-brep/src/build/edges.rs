@@ -1,4 +1,5 @@
-//! Source topology → draft: parameter ranges from the vertices, curve directions, zero-length edges.
+//! Draft from the source topology: parameter ranges from the vertices, curve directions, edges without
+//! length.
 
 use feeler_geom::count::index;
 use feeler_geom::{Aabb, Curve, P3, Surface, V3, math};
@@ -10,8 +11,8 @@ use super::{BuildOptions, Problem, Report};
 use crate::remark::Severity;
 use crate::source::{EdgeSource, LoopSource, SolidSource};
 
-/// Copies the source into a draft. Problems of single entities are reported; a draft comes back even then, as
-/// long as every index is valid.
+/// Copies the source into a draft. Problems of single entities are reported, and the draft is returned
+/// all the same if every index is valid.
 pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> Option<Draft> {
     if !is_well_formed(source, report) {
         return None;
@@ -20,13 +21,13 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
     let mut vertices: Vec<Vertex> =
         source.vertices.iter().map(|v| Vertex { id: v.id, point: v.point, gap: 0.0 }).collect();
     let mut edges = Vec::with_capacity(source.edges.len());
-    // What every source edge became: its parts along the *source* edge with the sense of each.
+    // Parts of every source edge in the direction of the *source* edge, each with its sense.
     let mut parts: Vec<Vec<(u32, bool)>> = Vec::with_capacity(source.edges.len());
     let mut merged: Vec<u32> = (0..index(vertices.len())).collect();
     let mut disguised = Disguised::default();
     for e in &source.edges {
         let recognised = disguised.curve(&e.curve, options.canonical_tolerance * size);
-        // Parameters of a spline say nothing about those of the curve that it is.
+        // Parameters of a spline are meaningless for the canonical curve that replaces it.
         let range = if recognised.is_some() { None } else { e.range };
         let (curve, curve_deviation) = recognised.unwrap_or_else(|| (e.curve.clone(), 0.0));
         let e = EdgeSource { curve, range, ..*e };
@@ -87,7 +88,7 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
     Some(Draft { vertices, edges, faces, size })
 }
 
-/// Free-form geometry that was found to be canonical.
+/// Counts of free-form geometry that was replaced by canonical shapes.
 #[derive(Debug, Default)]
 pub(super) struct Disguised {
     n_curves: usize,
@@ -97,7 +98,7 @@ pub(super) struct Disguised {
 }
 
 impl Disguised {
-    /// Reports what was found, if it is more than rounding (mm).
+    /// Reports the replacements if the largest deviation exceeds `rounding` (mm).
     pub(super) fn tell(&self, rounding: f64, report: &mut Report) {
         if self.n_curves + self.n_surfaces > 0 && self.deviation > rounding {
             report.remark(Severity::Note, None, self.in_words());
@@ -110,12 +111,12 @@ impl Disguised {
         let found: Vec<String> = found.into_iter().flatten().collect();
         let deviation = self.deviation;
         format!(
-            "{} were taken for the canonical shapes that they are to within {deviation:.1e} mm",
+            "{} were replaced by canonical shapes, which deviate from them by at most {deviation:.1e} mm",
             found.join(" and ")
         )
     }
 
-    /// The canonical curve that a spline is within a tolerance (mm), with the distance (mm).
+    /// Returns the canonical curve within `tol` (mm) of a spline, with its deviation (mm).
     pub(super) fn curve(&mut self, curve: &Curve, tol: f64) -> Option<(Curve, f64)> {
         let Curve::Bezier(spline) = curve else { return None };
         let found = spline.recognised(tol)?;
@@ -124,7 +125,7 @@ impl Disguised {
         Some((found.shape, found.deviation))
     }
 
-    /// Replaces the free-form surface of a face by the canonical one that it is within a tolerance (mm).
+    /// Replaces the free-form surface of a face by a canonical one within `tol` (mm), if there is one.
     pub(super) fn surface(&mut self, f: &mut Face, tol: f64) {
         let Surface::Bezier(grid) = &f.surface else { return };
         let Some(found) = grid.recognised(tol) else { return };
@@ -213,7 +214,8 @@ fn is_well_formed(source: &SolidSource, report: &mut Report) -> bool {
     report.problems.len() == before
 }
 
-/// Diagonal of the box of the vertices and of points on curves and closed surfaces: the scale of tolerances.
+/// Returns the diagonal of the box of the vertices and of points on closed curves and surfaces, which is
+/// the scale of tolerances.
 fn extent(source: &SolidSource) -> f64 {
     let mut bounds = Aabb::of_points(source.vertices.iter().map(|v| &v.point));
     for e in source.edges.iter().filter(|e| e.start == e.end) {
@@ -242,11 +244,12 @@ fn extent(source: &SolidSource) -> f64 {
 }
 
 enum Ranges {
-    /// No length.
+    /// The edge has no length.
     Nothing,
-    /// `forward`: the edge runs along the curve.
+    /// One range; `forward` is whether the edge runs along the curve.
     One { range: (f64, f64), forward: bool },
-    /// Over the joint of a closed curve without a period; parts in the curve's direction.
+    /// The edge passes over the joint of a closed curve without a period; its two parts are listed in the
+    /// curve's direction.
     Two { first: (f64, f64), second: (f64, f64), forward: bool },
 }
 
@@ -270,7 +273,7 @@ fn ranges(
         }
         let mut t1 = math::wrap(parameter(curve, &b), t0, period);
         let stated = e.range.map(|(s, t)| (t - s).abs());
-        // Two vertices in (almost) the same place: nothing, or all around.
+        // If the two vertices (almost) coincide, the edge is either empty or the whole curve.
         if (a - b).norm() <= tol {
             let nearly_all = stated.map_or(t1 - t0 > 0.5 * period, |s| s > 0.5 * period);
             t1 = if nearly_all { t0 + period } else { t0 };
@@ -299,7 +302,7 @@ fn ranges(
         return Ranges::Nothing;
     }
     if t0 > t1 {
-        report.note(e.id, format!("edge #{} runs against its stated sense; the vertices decide", e.id));
+        report.note(e.id, format!("edge #{} runs against its stated sense; the vertex order is used", e.id));
         return Ranges::One { range: (t1, t0), forward: !forward };
     }
     Ranges::One { range: (t0, t1), forward }
@@ -310,7 +313,7 @@ fn has_no_length(curve: &Curve, t0: f64, t1: f64, tol: f64) -> bool {
     (0..=4).all(|k| (curve.point(t0 + (t1 - t0) * f64::from(k) / 4.0) - p).norm() <= tol)
 }
 
-/// Parameter of the curve point nearest to a point that is on the curve but for tolerances.
+/// Computes the parameter of a point that lies on the curve within tolerances.
 pub(super) fn parameter(curve: &Curve, p: &P3) -> f64 {
     let local = |frame: &feeler_geom::Frame| -> V3 { frame.local(p) };
     match curve {
@@ -334,7 +337,7 @@ pub(super) fn parameter(curve: &Curve, p: &P3) -> f64 {
     }
 }
 
-/// Newton on the squared distance from a good start.
+/// Refines a good start by Newton's method on the squared distance.
 fn polish(curve: &Curve, p: &P3, start: f64) -> f64 {
     let mut t = start;
     for _ in 0..8 {

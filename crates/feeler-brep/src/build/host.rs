@@ -1,5 +1,5 @@
-//! A face's surface as the parameter plane sees it: periods, closed sides, singular points, inversion by
-//! continuity.
+//! Surface of a face with data for the parameter plane: periods, closed sides, singular points, inversion
+//! by continuity.
 
 use std::f64::consts::{PI, TAU};
 
@@ -7,7 +7,7 @@ use feeler_geom::{P2, P3, Rect, Surface, V2, V3, math};
 
 use super::singular::{Singular, inner_sheet, spindle_angle};
 
-/// What parameter-plane work needs to know about a surface.
+/// A surface with the data that work in its parameter plane needs.
 #[derive(Clone, Debug)]
 pub(super) struct Host<'a> {
     pub(super) surface: &'a Surface,
@@ -15,14 +15,15 @@ pub(super) struct Host<'a> {
     pub(super) u_period: Option<f64>,
     pub(super) v_period: Option<f64>,
     pub(super) natural: Rect,
-    /// The two u sides coincide though u has no period (a crease or an unmarked seam).
+    /// Whether the two u sides coincide although u has no period (a crease or an unmarked seam).
     pub(super) u_closed: bool,
-    /// As `u_closed`, for v.
+    /// Like `u_closed`, for v.
     pub(super) v_closed: bool,
 }
 
 impl<'a> Host<'a> {
-    /// `near` is a point of the face, needed to tell the two sheets of a spindle torus apart.
+    /// Creates the host of a surface. `near` is a point of the face, which selects the sheet of a spindle
+    /// torus.
     pub(super) fn new(surface: &'a Surface, singular: &[Singular], near: Option<&P3>, size: f64) -> Self {
         let mut host = Self {
             surface,
@@ -57,39 +58,39 @@ impl<'a> Host<'a> {
         host
     }
 
-    /// Whether `uv` is on a side where the surface meets itself without a period.
+    /// Returns whether `uv` is on a side where the surface closes on itself without a period.
     pub(super) fn is_on_closed_side(&self, uv: P2) -> bool {
         let r = &self.natural;
         let near = |x: f64, lo: f64, hi: f64| x - lo <= 1e-6 * (hi - lo) || hi - x <= 1e-6 * (hi - lo);
         (self.u_closed && near(uv.x, r.u0, r.u1)) || (self.v_closed && near(uv.y, r.v0, r.v1))
     }
 
-    /// `uv` shifted by whole periods to be near another point.
+    /// Returns `uv`, shifted by whole periods to be near another point.
     pub(super) fn unwrapped(&self, uv: P2, near: P2) -> P2 {
         let v_turn = if spindle_angle(self.surface).is_some() { Some(TAU) } else { self.v_period };
         let shift = |x: f64, near: f64, p: Option<f64>| p.map_or(x, |p| math::unwrap_near(x, near, p));
         P2::new(shift(uv.x, near.x, self.u_period), shift(uv.y, near.y, v_turn))
     }
 
-    /// Parameters of the surface point near `hint` that Newton's steps find, if it is within `expected` (mm)
-    /// of `p`.
+    /// Returns the parameters of the surface point to which Newton's method converges from `hint`, if it
+    /// is within `expected` (mm) of `p`.
     pub(super) fn descend(&self, p: &P3, hint: P2, expected: f64) -> Option<P2> {
         let Surface::Bezier(b) = self.surface else { return None };
         let (uv, _) = b.descend(p, hint).filter(|(_, off)| *off <= expected)?;
         Some(self.unwrapped(uv, hint))
     }
 
-    /// Parameters of the surface point nearest to `p`, near `hint`. A point within `expected` (mm) of `p` is
-    /// taken without further search.
+    /// Returns the parameters of the surface point nearest to `p`, near `hint`. A point within `expected`
+    /// (mm) of `p` is accepted without a further search.
     pub(super) fn invert(&self, p: &P3, hint: P2, expected: f64) -> P2 {
         self.descend(p, hint, expected).unwrap_or_else(|| self.search_near(p, hint))
     }
 
-    /// Parameters of the surface point nearest to `p`, around `hint`.
+    /// Searches the surface point nearest to `p` around `hint`; returns its parameters.
     pub(super) fn search_near(&self, p: &P3, hint: P2) -> P2 {
         if let Surface::Bezier(b) = self.surface {
-            // Edges that are off the surface end Newton's steps at its border, where only a search is sure:
-            // let it be a local one.
+            // For edges that are off the surface, Newton's method ends at its border, where only a search
+            // is reliable. A local search is tried first.
             let r = b.domain();
             let reach = V2::new(0.06 * r.width(), 0.06 * r.height());
             let span = |x: f64, reach: f64, period: Option<f64>, lo: f64, hi: f64| match period {
@@ -114,7 +115,8 @@ impl<'a> Host<'a> {
         self.unwrapped(self.surface.invert(p, Some(hint), None), hint)
     }
 
-    /// Parameters of the surface point nearest to `p`, by a global search, in the natural rectangle.
+    /// Returns the parameters of the surface point nearest to `p` from a global search, in the natural
+    /// rectangle.
     pub(super) fn invert_global(&self, p: &P3) -> P2 {
         let uv = self.surface.invert(p, None, None);
         if spindle_angle(self.surface).is_some() {
@@ -124,8 +126,9 @@ impl<'a> Host<'a> {
         uv
     }
 
-    /// The singular point within `tol` of `p`, if any, as seen from a point further inside the face: both
-    /// tips of a horn torus are in one place.
+    /// Returns the index of the singular point within `tol` (mm) of `p`, if there is one. `inside` is a
+    /// point farther inside the face, which selects one of the two tips of a horn torus: they coincide in
+    /// space.
     pub(super) fn singular_at(&self, p: &P3, tol: f64, inside: &P3) -> Option<usize> {
         let mut near = (0..self.singular.len()).filter(|i| (self.singular[*i].point - p).norm() <= tol);
         let first = near.next()?;
@@ -138,19 +141,20 @@ impl<'a> Host<'a> {
         Some(others.fold(first, |best, i| if off(i) < off(best) { i } else { best }))
     }
 
-    /// First derivatives.
+    /// Returns the first derivatives with respect to u and v.
     pub(super) fn jacobian(&self, uv: P2) -> (V3, V3) {
         let (_, du, dv) = self.surface.first_derivs(uv);
         (du, dv)
     }
 }
 
-/// `d` in space.
+/// Maps a parameter vector `d` to space.
 pub(super) fn push((du, dv): &(V3, V3), d: V2) -> V3 {
     du * d.x + dv * d.y
 }
 
-/// Parameter velocity of a velocity in space, by least squares; `None` where the parametrisation is singular.
+/// Maps a velocity in space to a parameter velocity by least squares; `None` if the parametrisation is
+/// singular.
 pub(super) fn pull((du, dv): &(V3, V3), velocity: &V3) -> Option<V2> {
     let (e, f, g) = (du.norm_squared(), du.dot(dv), dv.norm_squared());
     let det = e * g - f * f;

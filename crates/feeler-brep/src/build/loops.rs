@@ -1,4 +1,5 @@
-//! Loops in the parameter plane: pcurves side by side, in one continuous unwrapped walk, with closed corners.
+//! Loops in the parameter plane: the pcurves of each loop form a continuous, unwrapped walk with closed
+//! corners.
 
 use feeler_geom::{P2, Surface, V2};
 
@@ -12,7 +13,7 @@ use super::{BuildOptions, Problem, Report};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tolerances {
     pub(super) fit: FitLimits,
-    /// Largest gap at a corner, and largest distance of an edge from its surface.
+    /// Maximum gap at a corner, and maximum distance of an edge from its surface.
     pub(super) gap: f64,
 }
 
@@ -27,7 +28,7 @@ impl Tolerances {
     }
 }
 
-/// The host of a face.
+/// Creates the host of a face.
 pub(super) fn host<'a>(draft: &Draft, face: &'a Face) -> Host<'a> {
     host_of(&draft.edges, &face.surface, &face.singular, &face.loops, draft.size)
 }
@@ -46,7 +47,7 @@ fn host_of<'a>(
     Host::new(surface, singular, near.as_ref(), size)
 }
 
-/// Fits every use of an edge that has no pcurve yet.
+/// Fits a pcurve to every use that has none yet.
 pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let mut faces = std::mem::take(&mut draft.faces);
     for face in &mut faces {
@@ -76,7 +77,7 @@ pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) 
     draft.faces = faces;
 }
 
-/// Where use `k` of a loop begins, if the use before it says so.
+/// Returns the start of use `k` of a loop, if the use before it is fitted.
 fn end_before(ring: &[Use], k: usize) -> Option<Known> {
     let before = &ring[k.checked_sub(1)?];
     let p = before.pcurve.as_ref()?;
@@ -84,7 +85,8 @@ fn end_before(ring: &[Use], k: usize) -> Option<Known> {
     Some(Known { upper: !ring[k].forward, uv, off: p.off_surface })
 }
 
-/// Puts the pcurves of every loop into one continuous walk, closes the corners and measures the deviations.
+/// Joins the pcurves of every loop into a continuous walk, closes the corners and measures the
+/// deviations.
 pub(super) fn assemble(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let mut faces = std::mem::take(&mut draft.faces);
     for face in &mut faces {
@@ -93,7 +95,7 @@ pub(super) fn assemble(draft: &mut Draft, tol: &Tolerances, report: &mut Report)
     draft.faces = faces;
 }
 
-/// [`assemble`] for one face.
+/// Does the same as [`assemble`] for one face.
 pub(super) fn assemble_face(
     edges: &[Edge],
     face: &mut Face,
@@ -138,8 +140,8 @@ pub(super) fn assemble_face(
     face.loops = loops;
 }
 
-/// An edge on the line where a closed surface without a period meets itself lies on both sides of the
-/// parameter rectangle; the material on the left tells which one is meant.
+/// Selects the side of the parameter rectangle for an edge along which a closed surface without a period
+/// meets itself. Such an edge lies on two sides; the material on the left determines the side.
 pub(super) fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
     let r = host.natural;
     let [a, b] = [p.start(), p.end()];
@@ -160,7 +162,7 @@ pub(super) fn choose_side(host: &Host<'_>, p: &mut Pcurve, along: bool) {
     }
 }
 
-/// Shifts every pcurve by whole periods to start where the one before it ends.
+/// Shifts every pcurve by whole periods so that it starts where the previous one ends.
 fn place(host: &Host<'_>, ring: &mut [Use]) {
     let mut at: Option<P2> = None;
     for u in ring {
@@ -169,7 +171,7 @@ fn place(host: &Host<'_>, ring: &mut [Use]) {
         let start = if forward { p.start() } else { p.end() };
         if let Some(at) = at {
             let near = host.unwrapped(start, at);
-            // Only whole periods: a spindle's sheet has none in v.
+            // Shifts are whole periods; the sheet of a spindle torus has no period in v.
             let dv = if host.v_period.is_some() { near.y - start.y } else { 0.0 };
             p.shift(V2::new(near.x - start.x, dv));
         }
@@ -177,21 +179,23 @@ fn place(host: &Host<'_>, ring: &mut [Use]) {
     }
 }
 
-/// What has become of the end of one edge and the start of the next one.
+/// Result of joining the end of one edge and the start of the next one.
 enum Corner {
-    /// They are one point.
+    /// The two points were made one.
     Closed,
-    /// They are where they were, this far (mm) apart: on a side of the surface that is nearly one point.
+    /// The two points were left this distance (mm) apart, because they are on a side of the surface that
+    /// is nearly a point.
     Jump(f64),
-    /// They are too far apart (mm).
+    /// The two points are too far apart: by this distance (mm).
     Open(f64),
 }
 
-/// A gap is not closed by moving what is elsewhere more than this many times as long.
+/// Maximum displacement of the middle of a piece, relative to the gap that is closed at its end. A larger
+/// value tilts edges, a smaller one leaves jumps at corners that could be closed.
 const TILT: f64 = 8.0;
 
-/// Moves the end of use `k` and the start of use `next` to one point (up to periods), unless that would move
-/// the edges far from where they are.
+/// Moves the end of use `k` and the start of use `next` to one point (up to periods), unless that would
+/// displace the edges too far.
 fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &Tolerances) -> Corner {
     let (k_at_end, next_at_end) = (ring[k].forward, !ring[next].forward);
     let end_of = |u: &Use, at_end: bool| {
@@ -209,8 +213,8 @@ fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &
     let (s, s_singular, s_u, s_v) = start;
     let (to_e, to_s);
     if let Some(i) = e_singular.or(s_singular) {
-        // Each arrives at its own limit of the free parameter.
-        // On its own side, where one point is two of them: the tips of a horn torus.
+        // Each pcurve keeps its own limit of the free parameter, on its own side if two sides share the
+        // point (the tips of a horn torus).
         let side = |own: Option<usize>| &host.singular[own.unwrap_or(i)];
         (to_e, to_s) = (side(e_singular).snapped(e), side(s_singular).snapped(s));
     } else {
@@ -220,7 +224,7 @@ fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &
         if distance.is_nan() || distance > tol.gap {
             return Corner::Open(distance);
         }
-        // The middle of the pieces moves by half as much in the parameter plane as their ends.
+        // In the parameter plane, the middle of a piece moves by half as much as its end.
         let spread = |u: &Use, at_end: bool| {
             u.pcurve.as_ref().map_or(0.0, |p| {
                 let piece = if at_end { &p.pieces[p.pieces.len() - 1] } else { &p.pieces[0] };

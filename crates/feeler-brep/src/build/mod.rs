@@ -1,11 +1,12 @@
-//! `SolidSource` → `Solid`.
+//! Construction of a [`Solid`] from a [`SolidSource`].
 //!
-//! The steps, each a module: `validate` looks at every number, `edges` finds parameter ranges, `singular` the
-//! points where surfaces collapse, `repair` what is wrong in a way with one plausible meaning, `adjacency`
-//! checks the shells, `pcurve` fits the edges in parameter planes (`host` knows how a parameter plane closes
-//! on itself), `creases` splits faces at creases of their surfaces, `status` classifies edges as convex,
-//! concave or smooth, `loops` joins pcurves into closed walks, `domain` makes trimmed domains of them,
-//! `polar` the tangent cones at vertices. Problems are collected over all steps and decide at the end.
+//! Each step is a module: `validate` checks all numbers, `edges` computes parameter ranges, `singular`
+//! finds the points where surfaces collapse, `repair` corrects errors with one plausible meaning,
+//! `adjacency` checks the shells, `pcurve` fits the edges in parameter planes (`host` describes how a
+//! parameter plane closes on itself), `creases` splits faces at creases of their surfaces, `status`
+//! classifies edges as convex, concave or smooth, `loops` joins pcurves into closed walks, `domain` makes
+//! trimmed domains of them, `polar` computes the tangent cones at vertices. Problems are collected over
+//! all steps, and any problem makes the construction fail.
 //!
 //! # Source
 //! MATH §1, §4 (edges), §6, §7 (vertex polar).
@@ -53,28 +54,31 @@ pub use problem::{BuildError, Problem};
 /// Options of [`build_solid`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BuildOptions {
-    /// Error of fitted trimming curves against the projection of their edges, as a share of the solid's size.
-    /// Smaller makes more pieces (their number grows with the fifth to sixth root); below 1e-12 rounding
-    /// wins.
+    /// Maximum error of fitted trimming curves against the projections of their edges, relative to the
+    /// solid's size. A smaller value gives more pieces (their number grows with the fifth to sixth root);
+    /// below 1e-12 rounding dominates.
     pub fit_tolerance: f64,
-    /// Halvings of a span between two breaks of a curve after which a fit is accepted as it is; its deviation
-    /// is measured and stored all the same.
+    /// Maximum number of halvings of a span between two breaks of a curve. The fit is then accepted as it
+    /// is; its deviation is measured and stored all the same.
     pub max_fit_depth: u32,
-    /// Corners of loops, vertices and edges may miss each other, and edges their surfaces, by this share of
-    /// the size (or ten times the file's own uncertainty, if that is more). Larger lets broken models pass.
+    /// Maximum gap between corners of loops, vertices and edges, and between edges and surfaces, relative
+    /// to the solid's size; ten times the file's own uncertainty if that is more. A larger value accepts
+    /// broken models, a smaller one rejects inexact files.
     pub gap_tolerance: f64,
-    /// Tangents that turn by more than this (rad) at a joint of a spline split the edge there.
+    /// Maximum angle (rad) between the tangents at a joint of a spline; larger angles split the edge
+    /// there. A larger value treats kinks as smooth, a smaller one gives many short edges.
     pub kink_angle: f64,
-    /// Normals of a free-form surface that jump by more than this (rad) at a joint of its patches split the
-    /// face there. Smaller makes more features of surfaces that are nearly smooth; contacts whose normal is
-    /// in a smaller jump can be missed.
+    /// Maximum angle (rad) between the normals at a joint of patches of a free-form surface; larger
+    /// angles split the face there. A smaller value gives more features of surfaces that are nearly
+    /// smooth. Contacts whose normal lies within an angle that is not split can be missed.
     pub crease_angle: f64,
-    /// Relative accuracy asked of area and volume.
+    /// Relative accuracy of area and volume. A larger value is less exact, a smaller one takes more time.
+    /// Canonical faces are integrated to 1e-13 in any case.
     pub mass_tolerance: f64,
-    /// Splines and patches within this share of the solid's size of a line, circle, ellipse, plane, cylinder,
-    /// cone, sphere or torus become that; 0 leaves them as they are. Deviations are stored
-    /// ([`FaceInfo::surface_deviation`]) and, where they are more than rounding, reported. Larger changes the
-    /// shape by as much.
+    /// Maximum distance, relative to the solid's size, at which a spline or patch is replaced by a line,
+    /// circle, ellipse, plane, cylinder, cone, sphere or torus; 0 replaces none. Deviations are stored
+    /// ([`FaceInfo::surface_deviation`]) and reported if they exceed rounding. A larger value changes the
+    /// shape by as much, a smaller one makes less use of closed forms.
     pub canonical_tolerance: f64,
 }
 
@@ -93,12 +97,13 @@ impl Default for BuildOptions {
 }
 
 impl BuildOptions {
-    /// Distance (mm) within which points of the file are the same.
+    /// Distance (mm) within which points of the file coincide. With a larger factor short edges vanish,
+    /// with a smaller one edges without length remain.
     fn coincidence_tol(&self, size: f64) -> f64 {
         1e-9 * size
     }
 
-    /// Distance (mm) that counts as a gap.
+    /// Maximum distance (mm) of a gap that is closed; see [`BuildOptions::gap_tolerance`].
     fn gap_tol(&self, size: f64, uncertainty: f64) -> f64 {
         (self.gap_tolerance * size).max(10.0 * uncertainty)
     }
@@ -111,7 +116,7 @@ impl BuildOptions {
 /// [`Solid::remarks`].
 pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
     let mut corrected = None;
-    // Faces first, then guesses, then shells, then once more to see that all is well.
+    // Passes correct faces, then guesses, then shells; the last pass confirms the result.
     for _ in 0..4 {
         let mut report = Report::default();
         if let Some((_, remarks)) = &corrected {
@@ -139,10 +144,10 @@ fn error(source: &SolidSource, report: Report) -> BuildError {
     BuildError { id: source.id, name: source.name.clone(), problems: report.problems }
 }
 
-/// What one pass over the source gives.
+/// Result of one pass over the source.
 enum Built {
     Solid(Box<Solid>),
-    /// Not yet: something can be put right.
+    /// Something is wrong, but can be corrected in another pass.
     Wrong(repair::Wrong),
 }
 
@@ -175,8 +180,8 @@ fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> O
     finish(source, &draft, &tol, options, report)
 }
 
-/// Splits edges at the kinks of their curves. The curve of an edge that ends at a kink ends there, too: at
-/// the kink itself a curve has the derivatives of the piece after it.
+/// Splits edges at the kinks of their curves. If an edge ends at a kink, its curve is cut off there,
+/// because at the kink itself a curve has the derivatives of the piece after it.
 fn split_at_kinks(draft: &mut Draft, options: &BuildOptions) {
     let cuts: Vec<Vec<f64>> =
         draft.edges.iter().map(|e| e.curve.kinks(e.range.0, e.range.1, options.kink_angle)).collect();
@@ -195,10 +200,11 @@ fn split_at_kinks(draft: &mut Draft, options: &BuildOptions) {
     }
 }
 
-/// Maximum distance between the end of an edge and a kink at which the edge ends, relative to its range.
+/// Maximum distance between the end of an edge and a kink at which the edge ends, relative to the edge's
+/// range. A larger value drops short pieces; a smaller one gives tangents of the other side of the kink.
 const NEAR_KINK: f64 = 1e-9;
 
-/// Edges that pass through a pole or an apex are split there: the parameters jump.
+/// Splits edges that pass through a pole or an apex, because their parameters jump there.
 fn split_at_singular_points(draft: &mut Draft, tol: &Tolerances) {
     let mut cuts: Vec<Vec<f64>> = vec![vec![]; draft.edges.len()];
     for f in &draft.faces {
@@ -219,7 +225,7 @@ fn split_at_singular_points(draft: &mut Draft, tol: &Tolerances) {
         c.sort_by(f64::total_cmp);
         c.dedup_by(|a, b| (*a - *b).abs() <= 1e-9 * (1.0 + b.abs()));
     }
-    // Both tips of a horn torus are in one place.
+    // The two tips of a horn torus coincide in space.
     for (e, c) in draft.edges.iter().zip(&mut cuts) {
         c.dedup_by(|a, b| (e.curve.point(*a) - e.curve.point(*b)).norm() <= 2.0 * tol.fit.singular_tol);
     }
@@ -261,7 +267,7 @@ fn finish(
     }
     let bounds = bounds(draft, &domains);
     let shells = shell_masses(draft, &domains, &bounds, tol, options);
-    // A sheet has no volume, and no inside to be out.
+    // A sheet has no volume and no inside, so it cannot be inside out.
     let has_volume = |s: &&ShellMass| s.sums.volume.abs() > SHEET * s.sums.area * bounds.diagonal();
     let inside_out: Vec<u32> = shells
         .iter()
@@ -311,7 +317,7 @@ fn finish(
     })))
 }
 
-/// Remarks with a point of what each is about.
+/// Adds to each remark a point of its entity.
 fn placed(mut remarks: Vec<Remark>, source: &SolidSource) -> Vec<Remark> {
     for remark in &mut remarks {
         remark.place = remark.entity.and_then(|e| source.place_of(e));
@@ -319,7 +325,8 @@ fn placed(mut remarks: Vec<Remark>, source: &SolidSource) -> Vec<Remark> {
     remarks
 }
 
-/// Shells with less volume than this, relative to their area and size, are sheets.
+/// Maximum volume of a shell that is treated as a sheet, relative to its area times the solid's size. A
+/// larger value turns thin plates into sheets; a smaller one takes rounding for the volume of a solid.
 const SHEET: f64 = 1e-9;
 
 /// Area, volume and moments of one shell about the centre of the solid's box.
@@ -350,8 +357,8 @@ fn shell_masses(
     out
 }
 
-/// Reports faces whose loops contradict each other; returns the ids of those that would not if their normal
-/// were the other one.
+/// Reports faces whose loops contradict each other; returns the ids of those that are consistent with the
+/// opposite normal.
 fn report_contradictions(
     draft: &Draft,
     domains: &[FaceDomain],
@@ -409,9 +416,9 @@ fn edge_infos(
             let status = match &dihedral {
                 _ if is_seam[i] => EdgeStatus::Seam,
                 Some(d) => d.status(),
-                // Nothing is known: keep it, the exact tests at run time decide.
+                // The edge is kept because nothing is known about it; the exact tests at run time decide.
                 None => {
-                    report.warn(e.source, format!("edge #{}: its faces have no normals along it", e.source));
+                    report.warn(e.source, format!("edge #{} has no normals; treated as convex", e.source));
                     EdgeStatus::Convex
                 }
             };
@@ -506,7 +513,7 @@ fn vertex_infos(
         .collect()
 }
 
-/// Faces beside every edge, sorted.
+/// Returns the faces beside every edge, sorted.
 fn edge_faces(draft: &Draft) -> Vec<Vec<usize>> {
     draft
         .uses()
@@ -519,7 +526,8 @@ fn edge_faces(draft: &Draft) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Whether the vertex is a point like any other of the face or the edge it is on. Seams are no edges here.
+/// Returns whether the vertex is an ordinary point of the face or the edge that contains it. Seams do not
+/// count as edges.
 fn is_smooth(
     draft: &Draft,
     cone: &TangentCone,
@@ -577,8 +585,8 @@ fn shell(draft: &Draft) -> CompressedShell<feeler_geom::P3, Curve, Surface> {
     }
 }
 
-/// Box of all edges and of all curved faces over their domains' rectangles. A planar face is in the hull of
-/// its edges.
+/// Returns the box of all edges, and of all curved faces over their domains' rectangles. A planar face
+/// lies in the convex hull of its edges.
 fn bounds(draft: &Draft, domains: &[FaceDomain]) -> Aabb {
     let edges = draft.edges.iter().map(|e| e.curve.bounds(e.range.0, e.range.1));
     let faces = draft

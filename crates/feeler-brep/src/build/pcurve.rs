@@ -1,9 +1,9 @@
 //! Edges in the parameter planes of their faces.
 //!
-//! An edge becomes one straight piece where it is straight in the parameter plane (lines in planes, rulings,
-//! latitudes, meridians, parameter lines of patches), and cubic pieces otherwise, fitted to the *projection*
-//! of the edge on the surface: how far the edge is off the surface does not drive the number of pieces, it is
-//! measured afterwards and stored with each piece.
+//! An edge becomes one straight piece if it is straight in the parameter plane (lines in planes, rulings,
+//! latitudes, meridians, parameter lines of patches), otherwise cubic pieces that are fitted to the
+//! *projection* of the edge on the surface. The distance of the edge from the surface does not affect the
+//! number of pieces; it is measured afterwards and stored with each piece.
 //!
 //! # Source
 //! MATH §6 "Trimming curves"; cubic Hermite pieces whose two tangent lengths are adjusted by Gauss–Newton
@@ -23,26 +23,26 @@ use hermite::{Sample, adjust};
 #[derive(Clone, Debug)]
 pub(super) struct Piece {
     pub(super) control: [P2; 4],
-    /// A straight piece, control points evenly spaced.
+    /// Whether the piece is straight, with evenly spaced control points.
     pub(super) straight: bool,
-    /// Largest measured distance from the edge (mm).
+    /// Largest measured distance (mm) from the edge.
     pub(super) deviation: f64,
 }
 
-/// An edge in a parameter plane, along its curve, unwrapped.
+/// An edge in a parameter plane, in the direction of its curve, unwrapped.
 #[derive(Clone, Debug)]
 pub(super) struct Pcurve {
     pub(super) pieces: Vec<Piece>,
-    /// Curve parameters where the pieces join, one more than there are pieces.
+    /// Curve parameters at the joints of the pieces, one more than the number of pieces.
     pub(super) joints: Vec<f64>,
     /// Largest distance between the edge and the surface (mm).
     pub(super) off_surface: f64,
-    /// Curve parameters with the parameters of the nearest surface points (up to periods): where the edge was
-    /// looked at first, in order.
+    /// Curve parameters of the first samples of the edge, in order, with the parameters of the nearest
+    /// surface points (up to periods).
     pub(super) nodes: Vec<(f64, P2)>,
-    /// Index of the singular point at the start and at the end.
+    /// Indices of the singular points at the start and at the end.
     pub(super) singular: [Option<usize>; 2],
-    /// Whether the loop jumps at the start and at the end, over a gap (mm) that is small in space only.
+    /// Gap (mm) at the start and at the end if the loop jumps there: the gap is small only in space.
     pub(super) jump: [Option<f64>; 2],
 }
 
@@ -55,25 +55,26 @@ impl Pcurve {
         self.pieces[self.pieces.len() - 1].control[3]
     }
 
-    /// Parameters near the edge point at `t` (the pieces are not parametrised like the curve inside).
+    /// Returns parameters near the edge point at `t`. They are approximate because the pieces are not
+    /// parametrised like the curve.
     pub(super) fn guess(&self, t: f64) -> P2 {
         let k = self.joints.partition_point(|j| *j <= t).clamp(1, self.pieces.len()) - 1;
         let (a, b) = (self.joints[k], self.joints[k + 1]);
         cubic(&self.pieces[k].control, ((t - a) / (b - a)).clamp(0.0, 1.0)).0
     }
 
-    /// Parameters of the nearest surface point at one of the nodes.
+    /// Returns the parameters of the nearest surface point at a node, `None` for other `t`.
     pub(super) fn at_node(&self, t: f64) -> Option<P2> {
         let i = self.nodes.partition_point(|n| n.0 < t);
         self.nodes.get(i).filter(|n| n.0 <= t).map(|n| n.1)
     }
 
-    /// Distance from the surface (mm) that is no surprise for a point of the edge.
+    /// Returns the distance from the surface (mm) up to which a point is plausible for this edge.
     pub(super) fn expected(&self) -> f64 {
         4.0 * self.off_surface
     }
 
-    /// Moves everything by whole periods.
+    /// Shifts all pieces and nodes by whole periods.
     pub(super) fn shift(&mut self, by: V2) {
         let nodes = self.nodes.iter_mut().map(|n| &mut n.1);
         for p in self.pieces.iter_mut().flat_map(|p| &mut p.control).chain(nodes) {
@@ -81,7 +82,7 @@ impl Pcurve {
         }
     }
 
-    /// Moves the start (or the end) to `to`, keeping straight pieces straight.
+    /// Moves the start or the end to `to`; straight pieces stay straight.
     pub(super) fn move_end(&mut self, at_end: bool, to: P2) {
         let last = self.pieces.len() - 1;
         let piece = &mut self.pieces[if at_end { last } else { 0 }];
@@ -100,15 +101,16 @@ impl Pcurve {
     }
 }
 
-/// Evenly spaced control points.
+/// Returns evenly spaced control points of a straight piece.
 pub(super) fn straight(a: P2, b: P2) -> [P2; 4] {
-    // Exact equality of a coordinate at both ends must survive: an isoparametric line stays one.
+    // A coordinate that is equal at both ends must stay exactly constant, so that an isoparametric line
+    // remains one.
     let mix = |x: f64, y: f64, s: f64| if x.to_bits() == y.to_bits() { x } else { x + (y - x) * s };
     let at = |s: f64| P2::new(mix(a.x, b.x, s), mix(a.y, b.y, s));
     [a, at(1.0 / 3.0), at(2.0 / 3.0), b]
 }
 
-/// Point and derivative of a cubic at `s`.
+/// Returns the point and the derivative of a cubic at `s`.
 pub(super) fn cubic(c: &[P2; 4], s: f64) -> (P2, V2) {
     let r = 1.0 - s;
     let p = c[0].coords * (r * r * r)
@@ -122,16 +124,16 @@ pub(super) fn cubic(c: &[P2; 4], s: f64) -> (P2, V2) {
 /// Limits of the fit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FitLimits {
-    /// Error allowed in space between the pieces and the projection of the edge (mm).
+    /// Maximum error (mm, in space) between the pieces and the projection of the edge.
     pub(super) tol: f64,
     /// Distance (mm) within which an edge end is at a singular point.
     pub(super) singular_tol: f64,
-    /// Largest number of halvings of a span between two breaks of the curve.
+    /// Maximum number of halvings of a span between two breaks of the curve.
     pub(super) max_depth: u32,
 }
 
-/// What is known about an end of an edge: whether it is the upper end of its range, its place, and how far
-/// (mm) the surface may be from it.
+/// A known end of an edge: whether it is the upper end of the edge's range, its parameters on the
+/// surface, and the expected distance (mm) of the surface from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) upper: bool,
@@ -163,7 +165,8 @@ pub(super) fn fit(
         let mut spans = vec![range.0];
         spans.extend(curve.breaks(range.0, range.1));
         spans.push(range.1);
-        // An arc of more than a quarter turn is never one cubic: save the attempts.
+        // An arc of more than a quarter turn is never one cubic, so attempts with longer arcs are
+        // skipped.
         let cut =
             if curve.period().is_some() && curve.breaks(range.0, range.1).is_empty() { 8.0 } else { 1.0 };
         let quarter = curve.period().map_or(f64::INFINITY, |p| p / cut);
@@ -187,18 +190,19 @@ pub(super) fn fit(
     out
 }
 
-/// Measures the distance of every piece from the edge, after the ends have been moved.
-/// `fit_tol` (mm) is what was asked of the fit.
+/// Measures the distance of every piece from the edge, after the ends have been moved. `fit_tol` (mm) is
+/// the tolerance of the fit.
 pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol: f64, pcurve: &mut Pcurve) {
     let usual = 2.0 * (pcurve.off_surface + fit_tol);
     let joints = &pcurve.joints;
     let nodes = &pcurve.nodes;
     for (k, piece) in pcurve.pieces.iter_mut().enumerate() {
         let (a, b) = (joints[k], joints[k + 1]);
-        // Newton may leave the span a little at its ends, not the edge.
+        // Newton's method may leave the span slightly at its ends, but not the edge.
         let (lo, hi) = ((a - 0.2 * (b - a)).max(range.0), (b + 0.2 * (b - a)).min(range.1));
-        // The distance of two points that run straight is convex: largest at an end. Else, errors of cubics
-        // peak near a fifth and between: 17 samples miss less than the margin of 5 %.
+        // The distance between two points that move on straight lines is convex, so it is largest at an
+        // end. Otherwise, errors of cubics have peaks near a fifth and in between: 17 samples miss less
+        // than the margin of 5 %.
         let is_ruling = piece.straight && piece.control[0].x.to_bits() == piece.control[3].x.to_bits();
         let affine = match (curve, host.surface) {
             (Curve::Line { .. }, Surface::Plane { .. }) => piece.straight,
@@ -212,8 +216,8 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol
                 let p = host.surface.point(cubic(&piece.control, s).0);
                 let mut off = distance_to_curve(curve, &p, a + (b - a) * s, lo, hi);
                 if off > usual {
-                    // The piece does not run at the curve's speed: over more than a turn the start may be a
-                    // wrong one.
+                    // The piece is not parametrised like the curve, so over more than a turn the starting
+                    // point may be wrong.
                     let inside = nodes.iter().map(|n| n.0).filter(|t| lo <= *t && *t <= hi);
                     off = inside.fold(off, |m, t| m.min(distance_to_curve(curve, &p, t, lo, hi)));
                 }
@@ -222,12 +226,13 @@ pub(super) fn measure(host: &Host<'_>, curve: &Curve, range: (f64, f64), fit_tol
     }
 }
 
-/// Distance from `p` to the nearest curve point around `t` within `[lo, hi]`.
+/// Returns the distance from `p` to the nearest curve point around `t` within `[lo, hi]`.
 fn distance_to_curve(curve: &Curve, p: &P3, t: f64, lo: f64, hi: f64) -> f64 {
     foot_on_curve(curve, p, t, lo, hi).0
 }
 
-/// Distance from `p` to the nearest curve point around `t` within `[lo, hi]`, and that point's parameter.
+/// Returns the distance from `p` to the nearest curve point around `t` within `[lo, hi]`, and the
+/// parameter of that point.
 pub(super) fn foot_on_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64) -> (f64, f64) {
     let mut best = (f64::INFINITY, t);
     if let Curve::Line { origin, dir } = curve {
@@ -241,7 +246,7 @@ pub(super) fn foot_on_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64)
             return (math::hypot(math::hypot(q.x, q.y) - radius, q.z), at);
         }
     }
-    // Newton on the squared distance; the best value seen counts, so a wild step does no harm.
+    // Newton's method on the squared distance keeps the best value, so a bad step does no harm.
     for _ in 0..8 {
         let d = curve.derivs(t);
         let off = d.p - p;
@@ -261,7 +266,7 @@ pub(super) fn foot_on_curve(curve: &Curve, p: &P3, mut t: f64, lo: f64, hi: f64)
     best
 }
 
-/// The edge followed through the parameter plane: dense enough to unwrap and to start every inversion.
+/// Samples of an edge in the parameter plane, dense enough to unwrap and to start every inversion.
 struct Trace<'a> {
     host: &'a Host<'a>,
     curve: &'a Curve,
@@ -269,17 +274,19 @@ struct Trace<'a> {
     nodes: Vec<(f64, P2)>,
     singular: [Option<usize>; 2],
     off_surface: f64,
-    /// Distance from the surface (mm) that is no surprise: what searches of the whole surface have found.
+    /// Distance from the surface (mm) up to which a point is plausible: several times the largest one
+    /// found by global searches.
     usual: Cell<f64>,
-    /// A search of the whole surface has found a nearer point than the way along the edge.
+    /// Whether a global search has found a nearer point than the walk along the edge.
     jumped: Cell<bool>,
-    /// Searches until now.
+    /// Number of searches until now.
     searches: Cell<u32>,
 }
 
-/// Searches along one edge at most, each thousands of times as long as Newton's steps. Parametrisations where
-/// those do not settle (by weights of a million, say) would need one for every sample; from here on samples
-/// stay where they are guessed, and the measured deviation tells what that is worth.
+/// Maximum number of searches along one edge; each takes thousands of times as long as a step of Newton's
+/// method. Parametrisations on which that method does not converge (with weights of a million, for
+/// example) would need a search for every sample. After this number, samples keep their guesses, and the
+/// measured deviation includes the error.
 const MAX_SEARCHES: u32 = 200;
 
 impl<'a> Trace<'a> {
@@ -302,7 +309,7 @@ impl<'a> Trace<'a> {
             .windows(2)
             .flat_map(|ab| {
                 let n = match (curve, host.surface) {
-                    // Straight and at constant speed, whatever is between.
+                    // The edge is straight and has constant speed between the ends.
                     (Curve::Line { .. }, Surface::Plane { .. }) => 2,
                     (Curve::Line { .. }, s) if s.is_canonical() => 8,
                     _ if ts.len() > 9 => 4,
@@ -328,7 +335,8 @@ impl<'a> Trace<'a> {
         let from_end = start.is_some();
         trace.follow(&ts, start);
         if from_end && trace.jumped.get() {
-            // The end was another place than it seemed: where the surface meets itself, or nearly.
+            // The known end was on another part of the surface, which intersects itself there or nearly
+            // does.
             trace.usual.set(10.0 * limits.tol);
             trace.off_surface = 0.0;
             trace.follow(&ts, None);
@@ -337,7 +345,8 @@ impl<'a> Trace<'a> {
         trace
     }
 
-    /// The end of the edge that is known, unless the surface may meet itself there.
+    /// Returns the index and the parameters of the known end, unless the surface may intersect itself
+    /// there.
     fn at_known_end(&self, ts: &[f64], known: Known) -> Option<(usize, P2)> {
         let Surface::Bezier(b) = self.host.surface else { return None };
         if self.singular[usize::from(known.upper)].is_some() {
@@ -352,7 +361,7 @@ impl<'a> Trace<'a> {
         Some((i, uv))
     }
 
-    /// Walks along the edge in both directions, from the middle unless a start is given.
+    /// Walks along the edge in both directions from the given start, or from the middle.
     fn follow(&mut self, ts: &[f64], start: Option<(usize, P2)>) {
         let (start, uv) = start.unwrap_or_else(|| {
             let mid = ts.len() / 2;
@@ -380,13 +389,14 @@ impl<'a> Trace<'a> {
         self.nodes = down.into_iter().rev().chain([(ts[start], uv)]).chain(up).collect();
     }
 
-    /// Takes the distance at a node into account.
+    /// Updates the largest distance from the surface with that of a node.
     fn note(&mut self, t: f64, uv: P2) {
         let off = (self.host.surface.point(uv) - self.curve.point(t)).norm();
         self.off_surface = if off.is_nan() { off } else { self.off_surface.max(off) };
     }
 
-    /// Steps from a node to parameter `t`, halving where the parameters turn too fast to be unwrapped surely.
+    /// Walks from a node to parameter `t`, in halves if the parameters change too fast for reliable
+    /// unwrapping.
     fn walk(&mut self, from: (f64, P2), t: f64, depth: u32, out: &mut Vec<(f64, P2)>) {
         let uv = self.near(t, self.predicted(from, t));
         let far = |d: f64, p: Option<f64>| p.is_some_and(|p| d.abs() > 0.2 * p);
@@ -402,7 +412,8 @@ impl<'a> Trace<'a> {
         out.push((t, uv));
     }
 
-    /// Where the edge's velocity leads, or where it was, whichever is nearer to the edge.
+    /// Returns the parameters predicted from the edge's velocity, or the previous ones, whichever are
+    /// nearer to the edge.
     fn predicted(&self, from: (f64, P2), t: f64) -> P2 {
         if matches!(self.host.surface, Surface::Plane { .. }) {
             return from.1;
@@ -423,9 +434,9 @@ impl<'a> Trace<'a> {
         if off(at) < off(from.1) { at } else { from.1 }
     }
 
-    /// Parameters of the edge's projection at `t`, from a guess. A guess in a place where the surface hardly
-    /// moves may lead to a minimum of the distance that is not the nearest point: a sudden distance asks for
-    /// a search.
+    /// Returns the parameters of the edge's projection at `t`, starting from a guess. From a guess where
+    /// the surface hardly moves, Newton's method may converge to a minimum of the distance that is not
+    /// the nearest point, so a sudden increase of the distance triggers a search.
     fn near(&self, t: f64, hint: P2) -> P2 {
         let p = self.curve.point(t);
         if self.host.surface.is_canonical() {
@@ -454,7 +465,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// The free parameter at a singular end is its limit from inside the edge.
+    /// Adds nodes at singular ends. Their free parameter is its limit from inside the edge.
     fn add_singular_ends(&mut self) {
         let (t0, t1) = self.range;
         for (end, t_end) in [(0, t0), (1, t1)] {
@@ -463,7 +474,8 @@ impl<'a> Trace<'a> {
             let h = (t1 - t0) * if end == 0 { 1e-3 } else { -1e-3 };
             let (far, near) = (self.at(t_end + 2.0 * h), self.at(t_end + h));
             let free = 2.0 * s.free(near) - s.free(far);
-            // Within a fast turn there is no linear limit; the nearer sample is then the better guess.
+            // A fast change of the parameter has no linear limit; the nearer sample is then the better
+            // guess.
             let free = if (free - s.free(near)).abs() < 0.1 { free } else { s.free(near) };
             let node = (t_end, s.uv(free, s.value));
             if end == 0 {
@@ -474,7 +486,7 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Parameters of the edge's projection at `t`.
+    /// Returns the parameters of the edge's projection at `t`.
     fn at(&self, t: f64) -> P2 {
         let i = self.nodes.partition_point(|n| n.0 <= t);
         if let Some(n) = self.nodes[..i].last().filter(|n| n.0 >= t) {
@@ -489,9 +501,9 @@ impl<'a> Trace<'a> {
         self.near(t, hint)
     }
 
-    /// Parameter velocity at `t` seen from the side of `inside`.
+    /// Returns the parameter velocity at `t`, as the limit from the side of `inside`.
     fn velocity(&self, t: f64, uv: P2, inside: f64) -> V2 {
-        // A hair inside: derivatives jump at breaks of the curve.
+        // The curve is evaluated slightly inside because derivatives jump at its breaks.
         let velocity = self.curve.derivs(t + 1e-9 * (inside - t)).d1;
         let chord = |h: f64| (self.at(t + h * (inside - t)) - uv) / (h * (inside - t));
         let singular = self.singular_end(t);
@@ -506,8 +518,8 @@ impl<'a> Trace<'a> {
         (at(self.range.0) && self.singular[0].is_some()) || (at(self.range.1) && self.singular[1].is_some())
     }
 
-    /// One straight piece when that fits everywhere; a parameter that does not change is made exactly
-    /// constant.
+    /// Returns the control points of one straight piece if it fits everywhere. A parameter that does not
+    /// change is made exactly constant.
     fn straight(&self, tol: f64) -> Option<[P2; 4]> {
         let (mut a, mut b) = (self.nodes[0].1, self.nodes[self.nodes.len() - 1].1);
         #[expect(clippy::cast_precision_loss, reason = "a handful of nodes")]
@@ -530,14 +542,15 @@ impl<'a> Trace<'a> {
         let fits = self.nodes.iter().zip(&jacobians).all(|((_, uv), j)| {
             let (along, off) = (push(j, dir), push(j, uv - a));
             let s = off.dot(&along) / along.norm_squared();
-            // Where the parametrisation collapses, the chord has no direction.
+            // The chord has no direction where the parametrisation collapses.
             let s = if s.is_finite() { s } else { 0.0 };
             (off - along * s).norm() <= tol
         });
         fits.then(|| straight(a, b))
     }
 
-    /// Lets a constant parameter that is on a side of the surface to within the tolerance be exactly there.
+    /// Moves a constant parameter that is on a side of the surface, within the tolerance, exactly onto
+    /// that side.
     fn snap(&self, k: usize, a: &mut P2, b: &mut P2, tol: f64) {
         let r = &self.host.natural;
         let sides = if k == 0 { [r.u0, r.u1] } else { [r.v0, r.v1] };
@@ -550,8 +563,8 @@ impl<'a> Trace<'a> {
         }
     }
 
-    /// Fits one cubic between two joints, or halves the span. `known` are samples at sixths that a larger
-    /// span had.
+    /// Fits one cubic between two joints, or halves the span. `known` are samples at sixths that are
+    /// reused from a larger span.
     fn fit_span(
         &self,
         [a, b]: &[Joint; 2],

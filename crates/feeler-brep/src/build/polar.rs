@@ -1,20 +1,21 @@
-//! The polar of the tangent cone at a vertex, by constraints.
+//! Polar of the tangent cone at a vertex, represented by constraints.
 //!
-//! Legend: `T` the tangent cone of the material at the vertex, `∂T` its boundary: one sector of directions
-//! for every passage of a loop through the vertex. `T* = {d : ⟨d, v⟩ ≤ 0 for all v in T}`.
+//! Notation: `T` is the tangent cone of the material at the vertex, and `∂T` its boundary, with one
+//! sector of directions for every passage of a loop through the vertex. `T* = {d : ⟨d, v⟩ ≤ 0 for all v
+//! in T}`.
 //!
 //! # Source
 //! BREP §1.3.1.3, MATH §7 "Vertex polar".
 //!
 //! # Deviations
-//! `T* = (∂T)* \ T`: a direction of `(∂T)*` outside `T` that made an acute angle with some direction of `T`
-//! would be joined to it by a great arc of acute directions, which leaves `T` through `∂T`: a contradiction.
-//! `(∂T)*` lies wholly inside or wholly outside `T` unless it is a line (a flat vertex); there the inward
-//! normal is added as one more constraint.
+//! `T* = (∂T)* \ T`. Proof: assume that a direction of `(∂T)*` outside `T` makes an acute angle with some
+//! direction of `T`. A great arc of acute directions joins the two and leaves `T` through `∂T`, which is
+//! a contradiction. `(∂T)*` lies wholly inside or wholly outside `T` unless it is a line (a flat vertex);
+//! there the inward normal is added as one more constraint.
 //!
-//! Where a surface is singular at the vertex, the sector is the set of its limit directions, sampled at steps
-//! of [`STEP`] at most; against a cone of revolution the sampled polar is too large by less than `STEP² / 8`
-//! = 1.3e-3 rad: never too small.
+//! If a surface is singular at the vertex, the sector is the set of its limit directions, sampled at
+//! steps of at most [`STEP`]. Compared with a cone of revolution, the sampled polar is too large by less
+//! than `STEP² / 8` = 1.3e-3 rad; it is never too small.
 
 use std::f64::consts::TAU;
 
@@ -26,13 +27,17 @@ use super::host::Host;
 use super::singular::Singular;
 use crate::solid::VertexPolar;
 
-/// Step between limit directions at singular points (rad of the free parameter).
+/// Maximum step between limit directions at singular points (rad of the free parameter). A larger value
+/// gives larger polars, a smaller one more constraints.
 const STEP: f64 = 0.1;
-/// Largest step between directions of a sector in a tangent plane, below π/2.
+/// Maximum step (rad) between directions of a sector in a tangent plane. It must be below π/2, or polars
+/// are wrong; a smaller value gives more constraints.
 const SECTOR_STEP: f64 = 1.4;
-/// Nearer to a full or an empty sector than this (rad), the edges' next points decide which.
+/// Angle (rad) from an empty or a full sector within which nearby points of the edges decide between the
+/// two. With a smaller value empty and full sectors are confused.
 const CUSP: f64 = 1e-3;
-/// A direction that violates constraints by less than this (rad) still shows that a polar may not be empty.
+/// Maximum violation (rad) of constraints by a direction that still shows that a polar may not be empty.
+/// A larger value keeps vertices without minima, a smaller one loses vertices of inexact files.
 const NEARLY: f64 = 1e-5;
 
 /// A great arc of `∂T` with the outward normal of its face.
@@ -47,13 +52,14 @@ struct Arc {
 #[derive(Clone, Debug, Default)]
 pub(super) struct TangentCone {
     arcs: Vec<Arc>,
-    /// Some face is singular here and has no tangent plane.
+    /// Whether some face is singular here and has no tangent plane.
     pub(super) sharp: bool,
-    /// Some edge here is concave: tells a slit from a razor, whose tangent cones have the same boundary.
+    /// Whether some edge here is concave. This distinguishes a slit from a razor, whose tangent cones
+    /// have the same boundary.
     pub(super) concave: bool,
 }
 
-/// Unit direction of an edge away from the vertex where a use of it starts (or ends).
+/// Returns the unit direction of an edge away from the vertex at which a use of it starts or ends.
 pub(super) fn away(draft: &Draft, u: &Use, at_start_of_use: bool) -> Option<V3> {
     let e = &draft.edges[u.edge as usize];
     let at_t0 = at_start_of_use == u.forward;
@@ -78,7 +84,7 @@ impl TangentCone {
         if let Some(i) = tips.0.or(tips.1) {
             let s = &host.singular[i];
             let inner = |u: &Use, at_start: bool| {
-                // (limit at the vertex, a little inside)
+                // The limit at the vertex, and a parameter slightly inside.
                 let c = u.pcurve.as_ref().map(|c| {
                     let at_t0 = at_start == u.forward;
                     let (t0, t1) = (c.joints[0], c.joints[c.joints.len() - 1]);
@@ -88,7 +94,7 @@ impl TangentCone {
                 c.unwrap_or((0.0, 0.0))
             };
             let (arriving, leaving) = (inner(arrive, false), inner(leave, true));
-            // With the material on the left, the side v = v0 is walked to larger u, u = u0 to smaller v.
+            // With the material on the left, the side v = v0 runs to larger u, and u = u0 to smaller v.
             let along = (s.u_free == s.low) == outward;
             let (from, to) = if along { (arriving, leaving) } else { (leaving, arriving) };
             let extent = width(host, s, from, to, arrive.edge == leave.edge);
@@ -101,7 +107,7 @@ impl TangentCone {
         let (Some(a), Some(b)) = (away(draft, leave, true), away(draft, arrive, false)) else { return };
         let mut angle = turn_about(&n, &a, &b);
         if arrive.edge == leave.edge && arrive.forward != leave.forward {
-            // The tip of a spur: all around.
+            // The sector at the tip of a dangling edge is the full circle.
             angle = TAU;
         } else if !(CUSP..=TAU - CUSP).contains(&angle) {
             angle = cusp(draft, &n, arrive, leave, angle);
@@ -111,7 +117,7 @@ impl TangentCone {
 
     /// Adds all directions of a face around a vertex that is a loop of its own.
     pub(super) fn add_vertex_loop(&mut self, host: &Host<'_>, outward: bool, p: &P3, tol: f64) {
-        // Both tips of a horn torus are in one place.
+        // The two tips of a horn torus coincide in space.
         let mut is_singular = false;
         for s in host.singular.iter().filter(|s| (s.point - p).norm() <= tol) {
             let r = &host.natural;
@@ -132,10 +138,10 @@ impl TangentCone {
         self.sharp |= !s.smooth;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
         let n = match if s.u_free { host.u_period } else { host.v_period } {
-            // All in one plane: as a sector of any other point.
+            // The directions are in one plane, like the sector of an ordinary point.
             _ if s.smooth => 8,
             Some(period) => (width / period * TAU / STEP).ceil().clamp(1.0, 256.0) as u32,
-            // No angle: a patch's own parameter.
+            // The parameter of a patch is not an angle.
             None => 32,
         };
         let at = |x: f64| from + width * x / f64::from(n);
@@ -165,7 +171,7 @@ impl TangentCone {
         }
     }
 
-    /// Distinct directions of `∂T`.
+    /// Returns the distinct directions of `∂T`.
     fn directions(&self) -> Vec<V3> {
         let mut out: Vec<V3> = vec![];
         for d in self.arcs.iter().flat_map(|a| [a.from, a.to]) {
@@ -176,8 +182,9 @@ impl TangentCone {
         out
     }
 
-    /// Whether a direction that makes no acute angle with `∂T` points into the material: the nearest point of
-    /// `∂T` tells by its outward normal (at corners by the sum of those that meet there).
+    /// Returns whether a direction that makes no acute angle with `∂T` points into the material. The
+    /// outward normal at the nearest point of `∂T` decides; at corners, the sum of the normals of the
+    /// adjacent arcs does.
     fn is_inward(&self, d: &V3) -> bool {
         let nearest: Vec<(f64, V3)> = self.arcs.iter().map(|a| (a.largest_cosine(d), a.normal)).collect();
         let best = nearest.iter().fold(f64::NEG_INFINITY, |m, x| m.max(x.0));
@@ -186,7 +193,7 @@ impl TangentCone {
         if height.abs() <= 1e-6 { self.concave } else { height < 0.0 }
     }
 
-    /// The polar.
+    /// Computes the polar.
     pub(super) fn polar(&self) -> VertexPolar {
         let directions = self.directions();
         if directions.is_empty() {
@@ -196,8 +203,8 @@ impl TangentCone {
         let loose = extreme_rays(&directions, NEARLY);
         let rays = if exact.is_empty() { loose.clone() } else { exact.clone() };
         if let Some(inner) = planar_rays(&directions) {
-            // All in one plane without filling it: a needle or a blade. Its polar holds the plane's normals
-            // too.
+            // The directions are in one plane without filling it (a needle or a blade). The polar also
+            // contains the normals of the plane.
             let middle = inner.iter().fold(V3::zeros(), |s, r| s + r).try_normalize(1e-9).unwrap_or(inner[0]);
             return if self.is_inward(&middle) {
                 VertexPolar::Empty
@@ -205,10 +212,11 @@ impl TangentCone {
                 VertexPolar::Constraints(directions)
             };
         }
-        // Tangent planes of a file agree to NEARLY at best: a line up to that is a flat vertex.
+        // Tangent planes of a file agree to NEARLY at best, so a line within that tolerance is a flat
+        // vertex.
         let flat = loose.iter().any(|r| r.dot(&loose[0]) < -1.0 + 1e-9);
         if flat {
-            // A line: the normal ray stays, the opposite one points into the material.
+            // In a line, the normal ray is kept, and the opposite one points into the material.
             let up = if self.is_inward(&loose[0]) { -loose[0] } else { loose[0] };
             if self.is_inward(&up) {
                 return VertexPolar::Empty;
@@ -221,34 +229,34 @@ impl TangentCone {
         if sum.try_normalize(1e-9).is_none_or(|m| self.is_inward(&m)) {
             return VertexPolar::Empty;
         }
-        // A ray or a blade needs constraints that do not touch it: the edge down from a concave corner of a
-        // flat top keeps the downward normal out. Noise makes several rays of one.
+        // A polar that is a ray or a blade needs constraints that do not touch it: the edge down from a
+        // concave corner of a flat top excludes the downward normal. Noise turns one ray into several.
         if !spans_space(&exact) {
             return VertexPolar::Constraints(directions);
         }
-        // A facet of a polar with an interior has two extreme rays.
+        // Each facet of a polar with an interior contains two extreme rays.
         let touches = |d: &V3| exact.iter().filter(|r| r.dot(d) >= -1e-9).count() >= 2;
         VertexPolar::Constraints(directions.into_iter().filter(touches).collect())
     }
 }
 
 impl Arc {
-    /// Cosine of the angle between `d` and the nearest direction of the arc.
+    /// Returns the cosine of the angle between `d` and the nearest direction of the arc.
     fn largest_cosine(&self, d: &V3) -> f64 {
         let ends = d.dot(&self.from).max(d.dot(&self.to));
         let pole = self.from.cross(&self.to);
-        // The foot of d in the arc's plane lies on the arc when it is between both ends.
+        // The projection of d to the arc's plane lies on the arc if it is between both ends.
         let foot = d - pole * (d.dot(&pole) / pole.norm_squared());
         let inside = pole.dot(&self.from.cross(&foot)) > 0.0 && pole.dot(&foot.cross(&self.to)) > 0.0;
         if inside { foot.norm().max(ends) } else { ends }
     }
 }
 
-/// Unit directions on the border of `{d : ⟨d, v⟩ ≤ 0}` where two constraints are active and none is violated
-/// by more than `tol`.
+/// Returns the unit directions on the border of `{d : ⟨d, v⟩ ≤ 0}` at which two constraints are active
+/// and none is violated by more than `tol`.
 fn extreme_rays(directions: &[V3], tol: f64) -> Vec<V3> {
     let mut rays: Vec<V3> = vec![];
-    // What spoils one ray mostly spoils the next one, too.
+    // A constraint that rejects one ray usually rejects the next one, too.
     let mut spoiler = 0;
     for (i, a) in directions.iter().enumerate() {
         for b in &directions[i + 1..] {
@@ -271,20 +279,20 @@ fn extreme_rays(directions: &[V3], tol: f64) -> Vec<V3> {
     rays
 }
 
-/// Whether three of the directions are clearly independent.
+/// Returns whether three of the directions are clearly independent.
 fn spans_space(directions: &[V3]) -> bool {
     let Some(a) = directions.first() else { return false };
     let across = directions.iter().map(|b| a.cross(b)).max_by(|p, q| p.norm().total_cmp(&q.norm()));
     across.is_some_and(|n| directions.iter().any(|c| n.dot(c).abs() > 1e-3))
 }
 
-/// For directions that lie in one plane: the extreme rays of their polar *in* that plane, `None` when they do
-/// not lie in one, or fill it.
+/// Returns the extreme rays of the polar of directions *within* their common plane; `None` if they are
+/// not in one plane, or fill it.
 fn planar_rays(directions: &[V3]) -> Option<Vec<V3>> {
     let first = directions.first()?;
     let normal = directions.iter().map(|d| first.cross(d)).max_by(|a, b| a.norm().total_cmp(&b.norm()))?;
     let Some(normal) = normal.try_normalize(1e-9) else {
-        // On one line.
+        // All directions are on one line.
         let one_way = directions.iter().all(|d| d.dot(first) > 0.0);
         return Some(if one_way { vec![-first] } else { vec![basis(first).0] });
     };
@@ -299,14 +307,14 @@ fn planar_rays(directions: &[V3]) -> Option<Vec<V3>> {
     (!rays.is_empty()).then_some(rays)
 }
 
-/// Angle from `a` to `b` about `n`, in `[0, 2π)`.
+/// Returns the angle from `a` to `b` about `n`, in `[0, 2π)`.
 fn turn_about(n: &V3, a: &V3, b: &V3) -> f64 {
     let (a, b) = (a - n * a.dot(n), b - n * b.dot(n));
     math::turn(math::atan2(n.dot(&a.cross(&b)), a.dot(&b)))
 }
 
-/// Extent of the free parameter from one pcurve's limit to the next one's; each is given at the vertex and a
-/// little inside.
+/// Returns the extent of the free parameter from the limit of one pcurve to that of the next one. Each
+/// limit is given at the vertex and slightly inside.
 fn width(host: &Host<'_>, s: &Singular, from: (f64, f64), to: (f64, f64), same_edge: bool) -> f64 {
     let Some(period) = (if s.u_free { host.u_period } else { host.v_period }) else {
         return (to.0 - from.0).abs();
@@ -322,15 +330,15 @@ fn width(host: &Host<'_>, s: &Singular, from: (f64, f64), to: (f64, f64), same_e
     if inside > 0.5 * period { period } else { 0.0 }
 }
 
-/// Decides between an empty and a full sector of two edges with (almost) one tangent: by their points at a
-/// common distance from the vertex.
+/// Decides between an empty and a full sector of two edges with (almost) the same tangent, using their
+/// points at a common distance from the vertex. Returns the angle of the sector.
 fn cusp(draft: &Draft, n: &V3, arrive: &Use, leave: &Use, angle: f64) -> f64 {
     let point = |u: &Use, at_start: bool, r: f64| {
         let e = &draft.edges[u.edge as usize];
         let at_t0 = at_start == u.forward;
         let (from, to) = if at_t0 { e.range } else { (e.range.1, e.range.0) };
         let origin = e.curve.point(from);
-        // First parameter at that distance, by halving from the nearer half.
+        // The first parameter at that distance is found by bisection in the nearer half.
         let (mut a, mut b) = (0.0, 0.5);
         for _ in 0..50 {
             let m = 0.5 * (a + b);

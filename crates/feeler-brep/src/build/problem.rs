@@ -1,22 +1,22 @@
-//! What can be wrong with a solid.
+//! Problems of a solid.
 
 use crate::remark::{Remark, Severity};
 
-/// What makes a solid unusable. Numbers after `#` are entity ids of the source.
+/// A problem that makes a solid unusable. Numbers after `#` are entity ids of the source.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Problem {
     /// The source lists no face.
     #[error("the solid has no face")]
     NoFaces,
-    /// An index in the source points nowhere.
-    #[error("#{entity} refers to something that is not there; the importer must resolve or drop it")]
+    /// An index in the source refers to a missing entity.
+    #[error("#{entity} refers to a missing vertex or edge; repair the file or export it again")]
     BadIndex {
         /// The entity with the reference.
         entity: u64,
     },
     /// A coordinate, radius, angle, weight or knot is not finite, not positive or absurdly large.
     #[error(
-        "#{entity} has a number that is not finite, or has no place there (a radius of 0); export it again"
+        "#{entity} has an invalid number (not finite, or out of range like a radius of 0); export it again"
     )]
     BadNumber {
         /// The vertex, the edge with the curve, or the face with the surface.
@@ -55,16 +55,16 @@ pub enum Problem {
         face: u64,
     },
     /// More than two faces use an edge.
-    #[error("edge #{edge} is used {} times (faces {faces:?}); split the solid so that two faces \
-        meet", faces.len())]
+    #[error("edge #{edge} is used {} times (faces {faces:?}); split the solid so that two \
+        faces use it", faces.len())]
     ManyFaces {
         /// Edge.
         edge: u64,
-        /// Faces, one entry a use.
+        /// Faces, one entry for each use.
         faces: Vec<u64>,
     },
-    /// Two faces walk an edge in the same direction.
-    #[error("faces #{} and #{} disagree on inside and outside at edge #{edge}", faces[0], faces[1])]
+    /// Two faces use an edge in the same direction.
+    #[error("faces #{} and #{} use edge #{edge} in the same direction; check orientations", faces[0], faces[1])]
     SameDirection {
         /// Edge.
         edge: u64,
@@ -90,7 +90,7 @@ pub enum Problem {
         /// Gap (mm).
         distance: f64,
     },
-    /// The loops of a face contradict each other about what is inside.
+    /// The loops of a face contradict each other about the inside.
     #[error("the loops of face #{face} contradict each other (edges {edges:?}); check their orientation")]
     LoopsContradict {
         /// Face.
@@ -98,9 +98,9 @@ pub enum Problem {
         /// Edges.
         edges: Vec<u64>,
     },
-    /// Faces and shells keep contradicting each other about what is inside after turning those that seemed
-    /// wrong.
-    #[error("inside and outside cannot be told apart; check the orientation of faces and shells")]
+    /// Faces and shells still contradict each other about the inside after those that seemed wrong have
+    /// been reversed.
+    #[error("inside and outside cannot be distinguished; check the orientation of faces and shells")]
     InsideOut,
     /// Area or volume is not a positive number.
     #[error(
@@ -115,7 +115,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The entity to look at, if it is about one.
+    /// Returns the entity to inspect, if the problem concerns one.
     #[must_use]
     pub fn entity(&self) -> Option<u64> {
         match self {
@@ -132,7 +132,7 @@ impl Problem {
     }
 }
 
-/// A solid that cannot be used, with everything that is wrong with it.
+/// Error: a solid cannot be used, with all its problems.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("solid #{id} {name:?}: {}", summary(problems))]
 pub struct BuildError {
@@ -153,7 +153,7 @@ fn summary(problems: &[Problem]) -> String {
     text.join("; ")
 }
 
-/// Problems and remarks while they are collected.
+/// Collected problems and remarks.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) problems: Vec<Problem>,
@@ -167,12 +167,12 @@ impl Report {
         }
     }
 
-    /// Something without effect on the shape.
+    /// Adds a remark without effect on the shape.
     pub(super) fn note(&mut self, entity: u64, message: String) {
         self.remark(Severity::Note, Some(entity), message);
     }
 
-    /// Something that was repaired, guessed or approximated.
+    /// Adds a remark on something repaired, guessed or approximated.
     pub(super) fn warn(&mut self, entity: u64, message: String) {
         self.remark(Severity::Warning, Some(entity), message);
     }

@@ -1,8 +1,8 @@
-//! Repairs of topology that is wrong in a way with one plausible meaning, each with a warning.
+//! Repairs of topological errors that have one plausible meaning, each with a remark.
 //!
-//! Loops whose edges are listed in order but with wrong senses, edges that lead nowhere, faces without area,
-//! edges that several pairs of faces share (a body that touches itself), loops and shells that run the wrong
-//! way round.
+//! The errors are loops whose edges are listed in order but with wrong senses, dangling edges, faces
+//! without area, edges that several pairs of faces share (a body that touches itself), and loops and
+//! shells with the wrong orientation.
 
 use feeler_geom::count::index;
 use feeler_geom::{V3, math};
@@ -13,8 +13,9 @@ use super::{Report, domain};
 use crate::remark::Severity;
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
-/// Connects loops whose listed senses do not: leaves out edges that end in nowhere, or takes the senses from
-/// the vertices. Returns the loops of the second kind as (face, loop): their direction is not known.
+/// Connects loops whose listed senses do not connect: leaves out dangling edges, or derives the senses
+/// from the vertices. Returns the loops of the second kind as (face, loop), because their orientation is
+/// unknown.
 pub(super) fn reconnect_loops(draft: &mut Draft, report: &mut Report) -> Vec<(usize, usize)> {
     let mut reoriented = vec![];
     let mut degree = vec![0_usize; draft.vertices.len()];
@@ -35,7 +36,7 @@ pub(super) fn reconnect_loops(draft: &mut Draft, report: &mut Report) -> Vec<(us
             };
             let shorter: Vec<Use> = l.iter().filter(|u| !leads_nowhere(u)).cloned().collect();
             if !shorter.is_empty() && shorter.len() < l.len() && is_connected(draft, &shorter) {
-                report.warn(id, format!("face #{id}: edges that lead nowhere were left out of a loop"));
+                report.warn(id, format!("face #{id}: dangling edges were left out of a loop"));
                 draft.faces[face].loops[ring] = shorter;
             } else if let Some(walk) = in_listed_order(draft, l) {
                 report.note(
@@ -54,7 +55,7 @@ fn is_connected(draft: &Draft, ring: &[Use]) -> bool {
     (0..ring.len()).all(|k| draft.ends(&ring[k]).1 == draft.ends(&ring[(k + 1) % ring.len()]).0)
 }
 
-/// The loop's edges in their order with the senses that connect them, if there are such.
+/// Returns the edges of a loop in their order with senses that connect them, if such senses exist.
 fn in_listed_order(draft: &Draft, ring: &[Use]) -> Option<Vec<Use>> {
     [true, false].into_iter().find_map(|first| {
         let mut walk: Vec<Use> = Vec::with_capacity(ring.len());
@@ -73,7 +74,7 @@ fn in_listed_order(draft: &Draft, ring: &[Use]) -> Option<Vec<Use>> {
     })
 }
 
-/// Leaves out faces that lie between two edges on one curve.
+/// Removes faces between two edges on one curve.
 pub(super) fn drop_flat_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let mut gone = vec![false; draft.faces.len()];
     for (face, f) in draft.faces.clone().iter().enumerate() {
@@ -85,7 +86,7 @@ pub(super) fn drop_flat_faces(draft: &mut Draft, tol: &Tolerances, report: &mut 
         let Some(same_way) = coincide(draft, a.edge, b.edge, tol.fit.singular_tol) else { continue };
         report.note(f.id, format!("face #{} has no area and was left out", f.id));
         gone[face] = true;
-        // What was walked along the one is now walked along the other.
+        // All uses of the second edge become uses of the first one.
         for u in draft.faces.iter_mut().flat_map(|f| &mut f.loops).flatten().filter(|u| u.edge == b.edge) {
             u.edge = a.edge;
             u.forward = u.forward == same_way;
@@ -95,8 +96,8 @@ pub(super) fn drop_flat_faces(draft: &mut Draft, tol: &Tolerances, report: &mut 
     draft.faces.retain(|_| keep.next().unwrap_or(true));
 }
 
-/// Whether two edges between the same vertices run along the same curve, and then whether in the same
-/// direction.
+/// Returns whether two edges with the same vertices run in the same direction; `None` if they are not on
+/// the same curve.
 fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
     let (e, f) = (&draft.edges[a as usize], &draft.edges[b as usize]);
     let same_way = e.vertices == f.vertices;
@@ -120,8 +121,8 @@ fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
     Some(same_way)
 }
 
-/// Where edges on one curve are not walked once in each direction, pairs up the walks anew: one edge for
-/// every wedge of material. Covers edges that exist twice and edges where a body touches itself.
+/// Pairs up the uses of edges on one curve again if they are not one in each direction: each wedge of
+/// material gets an edge. This covers duplicate edges and edges at which a body touches itself.
 pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let uses = draft.uses();
     let wrong = |at: &[UseAt]| match at {
@@ -153,7 +154,7 @@ pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Re
         groups.push(group);
     }
     for group in groups {
-        // Every walk with its sense along the first edge of the group.
+        // All uses, each with its sense along the first edge of the group.
         let walks: Vec<(UseAt, bool)> = group
             .iter()
             .flat_map(|(e, same_way)| {
@@ -166,7 +167,7 @@ pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Re
         }
         let Some(pairs) = wedges(draft, group[0].0, &walks) else { continue };
         let source = draft.edges[group[0].0 as usize].source;
-        report.warn(source, format!("edge #{source}: {} walks along it were paired up anew", walks.len()));
+        report.warn(source, format!("edge #{source}: its {} uses were paired up again", walks.len()));
         let template = draft.edges[group[0].0 as usize].clone();
         for (k, (back, forth)) in pairs.into_iter().enumerate() {
             let edge = if k == 0 {
@@ -183,9 +184,9 @@ pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Re
     }
 }
 
-/// Pairs of a backward and a forward walk with material between their faces: going round the edge, material
-/// begins behind the face of a backward walk and ends at that of a forward one. `None` when the faces
-/// contradict that.
+/// Returns pairs of a backward and a forward use with material between their faces. In the rotation about
+/// the edge, material begins behind the face of a backward use and ends at that of a forward one. Returns
+/// `None` if the faces contradict that.
 fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseAt, UseAt)>> {
     if let [a, b] = walks {
         return Some(vec![if a.1 { (b.0, a.0) } else { (a.0, b.0) }]);
@@ -210,9 +211,9 @@ fn wedges(draft: &Draft, edge: u32, walks: &[(UseAt, bool)]) -> Option<Vec<(UseA
     around.chunks(2).map(|c| (!c[0].2 && c[1].2).then_some((c[0].1, c[1].1))).collect()
 }
 
-/// Where turning some faces of a connected shell round makes every edge be walked in both directions, turns
-/// the smaller part round: all loops, and the normal too when the loops would contradict the surface
-/// otherwise.
+/// Reverses faces of a connected shell if every edge is then used in both directions. The smaller part of
+/// the shell is reversed: all loops, and the normal, too, if the loops would otherwise contradict the
+/// surface.
 pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
     let to_flip = minority(draft);
     if to_flip.is_empty() {
@@ -229,12 +230,12 @@ pub(super) fn flip_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Repor
         if !is_consistent(&trial, flipped, tol) {
             f.outward = !f.outward;
         }
-        report.warn(f.id, format!("face #{} ran against its neighbours and was turned round", f.id));
+        report.warn(f.id, format!("face #{} was oriented against its neighbours and was reversed", f.id));
     }
 }
 
-/// Faces in the smaller one of the two parts into which wrong edges divide a connected set of faces. Sets
-/// that are not divided consistently, or in halves, are left alone.
+/// Returns the faces in the smaller one of the two parts into which wrong edges divide a connected set of
+/// faces. Sets that are not divided consistently, or are divided into halves, are left unchanged.
 fn minority(draft: &Draft) -> Vec<usize> {
     let mut neighbours: Vec<Vec<(usize, bool)>> = vec![vec![]; draft.faces.len()];
     for at in &draft.uses() {
@@ -275,8 +276,8 @@ fn minority(draft: &Draft) -> Vec<usize> {
     out
 }
 
-/// Turns single loops round that run against all their neighbours (or whose direction is not known) and
-/// contradict the other loops of their face, or their surface.
+/// Reverses single loops that are oriented against all their neighbours, or whose orientation is unknown,
+/// if they contradict the other loops of their face or its surface.
 pub(super) fn flip_loops(
     draft: &mut Draft,
     unknown: &[(usize, usize)],
@@ -288,7 +289,8 @@ pub(super) fn flip_loops(
     if accused.is_empty() {
         return;
     }
-    // Two neighbours accuse each other: the parameter plane tells which one is wrong.
+    // Two neighbours with opposite orientations are both candidates; the parameter plane shows which one
+    // is wrong.
     let mut trial = draft.clone();
     loops::fit_all(&mut trial, tol, &mut Report::default());
     for (face, ring) in accused {
@@ -299,7 +301,7 @@ pub(super) fn flip_loops(
             if !unknown.contains(&(face, ring)) {
                 report.warn(
                     f.id,
-                    format!("face #{}: a loop ran against its neighbours and was turned round", f.id),
+                    format!("face #{}: a loop was oriented against its neighbours and was reversed", f.id),
                 );
             }
             flip(&mut draft.faces[face], ring);
@@ -308,12 +310,13 @@ pub(super) fn flip_loops(
     }
 }
 
-/// Edges that meet at a sharp angle may cross near their common vertex when they are not exact. Longer edges
-/// beside a region that is thinner than this share of them say that it is no more than that.
+/// Maximum thickness of a region beside which a boundary contradicts itself, relative to the longer one
+/// of the two adjacent edges. Inexact edges at a sharp angle may cross near their common vertex, which is
+/// then harmless. A larger value accepts real contradictions, a smaller one rejects inexact loops.
 const CROSSING: f64 = 1e-3;
 
-/// The largest thickness (mm) of the regions beside which the boundary of a face contradicts itself, if all
-/// of them lie between two edges that cross within the tolerance.
+/// Returns the largest thickness (mm) of the regions beside which the boundary of a face contradicts
+/// itself, if each of them lies between two edges that cross within the tolerance.
 pub(super) fn overlap_of_neighbours(
     draft: &Draft,
     face: usize,
@@ -326,7 +329,7 @@ pub(super) fn overlap_of_neighbours(
     domain.inconsistent.iter().try_fold(0.0, |worst: f64, region| {
         let face = &draft.faces[face];
         let p = face.surface.point(region.at);
-        // Distance and length of the nearest edge and the next one.
+        // Distance and length of the nearest and the second nearest edge.
         let mut near = [(f64::INFINITY, 0.0); 2];
         for u in face.loops.iter().flatten() {
             let e = &draft.edges[u.edge as usize];
@@ -345,14 +348,15 @@ pub(super) fn overlap_of_neighbours(
     })
 }
 
-/// Whether a face whose loops contradict each other would not if its outward normal were the other one.
+/// Returns whether a face whose loops contradict each other is consistent with the opposite outward
+/// normal.
 pub(super) fn is_better_reversed(draft: &Draft, face: usize, tol: &Tolerances) -> bool {
     let mut f = draft.faces[face].clone();
     f.outward = !f.outward;
     is_consistent(draft, f, tol)
 }
 
-/// Loops all of whose edges are walked in the same direction by some other loop.
+/// Returns the loops in which every edge is used in the same direction by another loop.
 fn accused_loops(draft: &Draft) -> Vec<(usize, usize)> {
     let uses = draft.uses();
     let mut out = vec![];
@@ -384,7 +388,7 @@ fn is_consistent(draft: &Draft, mut face: Face, tol: &Tolerances) -> bool {
     report.problems.is_empty() && domain::domain(&face, &loops::host(draft, &face)).is_consistent()
 }
 
-/// What one look at a whole solid shows to be wrong.
+/// Errors of orientation of a whole solid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Wrong {
     /// Shells inside out.
@@ -393,18 +397,18 @@ pub(super) struct Wrong {
     pub(super) faces: Vec<u64>,
 }
 
-/// The source with that put right.
+/// Returns the source with these errors corrected.
 pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report) -> SolidSource {
     let mut out = source.clone();
-    // A guess about single faces is what is wrong first.
+    // A guessed normal of a single face is corrected before its shell.
     let guessed = |f: &FaceSource| f.either_way && wrong.shells.contains(&f.shell);
     let guesses: Vec<u32> = out.faces.iter().filter(|f| guessed(f)).map(|f| f.shell).collect();
     for f in out.faces.iter_mut().filter(|f| guessed(f)) {
         report.warn(
             f.id,
             format!(
-                "face #{}: the file leaves open which side of its surface is outside; the one that gives the \
-                solid a volume was taken",
+                "face #{}: the file does not define which side of its surface is outside; the side that \
+                gives the solid a volume was chosen",
                 f.id
             ),
         );
@@ -413,11 +417,11 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
     }
     let shells: Vec<u32> = wrong.shells.iter().copied().filter(|s| !guesses.contains(s)).collect();
     for shell in &shells {
-        report.remark(Severity::Warning, None, format!("shell {shell} was inside out and has been turned"));
+        report.remark(Severity::Warning, None, format!("shell {shell} was inside out and was reversed"));
     }
     for f in &wrong.faces {
         report
-            .warn(*f, format!("face #{f}: its loops enclose the other side of its surface, which was taken"));
+            .warn(*f, format!("face #{f}: its loops enclose the other side of its surface; it was reversed"));
     }
     for f in &mut out.faces {
         if wrong.faces.contains(&f.id) {

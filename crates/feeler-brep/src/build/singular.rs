@@ -1,4 +1,4 @@
-//! Points where a parametrisation collapses: poles, apices, spindle tips, collapsed sides of patches.
+//! Points at which a parametrisation collapses: poles, apices, spindle tips, collapsed sides of patches.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -10,39 +10,39 @@ use feeler_geom::{Aabb, P2, P3, Rect, Surface, V3, math};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Singular {
     pub(super) point: P3,
-    /// The side is `v = value` (`u` is free) when set, `u = value` otherwise.
+    /// Whether the side is `v = value` with `u` free; otherwise it is `u = value`.
     pub(super) u_free: bool,
     pub(super) value: f64,
-    /// Whether it is the lower end of the parameter's range.
+    /// Whether the side is the lower end of the fixed parameter's range.
     pub(super) low: bool,
-    /// Whether the surface has one tangent plane there.
+    /// Whether the surface has a single tangent plane there.
     pub(super) smooth: bool,
 }
 
 impl Singular {
-    /// The free parameter.
+    /// Returns the free parameter.
     pub(super) fn free(&self, uv: P2) -> f64 {
         if self.u_free { uv.x } else { uv.y }
     }
 
-    /// The parameter that the side fixes.
+    /// Returns the parameter that the side fixes.
     pub(super) fn fixed(&self, uv: P2) -> f64 {
         if self.u_free { uv.y } else { uv.x }
     }
 
-    /// Parameters from the free and the fixed one.
+    /// Combines a free and a fixed parameter.
     pub(super) fn uv(&self, free: f64, fixed: f64) -> P2 {
         if self.u_free { P2::new(free, fixed) } else { P2::new(fixed, free) }
     }
 
-    /// `uv` moved onto the side.
+    /// Returns `uv` moved onto the side.
     pub(super) fn snapped(&self, uv: P2) -> P2 {
         self.uv(self.free(uv), self.value)
     }
 
-    /// Natural normal at the free parameter, the limit from inside the domain.
+    /// Returns the natural normal at the free parameter, as the limit from inside the domain.
     pub(super) fn normal(&self, surface: &Surface, free: f64) -> V3 {
-        // On the tip itself rounding decides which sheet of a spindle torus is meant.
+        // At the tip itself, rounding would select one of the sheets of a spindle torus.
         let inside = match surface {
             Surface::Torus { .. } if self.low => 1e-7,
             Surface::Torus { .. } => -1e-7,
@@ -51,7 +51,7 @@ impl Singular {
         surface.normal(self.uv(free, self.value + inside))
     }
 
-    /// Unit direction in which the surface leaves the point at the free parameter.
+    /// Returns the unit direction in which the surface leaves the point at the free parameter.
     pub(super) fn direction(&self, surface: &Surface, free: f64, rect: &Rect) -> Option<V3> {
         let d = surface.derivs(self.uv(free, self.value));
         let away = if self.u_free { d.dv } else { d.du };
@@ -59,7 +59,7 @@ impl Singular {
         let (lo, hi) = if self.u_free { (rect.v0, rect.v1) } else { (rect.u0, rect.u1) };
         let span = if (hi - lo).is_finite() { hi - lo } else { 1.0 };
         let step = if self.low { span } else { -span };
-        // A patch whose first derivative vanishes there too still has a limit direction.
+        // A patch whose first derivative vanishes there still has a limit direction.
         let chord = |h: f64| surface.point(self.uv(free, self.value + h * step)) - d.p;
         let far = chord(1e-2);
         let away = if away.norm() * span * 1e-2 > 1e-6 * far.norm() { away } else { chord(1e-5) };
@@ -67,8 +67,8 @@ impl Singular {
     }
 }
 
-/// Angle of the tube at which a spindle torus meets its axis: the outer sheet is `|v| < angle`. A half turn
-/// for a horn torus, whose hole is a point: both tips are there then.
+/// Returns the angle of the tube at which a spindle torus intersects its axis: the outer sheet is `|v| <
+/// angle`. For a horn torus, whose hole is a point, it is a half turn, and both tips coincide there.
 pub(super) fn spindle_angle(surface: &Surface) -> Option<f64> {
     match surface {
         Surface::Torus { major, minor, .. } if !has_hole(*major, *minor) => {
@@ -78,7 +78,7 @@ pub(super) fn spindle_angle(surface: &Surface) -> Option<f64> {
     }
 }
 
-/// All singular points of a surface. `size` (mm) gives the scale of coincidence.
+/// Returns all singular points of a surface. `size` (mm) is the scale of coincidence.
 pub(super) fn singular_points(surface: &Surface, size: f64) -> Vec<Singular> {
     let at = |uv: P2, low: bool, smooth: bool| Singular {
         point: surface.point(uv),
@@ -93,7 +93,7 @@ pub(super) fn singular_points(surface: &Surface, size: f64) -> Vec<Singular> {
         Surface::Sphere { .. } => {
             vec![at(P2::new(0.0, -FRAC_PI_2), true, true), at(P2::new(0.0, FRAC_PI_2), false, true)]
         }
-        // Which end of its sheet a spindle tip is depends on the sheet: see `for_sheet`.
+        // The end of the sheet at which a spindle tip lies depends on the sheet; see `inner_sheet`.
         Surface::Torus { .. } => spindle_angle(surface).map_or_else(Vec::new, |v| {
             vec![at(P2::new(0.0, -v), true, false), at(P2::new(0.0, v), false, false)]
         }),
@@ -101,7 +101,7 @@ pub(super) fn singular_points(surface: &Surface, size: f64) -> Vec<Singular> {
     }
 }
 
-/// The spindle tips as ends of the inner sheet `[angle, 2π - angle]`.
+/// Turns the spindle tips into the ends of the inner sheet `[angle, 2π - angle]`.
 pub(super) fn inner_sheet(points: &mut [Singular]) {
     for s in points {
         if s.low {
@@ -109,7 +109,7 @@ pub(super) fn inner_sheet(points: &mut [Singular]) {
         }
         s.low = !s.low;
     }
-    // Both tips stay where they are in space: only their parameters change.
+    // The tips keep their positions in space; only their parameters change.
 }
 
 fn collapsed_sides(surface: &Surface, b: &BezierSurface, size: f64) -> Vec<Singular> {
@@ -145,7 +145,7 @@ fn collapsed_sides(surface: &Surface, b: &BezierSurface, size: f64) -> Vec<Singu
         let (lo, hi) = if u_free { (rect.u0, rect.u1) } else { (rect.v0, rect.v1) };
         let normal = |k: i32| surface.normal(s.uv(lo + (hi - lo) * f64::from(k) / 8.0, value));
         let first = normal(4);
-        // Sines of the angles to the normal in the middle.
+        // The cross products are sines of the angles to the normal in the middle.
         s.smooth = (0..=8).all(|k| normal(k).cross(&first).norm() < 1e-6 && normal(k).dot(&first) > 0.0);
         out.push(s);
     }

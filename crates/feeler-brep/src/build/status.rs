@@ -1,13 +1,13 @@
-//! How the two faces of an edge meet along it.
+//! Angle between the two faces of an edge, and the status that follows from it.
 //!
 //! # Source
-//! MATH §4 "Edges": the signed angle between the outward normals is `atan2(⟨n₁ × n₂, t⟩, ⟨n₁, n₂⟩)` with `n₁`
-//! left of the edge, so that a razor edge (±π) is not taken for a smooth one.
+//! MATH §4 "Edges": the signed angle between the outward normals is `atan2(⟨n₁ × n₂, t⟩, ⟨n₁, n₂⟩)` with
+//! `n₁` left of the edge. A razor edge (±π) is therefore not mistaken for a smooth one.
 //!
 //! # Deviations
-//! An edge whose angle changes its sign only within the noise of a file (see [`NOISE`], [`MAX_CHANGES`]) is
-//! not split; it counts as convex, which loses nothing: where it is not, the exact polar test finds no
-//! contact.
+//! An edge whose angle changes its sign only within the noise of a file (see [`NOISE`], [`MAX_CHANGES`])
+//! is not split but counts as convex. No contact is lost, because the exact polar test finds none where
+//! the edge is not convex.
 
 use feeler_geom::V3;
 
@@ -15,24 +15,28 @@ use super::draft::{Draft, UseAt};
 use super::host::Host;
 use crate::solid::EdgeStatus;
 
-/// Largest angle (rad) of a smooth edge.
+/// Maximum angle (rad) of a smooth edge on the convex side. With a larger value convex edges lose minima;
+/// with a smaller one smooth edges carry minima of their own, which are removed later.
 const SMOOTH: f64 = 1e-7;
-/// A change of sign counts when both signs are seen beyond this angle (rad).
+/// Angle (rad) that both signs must exceed for a change of sign to count. A larger value misses splits, a
+/// smaller one splits at noise.
 const NOISE: f64 = 1e-6;
-/// Edges that change sign more often are noise around smooth.
+/// Maximum number of changes of sign; an edge with more of them is smooth with noise and is not split.
 const MAX_CHANGES: usize = 4;
-/// An edge that is never convex and never more concave than this (rad) counts as smooth.
+/// Maximum concave angle (rad) of an edge that counts as smooth if it is nowhere convex. A smaller value
+/// loses quasi-minima of inexact files.
 const NEARLY_SMOOTH: f64 = 1e-3;
 
-/// Angles beyond this (rad) have their sign from the faces' places, not from their normals.
+/// Angle (rad) beyond which the sign is computed from positions of the faces instead of normals. A larger
+/// value gives wrong signs near π, a smaller one takes more time.
 const RAZOR: f64 = 3.13;
 
-/// The angle along an edge.
+/// Signed angle between the faces along an edge (rad).
 #[derive(Clone, Debug)]
 pub(super) struct Dihedral {
     pub(super) min: f64,
     pub(super) max: f64,
-    /// Where it changes its sign, increasing.
+    /// Parameters of the edge at which the angle changes its sign, in increasing order.
     pub(super) changes: Vec<f64>,
 }
 
@@ -48,7 +52,8 @@ impl Dihedral {
     }
 }
 
-/// Outward normal of the face of a use at an edge parameter; `None` where the surface has none.
+/// Returns the outward normal of the face of a use at an edge parameter; `None` where the surface has
+/// none.
 pub(super) fn outward_normal(draft: &Draft, host: &Host<'_>, at: UseAt, t: f64) -> Option<V3> {
     let u = draft.at(at);
     let e = &draft.edges[u.edge as usize];
@@ -57,7 +62,7 @@ pub(super) fn outward_normal(draft: &Draft, host: &Host<'_>, at: UseAt, t: f64) 
     let singular =
         near_end(e.range.0) && p.singular[0].is_some() || near_end(e.range.1) && p.singular[1].is_some();
     let guess = p.guess(t);
-    // At a pole the free parameter is known from inside the edge only.
+    // At a pole the free parameter is defined only as the limit from inside the edge.
     let tip = if near_end(e.range.0) { p.singular[0] } else { p.singular[1] };
     let n = match tip.filter(|_| singular) {
         Some(k) => host.singular[k].normal(host.surface, host.singular[k].free(guess)),
@@ -73,7 +78,7 @@ fn guess(draft: &Draft, at: UseAt, t: f64) -> Option<feeler_geom::P2> {
     draft.at(at).pcurve.as_ref().map(|p| p.guess(t))
 }
 
-/// Samples the angle between the two faces of an edge. `None` when no sample has two normals.
+/// Samples the angle between the two faces of an edge. Returns `None` if no sample has two normals.
 pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) -> Option<Dihedral> {
     let (left, right) = if draft.at(a).forward { (a, b) } else { (b, a) };
     let e = &draft.edges[draft.at(a).edge as usize];
@@ -85,24 +90,24 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
         if angle.abs() < RAZOR {
             return Some(angle);
         }
-        // Tangent faces back to back: a step into the left face is below the right one on a razor, above in a
-        // slit.
+        // The faces are tangent and back to back. A step into the left face leads below the right face at
+        // a razor, and above it at a slit.
         let step = 1e-3 * (e.curve.point(e.mid()) - e.curve.point(e.range.0)).norm();
         let (h1, h2) = (&hosts[left.face], &hosts[right.face]);
         let into = e.curve.point(t) + n1.cross(&tangent) * step;
         let p = h1.surface.point(h1.invert(&into, guess(draft, left, t)?, 0.0));
         let foot = h2.surface.point(h2.invert(&p, guess(draft, right, t)?, 0.0));
         let height = (p - foot).dot(&n2);
-        // Without height it is a sheet, whose rim is a razor.
+        // Without height the faces are those of a sheet, whose rim is a razor.
         let slit = height > 1e-12 * draft.size;
         Some(if slit { -angle.abs() } else { angle.abs() })
     };
     let (t0, t1) = e.range;
-    // Where the surfaces' nearest points are known already, on the side that was looked at more closely.
+    // The samples are the nodes, whose nearest surface points are known, of the use with more nodes.
     let (p, q) = (draft.at(a).pcurve.as_ref()?, draft.at(b).pcurve.as_ref()?);
     let nodes = if p.nodes.len() >= q.nodes.len() { &p.nodes } else { &q.nodes };
     let samples: Vec<(f64, f64)> = nodes.iter().filter_map(|(t, _)| angle(*t).map(|x| (*t, x))).collect();
-    // Near ±π the sign is noise; a razor is one throughout.
+    // Changes of sign near ±π are noise, because a razor is a razor over its whole length.
     let min = samples.iter().map(|s| s.1).reduce(f64::min)?;
     let max = samples.iter().map(|s| s.1).reduce(f64::max)?;
     let mut between: Vec<(f64, f64, bool)> = vec![];
@@ -128,7 +133,7 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
 }
 
 fn bisect(angle: &impl Fn(f64) -> Option<f64>, mut a: f64, mut b: f64, a_positive: bool) -> f64 {
-    // 36 halvings reach 1e-11 of the span, far below what the angle's noise leaves.
+    // 36 halvings reach 1e-11 of the span, far below the noise of the angle.
     for _ in 0..36 {
         let m = 0.5 * (a + b);
         match angle(m) {

@@ -1,8 +1,8 @@
-//! The strips between faces and the edges that are off them.
+//! Integrals over the strips between faces and edges that do not lie on them.
 //!
-//! Faces that end where their trimming curves do leave gaps along edges that are not on them; the integrals
-//! of the divergence theorem over such a shell depend on the reference point, by the gap's area times the
-//! distance of the point. Ruled strips from every face to the edge's curve close it.
+//! A face ends at its trimming curves, which leaves gaps along edges that are off its surface. Integrals
+//! of the divergence theorem over such a shell depend on the reference point, by the area of the gap
+//! times the distance of the point. Ruled strips from every face to the curve of the edge close the gaps.
 //!
 //! # Source
 //! MATH §17: to first order in the strip's width `w`, its vector area along the boundary is `w × P' ds`.
@@ -21,7 +21,7 @@ const NODES: [(f64, f64); 4] = [
     (0.930_568_155_797_026_3, 0.173_927_422_568_726_93),
 ];
 
-/// What the strips from a face to its edges add to its integrals, but for the area; strips narrower than
+/// Returns the integrals over the strips from a face to its edges, except the area. Strips narrower than
 /// `least` (mm) are left out.
 pub(super) fn to_edges(draft: &Draft, face: &Face, reference: &P3, least: f64) -> FaceIntegrals {
     let mut sums = FaceIntegrals::default();
@@ -35,7 +35,7 @@ fn to_edge(draft: &Draft, face: &Face, u: &Use, reference: &P3, least: f64, sums
     let Some(pcurve) = u.pcurve.as_ref().filter(|p| p.deviation() > least) else { return };
     let edge = &draft.edges[u.edge as usize];
     let sign = if u.forward { 1.0 } else { -1.0 };
-    // Integrals over canonical surfaces reach to the projections of such edges.
+    // The integrals over a canonical surface already extend to the projections of such edges.
     let projected = !matches!(face.surface, Surface::Bezier(_))
         && matches!(edge.curve, Curve::Line { .. } | Curve::Circle { .. } | Curve::Ellipse { .. });
     for (piece, t) in pcurve.pieces.iter().zip(pcurve.joints.windows(2)) {
@@ -61,8 +61,9 @@ fn to_edge(draft: &Draft, face: &Face, u: &Use, reference: &P3, least: f64, sums
     }
 }
 
-/// Where the strip along a piece is divided, in shares of the piece: at the joints of the edge's curve and of
-/// the surface, between which gaps go to and fro, and once between two of them.
+/// Returns the parameters of the piece, from 0 to 1, at which the integration along it is divided: at the
+/// joints of the edge's curve and of the surface, between which the gap can oscillate, and once between
+/// any two of them.
 fn cuts(surface: &Surface, curve: &Curve, piece: &Piece, t: (f64, f64)) -> Vec<f64> {
     let [a, b] = [piece.control[0], piece.control[3]];
     let rect = Rect { u0: a.x.min(b.x), u1: a.x.max(b.x), v0: a.y.min(b.y), v1: a.y.max(b.y) };
@@ -81,7 +82,7 @@ fn cuts(surface: &Surface, curve: &Curve, piece: &Piece, t: (f64, f64)) -> Vec<f
     cuts
 }
 
-/// A piece of surface at `d` from the reference point, by its vector area.
+/// Adds a piece of surface at `d` from the reference point, given by its vector area.
 fn add(sums: &mut FaceIntegrals, d: &V3, area: &V3) {
     let flux = d.dot(area);
     sums.volume += flux / 3.0;

@@ -1,11 +1,13 @@
-//! Numbers that no later step has to doubt.
+//! Checks of all numbers, so that no later step has to validate them.
 
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4, MAX_DEGREE};
 use feeler_geom::{Curve, Frame, P3, Surface, V3};
 
-/// Coordinates beyond this (mm; a million kilometres) are garbage: their squares would drown everything else.
+/// Maximum magnitude of coordinates (mm; a million kilometres). Larger ones are considered garbage: their
+/// squares would drown everything else, and digits would be lost.
 const FAR: f64 = 1e12;
-/// Largest deviation of an axis from unit length, and of two axes from a right angle.
+/// Maximum deviation of an axis from unit length, and of two axes from a right angle. A larger value
+/// accepts skewed shapes, a smaller one rejects files with rounded numbers.
 const ORTHONORMAL: f64 = 1e-6;
 
 pub(super) fn is_good_point(p: &P3) -> bool {
@@ -28,7 +30,7 @@ fn is_good_frame(f: &Frame) -> bool {
         && right(&f.y, &f.z, &f.x)
 }
 
-/// Parameters increase and are finite.
+/// Returns whether parameters are finite and increase.
 fn are_good_breaks(breaks: &[f64]) -> bool {
     breaks.len() >= 2
         && breaks.iter().all(|b| b.abs() <= FAR)
@@ -63,7 +65,7 @@ fn is_good_grid(b: &BezierSurface) -> bool {
         && b.control.iter().all(is_good_control)
 }
 
-/// Whether a curve's numbers make it one.
+/// Returns whether the numbers of a curve are valid.
 pub(super) fn is_good_curve(c: &Curve) -> bool {
     match c {
         Curve::Line { origin, dir } => is_good_point(origin) && is_unit(dir),
@@ -78,7 +80,7 @@ pub(super) fn is_good_curve(c: &Curve) -> bool {
     }
 }
 
-/// Whether a surface's numbers make it one.
+/// Returns whether the numbers of a surface are valid.
 pub(super) fn is_good_surface(s: &Surface) -> bool {
     match s {
         Surface::Plane { frame } => is_good_frame(frame),

@@ -1,22 +1,24 @@
-//! How far vertices are off the ends of their edges, and what is done about it.
+//! Gaps between vertices and the ends of their edges.
 //!
 //! # Source
-//! MATH §7: the vertex of a closed smooth edge is no feature.
+//! MATH §7: the vertex of a closed smooth edge is not a feature.
 
 use super::draft::{Edge, Vertex};
 use super::{Problem, Report};
 use crate::source::{LoopSource, SolidSource};
 
-/// A vertex on a closed smooth edge, and on nothing else, may be this share of the edge's length off it.
+/// Maximum distance, relative to the edge's length, at which the only vertex of a closed smooth edge is
+/// moved onto the edge. A larger value accepts broken files, a smaller one rejects inexact ones.
 const ALONE: f64 = 1e-2;
-/// A vertex belongs to an edge's end within this share of the shortest edge at the vertex, whatever the file
-/// states.
+/// Distance, relative to the shortest edge at the vertex, up to which a gap is never reported, whatever
+/// the file states. A larger value hides gaps, a smaller one gives warnings about rounding.
 const SURELY: f64 = 1e-5;
-/// No stated uncertainty makes more than this share of that edge good.
+/// Maximum of the file's stated uncertainty, relative to that edge, within which a gap is not reported. A
+/// larger value hides gaps, a smaller one gives warnings about gaps that the file states.
 const AT_MOST: f64 = 1e-4;
 
-/// Measures the gaps. Vertices that are no features are moved onto their edges; gaps within `tol` (mm) beyond
-/// what the file states are reported, larger ones are problems.
+/// Measures the gaps. Vertices that are not features are moved onto their edges. Gaps larger than the
+/// stated uncertainty are reported; those larger than `tol` (mm) are problems.
 pub(super) fn check(
     edges: &[Edge],
     vertices: &mut [Vertex],
@@ -38,7 +40,7 @@ pub(super) fn check(
             uses[*v as usize] += 1;
         }
     }
-    // Gap, entity and how many there are.
+    // Largest gap, its entity, and the number of gaps.
     let mut moved: (f64, u64, usize) = (0.0, 0, 0);
     let mut healed = moved;
     let count = |sum: &mut (f64, u64, usize), gap: f64, id: u64| {
@@ -69,19 +71,19 @@ pub(super) fn check(
     if n > 0 {
         report.warn(
             id,
-            format!("{n} vertices of closed edges were moved onto them, by {gap:.1e} mm at most (#{id})"),
+            format!("{n} vertices were moved onto their closed edges, by at most {gap:.1e} mm (#{id})"),
         );
     }
     let (gap, id, n) = healed;
     if n > 0 {
         report.warn(
             id,
-            format!("{n} gaps between edges and their vertices were closed, {gap:.1e} mm at most (at #{id})"),
+            format!("{n} gaps between edges and their vertices were closed, at most {gap:.1e} mm (at #{id})"),
         );
     }
 }
 
-/// Length by chords: a scale.
+/// Approximate length of an edge, from chords.
 fn length(e: &Edge) -> f64 {
     let n = 16;
     let at = |k: i32| e.curve.point(e.range.0 + (e.range.1 - e.range.0) * f64::from(k) / f64::from(n));

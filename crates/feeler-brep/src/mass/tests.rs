@@ -20,7 +20,7 @@ fn cells(surface: &Surface, pieces: &[TrimPiece], origin: P2) -> TrimCells {
     c
 }
 
-/// Straight winding loop at `v`, walked towards +u when `forward`.
+/// A straight loop around the period at `v`, in the direction of +u if `forward`.
 fn around(v: f64, forward: bool) -> TrimPiece {
     let l = TrimPiece::line(P2::new(0.7, v), P2::new(0.7 + TAU, v), 0);
     if forward { l } else { l.reversed() }
@@ -51,7 +51,7 @@ fn sum(faces: &[(Surface, bool, Vec<TrimPiece>)], reference: &P3, origin: P2) ->
     total
 }
 
-/// A solid of revolution against its closed forms, from several reference points and seams.
+/// Checks a solid of revolution against closed forms, with several reference points and seams.
 fn check(faces: &[(Surface, bool, Vec<TrimPiece>)], area: f64, volume: f64, centroid: P3, tol: f64) {
     let size = volume / area;
     for reference in [centroid, centroid + V3::new(2.0, -3.0, 1.0) * size, P3::origin()] {
@@ -85,7 +85,7 @@ fn solids_of_revolution_have_their_closed_forms() {
             f.point(0.0, 0.0, h / 2.0),
             1e-9,
         );
-        // A whole cone with its apex inside the domain's edge, and a frustum.
+        // A whole cone with its apex on the border of the domain, and a frustum.
         let phi = 0.4;
         let (tan, cos) = (math::tan(phi), math::cos(phi));
         let cone = Surface::Cone { frame: f, half_angle: phi };
@@ -124,7 +124,7 @@ fn solids_of_revolution_have_their_closed_forms() {
             f.point(0.0, 0.0, 0.375 * r),
             1e-9,
         );
-        // Torus; its outer half, with a cylinder inside; its upper half, with a ring below.
+        // A torus; its outer half, closed by a cylinder; its upper half, closed by a ring.
         let (big, small) = (4.0, 1.2);
         let torus = Surface::Torus { frame: f, major: big, minor: small };
         check(
@@ -162,7 +162,7 @@ fn solids_of_revolution_have_their_closed_forms() {
 
 #[test]
 fn a_window_in_a_sphere() {
-    // An octant: three right angles, its straight trims exact.
+    // An octant: three right angles, with exact straight trims.
     let f = Frame::identity();
     let p = |u, v| P2::new(u, v);
     let octant = vec![

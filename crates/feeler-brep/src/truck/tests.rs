@@ -50,7 +50,7 @@ fn a_plate_with_a_hole() {
 
 #[test]
 fn turned_parts() {
-    // A cylinder: a rectangle's side turned around z, with discs.
+    // A cylinder: sides of a rectangle rotated about z, including the discs.
     let at = |x: f64, z: f64| builder::vertex(truck::Point3::new(x, 0.0, z));
     let profile = |points: &[(f64, f64)]| -> truck::Wire {
         let v: Vec<_> = points.iter().map(|p| at(p.0, p.1)).collect();

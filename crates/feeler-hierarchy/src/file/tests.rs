@@ -21,7 +21,7 @@ fn cut_anywhere_is_refused_as_truncated() {
     let bytes = encode(&fixture::model()).unwrap();
     for cut in 0..bytes.len() {
         let error = decode(&bytes[..cut]).unwrap_err();
-        let expected = if cut < HEADER { HEADER } else { bytes.len() } as u64;
+        let expected = if cut < HEADER_LEN { HEADER_LEN } else { bytes.len() } as u64;
         assert!(
             matches!(error, FileError::Truncated { at, expected: e } if at == cut as u64 && e == expected),
             "{cut}: {error}"
@@ -37,11 +37,11 @@ fn every_flipped_bit_is_noticed() {
     let bytes = encode(&fixture::model()).unwrap();
     let mut copy = bytes.clone();
     for i in 0..bytes.len() {
-        let bits = if i < HEADER { 0..8 } else { i % 8..i % 8 + 1 };
+        let bits = if i < HEADER_LEN { 0..8 } else { i % 8..i % 8 + 1 };
         for bit in bits {
             copy[i] ^= 1 << bit;
             let error = decode(&copy).expect_err("a flipped bit");
-            if i >= HEADER {
+            if i >= HEADER_LEN {
                 assert!(matches!(error, FileError::Checksum { .. }), "byte {i}: {error}");
             }
             copy[i] = bytes[i];
@@ -83,9 +83,9 @@ fn messages_say_what_and_what_to_do() {
 #[test]
 fn hostile_payloads_with_a_right_checksum_neither_panic_nor_allocate() {
     let bytes = encode(&fixture::model()).unwrap();
-    // A length of any of these, believed, would end the process.
+    // Reserving memory for any of these lengths would end the process.
     let lengths = [u64::MAX, u64::MAX / 16, 1 << 45, 1 << 33];
-    for at in HEADER..bytes.len() - 8 {
+    for at in HEADER_LEN..bytes.len() - 8 {
         let mut other = bytes.clone();
         let value = lengths[at % lengths.len()];
         other[at..at + 8].copy_from_slice(&value.to_le_bytes());
@@ -94,15 +94,15 @@ fn hostile_payloads_with_a_right_checksum_neither_panic_nor_allocate() {
             assert!(check_well_formed(&model).is_ok(), "decoded at {at}");
         }
     }
-    // The first field is a text: its length must be refused, not reserved.
+    // The first field is a string, whose length must be rejected before memory is reserved.
     for length in lengths {
         let mut other = bytes.clone();
-        other[HEADER..HEADER + 8].copy_from_slice(&length.to_le_bytes());
+        other[HEADER_LEN..HEADER_LEN + 8].copy_from_slice(&length.to_le_bytes());
         seal(&mut other);
-        assert!(matches!(decode(&other), Err(FileError::Payload(_))), "text of {length} bytes");
+        assert!(matches!(decode(&other), Err(FileError::Payload(_))), "a string of {length} bytes");
     }
-    // Single bytes changed, the checksum made to match.
-    for at in HEADER..bytes.len() {
+    // Single bytes are changed, with a matching checksum.
+    for at in HEADER_LEN..bytes.len() {
         let mut other = bytes.clone();
         other[at] = other[at].wrapping_add([1, 0x7F, 0x80, 0xFF][at % 4]);
         seal(&mut other);
@@ -110,10 +110,10 @@ fn hostile_payloads_with_a_right_checksum_neither_panic_nor_allocate() {
             assert!(check_well_formed(&model).is_ok(), "decoded at {at}");
         }
     }
-    // Bytes after the model, inside the announced payload.
+    // There are bytes after the model, inside the stated payload.
     let mut other = bytes.clone();
     other.extend([0; 3]);
-    let payload = (other.len() - HEADER) as u64;
+    let payload = (other.len() - HEADER_LEN) as u64;
     other[16..24].copy_from_slice(&payload.to_le_bytes());
     seal(&mut other);
     let error = decode(&other).unwrap_err();
@@ -130,7 +130,7 @@ fn files_are_whole_or_absent() {
     assert_eq!(written, fs::metadata(&path).unwrap().len(), "length");
     assert_eq!(read_model(&path).unwrap(), model, "read back");
     assert_eq!(listing(), 1, "nothing but the file");
-    // Overwriting, and failing to.
+    // A successful and a failed overwrite.
     write_model(&path, &Model { remarks: Vec::new(), ..model.clone() }).unwrap();
     assert!(read_model(&path).unwrap().remarks.is_empty(), "replaced");
     let mut bad = model.clone();
@@ -156,7 +156,7 @@ fn reading_names_the_file() {
     let error = read_model(&path).unwrap_err();
     assert!(error.to_string().contains("part.feeler") && error.to_string().contains("open"), "{error}");
     let bytes = encode(&fixture::model()).unwrap();
-    for cut in [0, 5, HEADER - 1, HEADER, bytes.len() - 1] {
+    for cut in [0, 5, HEADER_LEN - 1, HEADER_LEN, bytes.len() - 1] {
         fs::write(&path, &bytes[..cut]).unwrap();
         let error = read_model(&path).unwrap_err();
         assert!(

@@ -6,17 +6,17 @@ use feeler_geom::{Frame, math};
 use nalgebra::{DMatrix, Matrix2, Matrix2x1};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 
-/// Variables of a choice: three for each shape, the angle, the distance.
+/// Number of variables of a choice: three for each shape, the angle, the distance.
 const VARIABLES: usize = 8;
 type Choice = [f64; VARIABLES];
 
-/// Length between 0.01 and 100 from any number.
+/// Maps any number to a length between 0.01 and 100.
 fn length(x: f64) -> f64 {
     let s = math::sin(x);
     math::powf(100.0, s)
 }
 
-/// Tangent directions (columns) and curvatures of a type.
+/// Principal curvatures of a type.
 enum Shape {
     Face(f64, f64),
     Edge(f64),
@@ -28,7 +28,8 @@ fn shape(t: T, x: &[f64]) -> Shape {
     let torus = |sign: f64| {
         let (major, cos) = (length(x[1]), math::cos(x[2]));
         let rho = major + r * cos;
-        // The outer sheet of ring and spindle tori, the inner one with the outward normal on the tube's side.
+        // These are the outer sheet of ring and spindle tori, and the inner one with the outward normal
+        // on the tube's side.
         Shape::Face(sign / r, if rho == 0.0 { 0.0 } else { sign * cos / rho })
     };
     match t {
@@ -46,12 +47,12 @@ fn shape(t: T, x: &[f64]) -> Shape {
     }
 }
 
-/// Full Hessian of ½ distance² (MATH §2).
+/// Smallest eigenvalue of the full Hessian of ½ distance² (MATH §2).
 fn full_smallest(a: T, b: T, x: &Choice) -> f64 {
     let d = length(x[7]);
     let (sin, cos) = math::sin_cos(x[6]);
     let turn = Matrix2::new(cos, -sin, sin, cos);
-    // Columns: tangent directions; with each its own curvature.
+    // Tangent directions, each with its curvature.
     let parts = |s: &Shape, turn: &Matrix2<f64>| -> Vec<(Matrix2x1<f64>, f64)> {
         match *s {
             Shape::Face(k1, k2) => vec![(turn.column(0).into(), k1), (turn.column(1).into(), k2)],
@@ -74,14 +75,14 @@ fn full_smallest(a: T, b: T, x: &Choice) -> f64 {
     .min()
 }
 
-/// Schur form, divided by d: `S_b + S_a (I + d S_a)⁻¹` for faces; edges and vertices by faces of vanishing
-/// radius. Divided by the curvatures' size. Distances down to exactly 0.
+/// Smallest eigenvalue of the Schur form divided by d, `S_b + S_a (I + d S_a)⁻¹`, relative to the size of
+/// the curvatures. Edges and vertices are faces of vanishing radius. Distances go down to exactly 0.
 fn schur_smallest(a: T, b: T, x: &Choice) -> f64 {
     const SHARP: f64 = 1e6;
     let d = (length(x[7]) - 0.1).max(0.0);
     let curvatures = |s: Shape| match s {
         Shape::Face(k1, k2) => (k1, k2),
-        // Along the edge, around it.
+        // The curvatures along the edge and around it.
         Shape::Edge(k) => (k, SHARP),
         Shape::Vertex => (SHARP, SHARP),
     };
@@ -107,13 +108,13 @@ fn schur_smallest(a: T, b: T, x: &Choice) -> f64 {
     smaller / size.min(100.0)
 }
 
-/// det(diag(a) + R diag(b) Rᵀ), expanded so that nothing cancels but signs.
+/// Computes det(diag(a) + R diag(b) Rᵀ), expanded so that only terms of opposite signs cancel.
 fn shifted_det(a: (f64, f64), b: (f64, f64), sin: f64, cos: f64) -> f64 {
     let (s, c) = (sin * sin, cos * cos);
     a.0 * a.1 + b.0 * b.1 + a.0 * (b.0 * s + b.1 * c) + a.1 * (b.0 * c + b.1 * s)
 }
 
-/// Largest value found by pattern searches from random starts; stops early above `enough`.
+/// Returns the largest value found by pattern searches from random starts; stops early above `enough`.
 fn maximise(f: impl Fn(&Choice) -> f64, enough: f64, restarts: usize, rng: &mut SmallRng) -> f64 {
     let mut best = f64::NEG_INFINITY;
     for _ in 0..restarts {
@@ -180,11 +181,11 @@ fn strict_entries_are_cleared_exactly_where_no_choice_is_positive_definite() {
             // The full Hessian has entries up to 1e4.
             assert!(
                 schur < 1e-12 && full < 1e-10,
-                "{a:?} x {b:?} is cleared, but {schur:e}, {full:e} exists"
+                "{a:?} x {b:?} is cleared, but {schur:e}, {full:e} was found"
             );
         }
     }
-    // The positive control by its numbers: two spools crossing neck in groove.
+    // A positive control with numbers: two spools that cross neck in groove.
     assert!(strict_compatible(T::ConcaveTorus.bit(), T::ConcaveTorus.bit()), "crossed spools");
     let spools = Matrix2::new(-1.0, 0.0, 0.0, 2.0) + Matrix2::new(2.0, 0.0, 0.0, -1.0);
     assert!((spools - Matrix2::identity()).norm() < 1e-15, "diag(-1, 2) + diag(2, -1) = I");
@@ -197,14 +198,15 @@ fn conformal_entries_are_cleared_exactly_where_no_singular_minimum_exists() {
         let set = conformal_compatible(a.bit(), b.bit());
         let enough = if set { -1e-12 } else { 1e-6 };
         let largest = maximise(|x| full_smallest(a, b, x), enough, if set { 300 } else { 10 }, &mut rng);
-        let least =
+        let smallest =
             -maximise(|x| -full_smallest(a, b, x), if set { -1e-12 } else { f64::INFINITY }, 10, &mut rng);
-        // Curvatures are at least 0.01 here or 0: what must be positive or negative is so clearly.
-        let singular = largest >= -1e-10 && least <= 1e-10;
-        let clear = largest < -1e-7 || least > 1e-7;
+        // Curvatures here are 0 or at least 0.01, so an eigenvalue of either sign is clearly different
+        // from 0.
+        let singular = largest >= -1e-10 && smallest <= 1e-10;
+        let clear = largest < -1e-7 || smallest > 1e-7;
         assert!(
             if set { singular } else { clear },
-            "{a:?} x {b:?} (set: {set}): from {least:e} to {largest:e}"
+            "{a:?} x {b:?} (set: {set}): from {smallest:e} to {largest:e}"
         );
     }
 }

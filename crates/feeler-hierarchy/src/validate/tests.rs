@@ -67,14 +67,14 @@ fn inertia(model: &mut Model) -> &mut Inertia {
 }
 
 #[test]
-fn facts_that_cannot_be_are_refused() {
+fn impossible_facts_are_refused() {
     refused(|m| inertia(m).tensor[0][1] += 1.0, "solid 0: inertia");
     for x in [f64::NAN, -1.0, f64::NEG_INFINITY] {
-        refused(|m| m.solids[1].info.wall = x, "solid 1: wall");
+        refused(|m| m.solids[1].info.min_thickness = x, "solid 1: wall");
     }
     refused(|m| m.solids[1].hull.clear(), "solid 1: hull");
     let mut model = fixture::model();
-    (model.solids[0].info.inertia, model.solids[0].info.wall) = (None, f64::INFINITY);
+    (model.solids[0].info.inertia, model.solids[0].info.min_thickness) = (None, f64::INFINITY);
     check_well_formed(&model).unwrap();
 }
 
@@ -83,7 +83,7 @@ fn surface(model: &mut Model, i: usize) -> &mut Surface {
 }
 
 #[test]
-fn shapes_that_are_none_are_refused() {
+fn invalid_shapes_are_refused() {
     for x in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         for i in 1..5 {
             let spoil = |m: &mut Model| match surface(m, i) {
@@ -177,7 +177,8 @@ fn ranges_out_of_order_are_refused() {
     refused(|m| m.solids[0].edges[0].sides[0].guide.reverse(), "edge 0: side 0");
     refused(|m| m.solids[0].areas[0].rect.v0 = 2.0, "area 0");
     refused(|m| m.solids[0].areas[1].rect.u1 = 8.0, "area 1");
-    // Wrapping a parameter this far out would lose all its digits, and loops over periods would not end.
+    // Wrapping a parameter of this magnitude would lose all its digits, and loops over periods would not
+    // end.
     refused(
         |m| {
             let r = &mut m.solids[0].areas[1].rect;
@@ -189,7 +190,7 @@ fn ranges_out_of_order_are_refused() {
 }
 
 #[test]
-fn trees_that_are_none_are_refused() {
+fn invalid_trees_are_refused() {
     let tree = |change: &dyn Fn(&mut Vec<Node>)| refused(|m| change(&mut m.solids[0].nodes), "tree");
     // The fixture's nodes: 0 → (1, 2), 1 leaf, 2 → (3, 4), …
     tree(&|n| n[0].link = 0);
@@ -212,7 +213,7 @@ fn trees_that_are_none_are_refused() {
         },
         "tree",
     );
-    // One level more than allowed, and exactly as many.
+    // The maximum number of levels, and one more.
     let deep = |n: usize| {
         let mut h = fixture::hierarchy();
         h.areas = vec![h.areas[0].clone(); n];
@@ -221,9 +222,9 @@ fn trees_that_are_none_are_refused() {
     };
     assert!(deep(MAX_DEPTH as usize).is_ok(), "{:?}", deep(MAX_DEPTH as usize));
     assert!(deep(MAX_DEPTH as usize + 1).is_err(), "too deep");
-    let mut none = fixture::hierarchy();
-    none.areas.clear();
-    none.nodes.clear();
-    none.hull.clear();
-    assert!(check_hierarchy(&none).is_ok(), "no areas, no nodes");
+    let mut empty = fixture::hierarchy();
+    empty.areas.clear();
+    empty.nodes.clear();
+    empty.hull.clear();
+    assert!(check_hierarchy(&empty).is_ok(), "no areas, no nodes");
 }

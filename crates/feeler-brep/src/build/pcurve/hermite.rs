@@ -1,14 +1,14 @@
-//! Cubics with given ends and end tangents, of adjusted length.
+//! Cubics with given ends and tangent directions, whose tangent lengths are adjusted.
 
 use feeler_geom::{P2, V2, V3};
 
 use super::cubic;
 use crate::build::host::push;
 
-/// A sample of what a cubic is fitted to.
+/// A sample to which a cubic is fitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
-    /// Parameter on the cubic of the point nearest to the sample.
+    /// Parameter of the point on the cubic that is nearest to the sample.
     pub(super) s: f64,
     pub(super) uv: P2,
     pub(super) jacobian: (V3, V3),
@@ -20,7 +20,8 @@ impl Default for Sample {
     }
 }
 
-/// Adjusts the tangent lengths of a Hermite cubic to its samples; the error left, in space across the curve.
+/// Adjusts the tangent lengths of a Hermite cubic to its samples. Returns the cubic and the remaining
+/// error, measured in space across the curve.
 pub(super) fn adjust(start: [P2; 4], samples: &mut [Sample; 5]) -> ([P2; 4], f64) {
     let (va, vb) = (start[1] - start[0], start[3] - start[2]);
     let mut best = (start, f64::INFINITY);
@@ -63,7 +64,8 @@ pub(super) fn adjust(start: [P2; 4], samples: &mut [Sample; 5]) -> ([P2; 4], f64
             break;
         }
         best = (control, error);
-        // Damped: the two lengths are not determined where the curve is nearly straight.
+        // Damping is needed because the two lengths are not determined where the curve is nearly
+        // straight.
         let damping = 1e-6 * (m00 + m11);
         let (a, b) = (m00 + damping, m11 + damping);
         let det = a * b - m01 * m01;

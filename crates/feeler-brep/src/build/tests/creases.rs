@@ -1,14 +1,14 @@
-//! Surfaces with creases inside their faces.
+//! Tests of surfaces with creases inside their faces.
 
 use super::*;
 use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 
-/// How a rectangle is parametrised.
+/// Parametrisation of a rectangle.
 #[derive(Clone, Copy, Debug)]
 struct Way {
-    /// u along y, else along x.
+    /// Whether u runs along y instead of x.
     swapped: bool,
-    /// u runs backwards.
+    /// Whether u runs backwards.
     reversed: bool,
 }
 
@@ -19,7 +19,8 @@ const WAYS: [Way; 4] = [
     Way { swapped: true, reversed: true },
 ];
 
-/// The graph of a function that is bilinear between given x and y, and whether its natural normal points up.
+/// Returns the graph of a function that is bilinear between given x and y, and whether its natural normal
+/// points up.
 fn graph(xs: &[f64], ys: &[f64], z: &dyn Fn(f64, f64) -> f64, way: Way) -> (Surface, bool) {
     let (mut us, vs) = if way.swapped { (ys.to_vec(), xs.to_vec()) } else { (xs.to_vec(), ys.to_vec()) };
     if way.reversed {
@@ -49,9 +50,10 @@ fn graph(xs: &[f64], ys: &[f64], z: &dyn Fn(f64, f64) -> f64, way: Way) -> (Surf
     (Surface::Bezier(surface), way.swapped == way.reversed)
 }
 
-/// A block over a rectangle under the surface `z = 2 + x |y| / 2`, one face with a crease at y = 0 that is a
-/// ridge for x < 0 and a valley for x > 0. Its sides at `x` have a vertex at the crease unless x = 0, where
-/// the crease is flat; a square hole of the given half width around the origin crosses it twice.
+/// A block over a rectangle under the surface `z = 2 + x |y| / 2`: one face with a crease at y = 0 that
+/// is a ridge for x < 0 and a valley for x > 0. Its sides at `x` have a vertex at the crease unless x =
+/// 0, where the crease is flat. A square hole around the origin, with the given half width, crosses the
+/// crease twice.
 fn creased_block(x0: f64, x1: f64, hole: Option<f64>, way: Way) -> SolidSource {
     let z = |x: f64, y: f64| 2.0 + 0.5 * x * y.abs();
     let mut b = SourceBuilder::new();
@@ -117,7 +119,7 @@ fn a_crease_is_an_edge_between_two_faces() {
 #[test]
 fn edges_are_cut_where_they_cross_a_crease() {
     for way in WAYS {
-        // The side at x = 0 is straight: no vertex is where the crease meets it.
+        // The side at x = 0 is straight, so it has no vertex at the crease.
         let solid = built(&creased_block(0.0, 1.0, None, way));
         assert_close(solid.volume, 4.0 + 0.25, "volume");
         assert_eq!(solid.faces.len(), 5 + 2, "{way:?}");
@@ -132,13 +134,14 @@ fn a_hole_leaves_two_chords_of_a_crease() {
         let solid = built(&creased_block(-1.0, 1.0, Some(0.5), way));
         assert_close(solid.volume, 8.0 - 2.0, "volume");
         assert_eq!(solid.faces.len(), 5 + 4 + 2, "{way:?}");
-        // Around: 12 edges and one at each end of the crease, twice; upright edges of the hole are concave.
+        // The outline and the hole have 12 edges each and one more at each end of the crease; the upright
+        // edges of the hole are concave.
         let [convex, concave, smooth, seam] = statuses(&solid);
         assert_eq!([convex, concave, smooth, seam], [24 - 4 + 4 + 1, 4 + 1, 0, 0], "{way:?}");
     }
 }
 
-/// A polyline about the z axis, turned: one surface, periodic in u.
+/// A polyline revolved about the z axis: one surface, periodic in u.
 fn turned(profile: &[[f64; 2]]) -> BezierSurface {
     let control = profile
         .windows(2)
@@ -154,7 +157,7 @@ fn level(z: f64) -> Frame {
     Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() }
 }
 
-/// A turned solid between two discs, whose side is one face, with a seam edge or without.
+/// A solid of revolution between two discs, whose side is one face, with or without a seam edge.
 fn bottle(profile: &[[f64; 2]], seam: bool) -> SolidSource {
     let mut b = SourceBuilder::new();
     let (first, last) = (profile[0], profile[profile.len() - 1]);
@@ -180,7 +183,7 @@ fn bottle(profile: &[[f64; 2]], seam: bool) -> SolidSource {
 
 #[test]
 fn creases_around_a_turned_solid_close() {
-    // A cylinder, a cone, a cylinder.
+    // A cylinder, a cone and a cylinder.
     let profile = [[2.0, 0.0], [2.0, 3.0], [1.0, 5.0], [1.0, 6.0]];
     let volume = PI * (4.0 * 3.0 + 2.0 * (4.0 + 2.0 + 1.0) / 3.0 + 1.0);
     for seam in [false, true] {
@@ -188,15 +191,15 @@ fn creases_around_a_turned_solid_close() {
         assert_close(solid.volume, volume, "volume");
         assert_eq!(solid.faces.len(), 5, "two discs and three parts of the side");
         let is_canonical = |f: &usize| solid.shell.faces[*f].surface.is_canonical();
-        assert!((0..5).all(|f| is_canonical(&f)), "each part is what it is");
+        assert!((0..5).all(|f| is_canonical(&f)), "each part is canonical");
         let [convex, concave, ..] = statuses(&solid);
-        assert_eq!([convex, concave], [3, 1], "a seam is no edge of the solid");
+        assert_eq!([convex, concave], [3, 1], "a seam does not count as an edge");
     }
 }
 
 #[test]
 fn creases_of_a_closed_surface_cut_it_open() {
-    // A square, from the middle of its outer side, about the axis: no loop, no vertex, four creases.
+    // A square about the axis, from the middle of its outer side: no loops, no vertices, four creases.
     let profile = [[5.0, 0.0], [5.0, 1.0], [3.0, 1.0], [3.0, -1.0], [5.0, -1.0], [5.0, 0.0]];
     let mut surface = turned(&profile);
     surface.v_periodic = true;
@@ -209,8 +212,8 @@ fn creases_of_a_closed_surface_cut_it_open() {
     assert_eq!(statuses(&solid), [4, 0, 0, 0]);
 }
 
-/// A polygon extruded upwards as one face, its outline one spline that starts at a corner or, with a share,
-/// on the last side.
+/// A polygon extruded upwards as one face. Its outline is one spline that starts at a corner, or at the
+/// given fraction of the last side.
 fn one_face_prism(polygon: &[[f64; 2]], height: f64, start: f64) -> SolidSource {
     let n = polygon.len();
     let mix = |a: [f64; 2], b: [f64; 2]| [0, 1].map(|k| a[k] + (b[k] - a[k]) * start);
@@ -267,7 +270,7 @@ fn a_prism_of_one_face_is_that_of_many() {
             let one = built(&one_face_prism(&polygon, 2.0, start));
             assert_close(one.volume, many.volume, "volume");
             let ([convex, concave, ..], [all_convex, all_concave, ..]) = (statuses(&one), statuses(&many));
-            // A seam inside a side ends at the edges below and above, which it cuts.
+            // A seam inside a side splits the edges below and above it.
             let at_seam = if start > 0.0 { 2 } else { 0 };
             let expected = [all_convex + at_seam, all_concave];
             assert_eq!([convex, concave], expected, "start {start}, {polygon:?}");

@@ -1,8 +1,8 @@
-//! Curves in parameter planes.
+//! Tests of curves in parameter planes.
 
 use super::*;
 
-/// Largest distance from dense samples of a pcurve to the edge's curve by brute force.
+/// Returns the largest distance from dense samples of a pcurve to the edge's curve, by brute force.
 fn sampled_deviation(solid: &Solid, edge: usize, side: &EdgeSide) -> f64 {
     let curve = &solid.shell.edges[edge].curve;
     let surface = &solid.shell.faces[side.face as usize].surface;
@@ -51,7 +51,8 @@ fn an_ellipse_on_a_cylinder_is_fitted_and_a_loose_edge_only_measured() {
     assert_close(solid.area, 4.0 * PI + PI + PI * math::hypot(1.0, 0.5), "area");
     let exact = &solid.edges[1].sides;
     assert!(exact.iter().all(|s| s.deviation < 1e-7), "{exact:?}");
-    // The same edge 1e-4 off its plane, along its normal: as many pieces, a deviation of just that.
+    // The edge is lifted by 1e-4 along z: the number of pieces stays the same, and the deviation is the
+    // edge's distance from the plane.
     let loose = built(&oblique_cylinder(0.5, 1e-4));
     for (a, b) in exact.iter().zip(&loose.edges[1].sides) {
         assert_eq!(a.pcurve.len(), b.pcurve.len(), "the distance drives no pieces");
@@ -69,7 +70,8 @@ fn an_ellipse_on_a_cylinder_is_fitted_and_a_loose_edge_only_measured() {
 #[test]
 fn patches_with_sides_that_are_points_close() {
     use feeler_geom::bezier::{BezierSurface, homogeneous};
-    // A wedge of a cone over a quarter disc as a patch whose side u = 0 is the apex at (0, 0, 2); v turns.
+    // A wedge of a cone over a quarter disc, as a patch whose side u = 0 is the apex at (0, 0, 2); v runs
+    // around.
     let w = 0.5_f64.sqrt();
     let arc = [([1.0, 0.0], 1.0), ([1.0, 1.0], w), ([0.0, 1.0], 1.0)];
     let apex = P3::new(0.0, 0.0, 2.0);
@@ -89,7 +91,7 @@ fn patches_with_sides_that_are_points_close() {
         [b.vertex(0.0, 0.0, 0.0), b.vertex(1.0, 0.0, 0.0), b.vertex(0.0, 1.0, 0.0), b.vertex(0.0, 0.0, 2.0)];
     let rim = b.edge(Curve::Circle { frame: Frame::identity(), radius: 1.0 }, x, y);
     let ((up_x, _), (up_y, _)) = (b.line(x, tip), b.line(y, tip));
-    // u runs down, v to the right: the natural normal points outwards.
+    // u runs down and v to the right, so the natural normal points outwards.
     b.face(
         Surface::Bezier(surface),
         true,

@@ -1,4 +1,4 @@
-//! What is put right, and what is refused.
+//! Tests of defects that are repaired and of defects that are rejected.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn senses_are_honoured() {
     let reference = built(&source);
     let mut turned = source.clone();
     for e in &mut turned.edges {
-        // The same edge on the reversed curve.
+        // This is the same edge on the reversed curve.
         e.same_sense = false;
         match &mut e.curve {
             Curve::Line { dir, .. } => *dir = -*dir,
@@ -95,7 +95,7 @@ fn a_solid_inside_out_is_turned_round() {
 
 #[test]
 fn faces_that_run_against_their_neighbours_are_turned_round() {
-    // A side of a block, given from behind.
+    // One side of a block is given from behind.
     let mut source = fixtures::block([0.0; 3], [1.0, 2.0, 3.0]);
     let f = &mut source.faces[2];
     f.outward = !f.outward;
@@ -130,7 +130,7 @@ fn senses_that_do_not_connect_come_from_the_vertices() {
 
 #[test]
 fn edges_that_exist_twice_are_joined() {
-    // Every face of a block with edges of its own.
+    // Every face of a block has edges of its own.
     let mut source = fixtures::block([0.0; 3], [1.0, 2.0, 3.0]);
     let mut used = vec![false; source.edges.len()];
     let mut edges = source.edges.clone();
@@ -154,7 +154,7 @@ fn edges_that_exist_twice_are_joined() {
 #[test]
 fn flat_faces_and_dead_ends_are_left_out() {
     let mut source = fixtures::block([0.0; 3], [1.0, 2.0, 3.0]);
-    // A sliver between an edge and its copy, and an edge from a corner into nowhere in two loops.
+    // There is a sliver between an edge and its copy, and a dangling edge at a corner.
     let id = 1000;
     let LoopSource::Edges(walk) = source.faces[0].loops[0].clone() else { unreachable!("edges") };
     let (e, along) = walk[0];

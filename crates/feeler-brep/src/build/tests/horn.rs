@@ -1,9 +1,10 @@
-//! Horn tori: a tube about a circle of its own radius meets itself in one point, where the parameters turn
-//! over.
+//! Tests of horn tori: a tube about a circle of its own radius meets itself in one point, at which the
+//! parameters turn over.
 
 use super::*;
 
-/// Radii that are equal but for rounding, on either side, or for the digits of a file.
+/// Relative differences of radii that are equal except for rounding of either sign, or for the digits of
+/// a file.
 const DIFFERENCES: [f64; 4] = [0.0, 4e-16, -4e-16, -1e-10];
 
 #[test]
@@ -14,7 +15,7 @@ fn a_bend_about_a_point_of_the_rod_is_a_solid() {
             let case = format!("radius {radius}, difference {difference}, angle {angle}, {halved}");
             let solid = built(&fixtures::horn_bend(radius, difference, angle, halved));
             let disc = PI * radius * radius;
-            // Pappus: the centre of the disc goes along an arc of the same radius.
+            // Pappus: the centre of the disc moves along an arc of the same radius.
             let (volume, area) = (disc * angle * radius, 2.0 * disc + TAU * radius * angle * radius);
             assert!((solid.volume / volume - 1.0).abs() < 1e-9, "{case}: volume {} {volume}", solid.volume);
             assert!((solid.area / area - 1.0).abs() < 1e-9, "{case}: area {} {area}", solid.area);

@@ -1,4 +1,4 @@
-//! Volume, centroid and inertia of canonical solids against closed forms, wherever and however they lie.
+//! Tests of volume, centroid and inertia of canonical solids against closed forms, in several poses.
 
 use crate::SolidSource;
 use crate::build::{BuildOptions, build_solid};
@@ -88,7 +88,7 @@ fn moved(source: &SolidSource, pose: &Pose) -> SolidSource {
     out
 }
 
-/// Largest relative differences of volume, centroid (of the size) and inertia.
+/// Returns the relative differences of volume, centroid (relative to the size) and inertia.
 fn differences(source: &SolidSource, exact: &Moments, pose: &Pose) -> [f64; 3] {
     let solid = build_solid(&moved(source, pose), &BuildOptions::default())
         .unwrap_or_else(|e| panic!("{}: {e}", source.name));
@@ -140,7 +140,7 @@ fn canonical_solids_have_their_closed_forms() {
     for (source, exact) in &cases {
         for pose in &poses {
             let d = differences(source, exact, pose);
-            // Coordinates far away have lost digits before anything is computed.
+            // Large coordinates have lost digits before anything is computed.
             let far = 1.0 + pose.translation.vector.norm() / 30.0;
             assert!(d.iter().all(|d| *d < 1e-12 * far), "{}: {d:?} at {pose}", source.name);
         }
@@ -149,7 +149,7 @@ fn canonical_solids_have_their_closed_forms() {
 
 #[test]
 fn a_part_far_away_keeps_its_inertia() {
-    // Powers of two: the coordinates of the moved block are exact.
+    // With powers of two, the coordinates of the moved block are exact.
     let source = fixtures::block([0.0; 3], [1.0, 2.0, 4.0]);
     let exact = block([0.0; 3], [1.0, 2.0, 4.0]);
     let there = Pose::translation(f64::from(1 << 24), -f64::from(1 << 22), 0.5);

@@ -1,9 +1,9 @@
-//! Geometry that is not exact: edges off their faces, edges that cross near their common vertex.
+//! Tests of inexact geometry: edges off their faces, edges that cross near their common vertex.
 
 use super::*;
 use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 
-/// A block whose planes are moved along their outward normals, its edges left where they are.
+/// A block whose planes are moved along their outward normals while its edges stay.
 fn loose_block(lengths: [f64; 3], by: [f64; 6]) -> SolidSource {
     let mut source = fixtures::block([0.0; 3], lengths);
     for (f, by) in source.faces.iter_mut().zip(by) {
@@ -24,7 +24,7 @@ fn gaps_along_edges_are_closed_for_the_volume() {
         let Surface::Plane { frame } = &source.faces[moved].surface else { unreachable!("planes only") };
         let n = frame.z;
         let area = n.iter().zip(lengths).fold(all, |a, (n, l)| if n.abs() > 0.5 { a / l } else { a });
-        // What a plane is moved by is a slab more, however the solid lies about the origin.
+        // Moving a plane adds a slab, wherever the solid is relative to the origin.
         for shift in [V3::zeros(), V3::new(100.0, -50.0, 20.0)] {
             let mut source = source.clone();
             source.vertices.iter_mut().for_each(|v| v.point += shift);
@@ -46,15 +46,15 @@ fn gaps_along_edges_are_closed_for_the_volume() {
     }
 }
 
-/// Curves in place of circles that leave their faces to either side many times: what is beside them on the
-/// whole counts.
+/// The circles are replaced by curves that leave their faces to either side many times, so the strips
+/// beside them cancel.
 #[test]
 fn edges_that_wind_about_their_faces_add_nothing() {
     let (radius, height) = (5.0, 200.0);
     let mut source = fixtures::cylinder_halves(radius, height);
     for e in &mut source.edges {
         let Curve::Circle { frame, .. } = e.curve.clone() else { continue };
-        // Half a circle in six cubics that leave it on either side.
+        // Half a circle, in six cubics that leave it to either side.
         let (from, to) = ([e.start, e.end]).map(|v| frame.local(&source.vertices[v as usize].point)).into();
         let angle = |p: V3| math::atan2(p.y, p.x);
         let (a, b) = (angle(from), angle(to));
@@ -82,8 +82,8 @@ fn edges_that_wind_about_their_faces_add_nothing() {
     assert!((solid.volume / volume - 1.0).abs() < 1e-9, "{} {volume}", solid.volume);
 }
 
-/// A prism over a pointed profile: a long straight edge, and a curved one that dips below it by `dip` beside
-/// the tip.
+/// A prism over a pointed profile: a long straight edge, and a curved one that dips below it by `dip`
+/// near the tip.
 fn pointed_prism(dip: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let outline = [[0.0, 0.0], [10.0, 0.0], [10.0, 1.0], [3.0, 1.0]];
@@ -170,7 +170,7 @@ fn the_lone_vertex_of_a_closed_edge_is_moved_onto_it() {
         assert!(deviation < 1e-9, "{by}: nothing of the shape is off: {deviation}");
     }
     assert!(off(5e-3).is_err(), "more than a hundredth of the circle");
-    // With a seam the vertex is a corner of the face's loop.
+    // With a seam, the vertex is a corner of the face's loop.
     let mut source = fixtures::cylinder(0.05, 0.003);
     source.vertices[0].point.x -= 1e-3;
     assert!(build_solid(&source, &BuildOptions::default()).is_err(), "a vertex of several edges");
@@ -189,15 +189,15 @@ fn gaps_at_vertices_are_closed_with_a_warning() {
         assert!((solid.volume - 30.0).abs() < 30.0 * by.max(1e-9), "{by}: {}", solid.volume);
         solid.remarks.iter().any(|w| w.message.contains("were closed"))
     };
-    assert!(!warned(1e-6, 0.0), "a share of the edges is always good");
-    assert!(warned(1e-4, 0.0), "more than that");
-    assert!(!warned(1e-4, 1e-2), "what the file states");
-    assert!(warned(1e-3, 0.1), "but not any amount of it");
-    assert!(block(1e-2, 0.0).is_err(), "a thousandth of the size at most");
+    assert!(!warned(1e-6, 0.0), "a small share of the edges is never reported");
+    assert!(warned(1e-4, 0.0), "a larger gap is reported");
+    assert!(!warned(1e-4, 1e-2), "a gap within the stated uncertainty is not reported");
+    assert!(warned(1e-3, 0.1), "stated uncertainty is limited");
+    assert!(block(1e-2, 0.0).is_err(), "gaps above a thousandth of the size are rejected");
 }
 
-/// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch, one side of which has the length
-/// `side` at the first corner, where the file has one vertex and no edge.
+/// A prism over the triangle (0, 0), (4, 0), (0, 3) under a curved patch. One side of the patch has the
+/// length `side` at the first corner, where the file has one vertex and no edge.
 fn under_a_collapsing_patch(side: f64) -> (SolidSource, BezierSurface) {
     let corner = |u: usize| P3::new(0.0, 0.5 * side * u as f64, 2.0);
     let far = |u: usize| P3::new(4.0 - 2.0 * u as f64, 1.5 * u as f64, if u == 1 { 2.8 } else { 2.0 });
@@ -252,7 +252,7 @@ fn sides_that_nearly_collapse_into_a_vertex_keep_their_corners() {
     for side in [1e-5, 1e-3, 4e-3] {
         let (source, patch) = under_a_collapsing_patch(side);
         let solid = built(&source);
-        // z dx dy over the patch; the integrand is of degree 6.
+        // The volume is the integral of z dx dy over the patch; the integrand has degree 6.
         let n = 400;
         let step = 1.0 / f64::from(n);
         let volume: f64 = (0..n)

@@ -1,4 +1,4 @@
-//! Whole solids from the hand-written sources, against closed forms.
+//! Tests of whole solids from hand-written sources, against closed forms.
 
 mod creases;
 mod curves;
@@ -34,7 +34,7 @@ fn statuses(solid: &Solid) -> [usize; 4] {
     [EdgeStatus::Convex, EdgeStatus::Concave, EdgeStatus::Smooth, EdgeStatus::Seam].map(count)
 }
 
-/// `[real vertices, smooth ones, empty polars]`.
+/// Returns the numbers of `[real vertices, smooth vertices, empty polars]`.
 fn vertex_kinds(solid: &Solid) -> [usize; 3] {
     let count = |f: &dyn Fn(&VertexInfo) -> bool| solid.vertices.iter().filter(|v| f(v)).count();
     [
@@ -44,11 +44,12 @@ fn vertex_kinds(solid: &Solid) -> [usize; 3] {
     ]
 }
 
-/// A drop-shaped prism whose side is one spline face that meets itself in a sharp edge.
+/// A drop-shaped prism, whose side is one spline face that meets itself in a sharp edge.
 fn drop_prism(close_smoothly: bool) -> SolidSource {
     use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
     let mut b = SourceBuilder::new();
-    // Counter-clockwise from the tip at the origin; the smooth variant leaves and arrives along one line.
+    // The outline runs counter-clockwise from the tip at the origin; the smooth variant leaves and
+    // arrives along one line.
     let p = if close_smoothly {
         [[0.0, 0.0], [2.0, -1.5], [3.0, 1.0], [1.0, 2.0], [-0.5, 0.375], [0.0, 0.0]]
     } else {
@@ -129,8 +130,8 @@ fn random_directions(seed: u64, n: usize) -> Vec<V3> {
     out
 }
 
-/// A horn between the circles of radius 1 and 2 that touch at the origin, cut off at `x = 1`, as a plate of
-/// height 1 or as a hole in a square plate.
+/// A horn between the circles of radius 1 and 2 that touch at the origin, cut off at `x = 1`: a plate of
+/// height 1, or a hole in a square plate.
 fn horn(hole: bool) -> SolidSource {
     let mut b = SourceBuilder::new();
     let rim = |b: &mut SourceBuilder, z: f64| {
@@ -140,7 +141,8 @@ fn horn(hole: bool) -> SolidSource {
             frame: Frame { origin: P3::new(r, 0.0, z), ..Frame::identity() },
             radius: r,
         };
-        // Counter-clockwise: along the large circle to the tip, back along the small one, up the cut.
+        // The outline runs counter-clockwise: along the large circle to the tip, back along the small
+        // one, up the cut.
         let to_tip = b.edge(circle(2.0), outer, tip);
         let from_tip = b.edge(circle(1.0), inner, tip);
         let (cut, _) = b.line(inner, outer);
@@ -198,7 +200,8 @@ fn horn(hole: bool) -> SolidSource {
 fn every_fixture_has_its_area_volume_and_box() {
     let s = 5.0_f64.sqrt();
     let spindle = {
-        // Apple of major 1, minor 2: Pappus over the outer sheet |v| < a, cos a = -1/2.
+        // Apple with major radius 1 and minor radius 2: Pappus over the outer sheet |v| < a, cos a =
+        // -1/2.
         let (big, r, a) = (1.0, 2.0, math::acos(-0.5));
         let area = TAU * r * (2.0 * big * a + 2.0 * r * math::sin(a));
         // ∫ π (x²) dz over the profile: x = R + r cos v, z = r sin v.
@@ -255,7 +258,7 @@ fn every_fixture_has_its_area_volume_and_box() {
 
 #[test]
 fn domains_agree_with_the_solid() {
-    // A block with a hole: points of the top are inside iff outside the circle.
+    // Points on the top of a block with a hole are inside if and only if they are outside the circle.
     let solid = built(&fixtures::block_with_hole(3.0, 4.0, 1.0));
     let mut rng = SmallRng::seed_from_u64(7);
     for (face, info) in solid.shell.faces.iter().zip(&solid.faces) {

@@ -1,10 +1,10 @@
-//! Edges that are split, used by four faces, or have one face on both sides.
+//! Tests of edges that are split, are used by four faces, or have one face on both sides.
 
 use super::*;
 
 #[test]
 fn a_full_meridian_is_split_at_the_poles() {
-    // Two half balls that meet at a disc x = 0: the rim passes through both poles of each half's surface.
+    // A half ball with a disc at x = 0, whose rim passes through both poles of the sphere.
     let mut b = SourceBuilder::new();
     let v = b.vertex(0.0, 3.0, 0.0);
     let frame = Frame { origin: P3::origin(), x: V3::y(), y: V3::z(), z: V3::x() };
@@ -21,9 +21,8 @@ fn a_full_meridian_is_split_at_the_poles() {
 
 #[test]
 fn an_edge_is_split_where_it_turns_from_convex_to_concave() {
-    // A ruled top z = x y / 2 over [-1, 1] × [-1, 1] as a bilinear patch, over a flat bottom with straight
-    // sides: no edge changes. Its mirror image glued along y = 0 … instead: two patches meet along the x axis
-    // with slopes ± x / 2 in y: a ridge for x < 0, a valley for x > 0.
+    // Two bilinear patches over a flat bottom meet along the x axis, with slopes ± x / 2 in y: a ridge
+    // for x < 0, a valley for x > 0.
     use feeler_geom::bezier::{BezierSurface, homogeneous};
     let mut b = SourceBuilder::new();
     let z = |x: f64, y: f64| 2.0 + 0.5 * x * y.abs();
@@ -67,7 +66,7 @@ fn an_edge_is_split_where_it_turns_from_convex_to_concave() {
     assert_eq!([concave, smooth, seam], [1, 0, 0], "one half is a valley");
     assert_eq!(convex, 12 + 3, "the other half is a ridge");
     let cut = vertex_at(&solid, [0.0, 0.0, 2.0]);
-    assert!(cut.smooth, "the cut is no feature of its own");
+    assert!(cut.smooth, "the cut is not a feature");
 }
 
 #[test]
@@ -122,7 +121,7 @@ fn a_face_may_meet_itself_in_a_sharp_edge() {
     let smooth = drop_prism(true);
     let solid = built(&smooth);
     assert_close(solid.volume, area_of(&smooth), "volume of the smooth drop");
-    assert_eq!(statuses(&solid), [2, 0, 0, 1], "the seam is none");
+    assert_eq!(statuses(&solid), [2, 0, 0, 1], "the seam stays a seam");
     assert_eq!(vertex_kinds(&solid), [0, 2, 0], "nor are its ends vertices");
     let seam = &solid.edges[2];
     let us: Vec<f64> = seam.sides.iter().map(|s| s.pcurve[0].control[0].x).collect();
@@ -132,7 +131,8 @@ fn a_face_may_meet_itself_in_a_sharp_edge() {
 #[test]
 fn splines_are_split_at_kinks_and_closed_ones_started_anywhere() {
     use feeler_geom::bezier::{BezierSpline, homogeneous};
-    // A square outline as one closed spline of degree 1 and as one that starts in the middle of a side.
+    // A square outline as one closed spline of degree 1, which starts at a corner or in the middle of a
+    // side.
     let corners = [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0], [0.0, 0.0]];
     for start in [[0.0, 0.0], [1.0, 0.0]] {
         let mut b = SourceBuilder::new();
@@ -153,7 +153,7 @@ fn splines_are_split_at_kinks_and_closed_ones_started_anywhere() {
         b.face(level(0.0), false, vec![LoopSource::Edges(vec![(bottom, false)])]);
         b.face(level(3.0), true, vec![LoopSource::Edges(vec![(top, true)])]);
         let mut source = b.finish("outlines");
-        // No sides: the shell is open, but both outlines are split.
+        // Without sides the shell is open, but both outlines are split.
         let options = BuildOptions::default();
         let mut report = Report::default();
         let mut draft = edges::draft(&source, &options, &mut report).unwrap();

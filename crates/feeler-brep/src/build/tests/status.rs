@@ -1,4 +1,4 @@
-//! Status of edges, kinds of vertices and their polars.
+//! Tests of the status of edges, the kinds of vertices and their polars.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn edges_have_their_status() {
         assert_eq!(statuses(&solid), expected, "{}", source.name);
     }
     let solid = built(&fixtures::half_cone(1.0, 2.0));
-    // A ruling of the cut: the plane meets the cone at a right angle.
+    // At a ruling of the cut, the plane meets the cone at a right angle.
     assert!(solid.edges.iter().any(|e| (e.dihedral.0 - FRAC_PI_2).abs() < 1e-9), "{:?}", solid.edges);
 }
 
@@ -59,16 +59,17 @@ fn vertices_have_their_kind() {
 
 #[test]
 fn polars_of_convex_vertices_are_those_of_the_definition() {
-    // Cube corner: the octant.
+    // The polar of a cube's corner is the octant.
     let cube = built(&fixtures::block([0.0; 3], [1.0; 3]));
     let corner = vertex_at(&cube, [1.0, 1.0, 1.0]);
     assert!(matches!(&corner.polar, VertexPolar::Constraints(c) if c.len() == 3), "{:?}", corner.polar);
-    // Cone of half-angle φ, tan φ = 1/2: within π/2 - φ of the axis.
+    // The polar of a cone with half-angle φ, tan φ = 1/2, contains the directions within π/2 - φ of the
+    // axis.
     let cone = built(&fixtures::cone(1.0, 2.0));
     let tip = vertex_at(&cone, [0.0, 0.0, 2.0]);
     let seamed = built(&fixtures::cone_with_seam(1.0, 2.0));
     let seamed = vertex_at(&seamed, [0.0, 0.0, 2.0]);
-    // Half of it, cut by y = 0: constraints of the rulings with y ≥ 0 only.
+    // The polar of half of the cone, cut by y = 0, has only the constraints of rulings with y ≥ 0.
     let half = built(&fixtures::half_cone(1.0, 2.0));
     let half = vertex_at(&half, [0.0, 0.0, 2.0]);
     let phi = math::atan2(1.0, 2.0);
@@ -79,7 +80,8 @@ fn polars_of_convex_vertices_are_those_of_the_definition() {
             assert_eq!(accepts(&tip.polar, &d), margin > 0.0, "cone tip: {d}");
             assert_eq!(accepts(&seamed.polar, &d), margin > 0.0, "cone tip with a seam: {d}");
         }
-        // Support of the half disc at z = 2 - 1 under d: max over rulings (c, s, -2), s ≥ 0.
+        // Support of the half disc at z = 2 - 1 in direction d: the maximum over rulings (c, s, -2), s ≥
+        // 0.
         let most = if d.y >= 0.0 { math::hypot(d.x, d.y) } else { d.x.abs() };
         let margin = 2.0 * d.z - most;
         if margin.abs() > 5e-3 {
@@ -90,7 +92,8 @@ fn polars_of_convex_vertices_are_those_of_the_definition() {
 
 #[test]
 fn a_vertex_in_the_middle_of_a_plane_or_of_an_edge_is_kept() {
-    // A square prism whose top has a vertex in the middle of one side and whose front is two coplanar faces.
+    // A square prism whose top has a vertex in the middle of one side and whose front consists of three
+    // coplanar faces.
     let mut b = SourceBuilder::new();
     let p = |b: &mut SourceBuilder, x: f64, y: f64, z: f64| b.vertex(x, y, z);
     let low: Vec<u32> = [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0), (2.0, 2.0), (0.0, 2.0)]
@@ -128,8 +131,8 @@ fn a_vertex_in_the_middle_of_a_plane_or_of_an_edge_is_kept() {
     }
 }
 
-/// Brute force: `d` is in the polar of the material's tangent cone when no direction that starts inside the
-/// material makes an acute angle with it.
+/// Brute-force reference: `d` is in the polar of the material's tangent cone if it makes no acute angle
+/// with any direction that starts inside the material.
 #[test]
 fn polars_agree_with_the_tangent_cone_of_the_material() {
     type Inside = fn(&V3) -> bool;
@@ -167,19 +170,19 @@ fn polars_agree_with_the_tangent_cone_of_the_material() {
 
 #[test]
 fn cusps_are_empty_or_full_sectors() {
-    // Under the large arc minus under the small one, over 0 ≤ x ≤ 1.
+    // The area under the large arc minus that under the small one, over 0 ≤ x ≤ 1.
     let area = (2.0 * PI / 3.0 - 3.0_f64.sqrt() / 2.0) - FRAC_PI_2 / 2.0;
     let plate = built(&horn(false));
     assert_close(plate.volume, area, "volume of the horn");
     let tip = vertex_at(&plate, [0.0, 0.0, 1.0]);
-    // Material directions at the tip: the quarter plane x = 0, y ≥ 0, z ≤ 0.
+    // The directions into the material at the tip are the quarter plane x = 0, y ≥ 0, z ≤ 0.
     for d in random_directions(5, 2000) {
         assert_eq!(accepts(&tip.polar, &d), d.y <= 0.0 && d.z >= 0.0, "horn: {d} {:?}", tip.polar);
     }
     let pierced = built(&horn(true));
     assert_close(pierced.volume, 9.0 - area, "volume of the plate");
     let tip = vertex_at(&pierced, [0.0, 0.0, 1.0]);
-    // All of the lower half-space but a slit.
+    // The material is the lower half-space except a slit.
     assert!(accepts(&tip.polar, &V3::z()), "{:?}", tip.polar);
     for d in random_directions(6, 2000) {
         assert!(!accepts(&tip.polar, &d), "horn hole: {d}");
