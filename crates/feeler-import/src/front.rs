@@ -1,10 +1,10 @@
-//! What a library's user calls.
+//! Simple interface for users of the library.
 
 use crate::{DEFAULT_FLATNESS, prepare_bytes_with, prepare_step_with};
 use feeler_hierarchy::{Model, Options};
 use std::path::Path;
 
-/// Why a file could not be prepared, with its name, the entity and what to do.
+/// Reason why a file could not be prepared, with its name, the entity and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportError(String);
 
@@ -24,8 +24,8 @@ impl std::error::Error for ImportError {}
 
 pub(crate) const OPTIONS: Options = Options { flatness: DEFAULT_FLATNESS };
 
-/// Imports the STEP file at `path`, with the files in its folder that it refers to, and prepares its solids.
-/// What was odd, approximated or left out is in [`Model::remarks`].
+/// Imports the STEP file at `path` and the files in its folder that it refers to, and prepares its
+/// solids. Remarks on irregular, approximated or skipped content are in [`Model::remarks`].
 ///
 /// # Errors
 /// The file cannot be read, is not STEP, or none of its solids could be prepared.
@@ -34,11 +34,11 @@ pub fn prepare_step(path: impl AsRef<Path>) -> Result<Model, ImportError> {
     prepared.map_err(|e| ImportError(format!("{e:#}")))
 }
 
-/// [`prepare_step`] on a file's bytes; `name` stands for it in messages. Parts that are in other files are
-/// left out.
+/// Like [`prepare_step`], for the bytes of a file; `name` is its name in messages. Parts in other files
+/// are skipped.
 ///
 /// # Errors
-/// As [`prepare_step`].
+/// Same as [`prepare_step`].
 pub fn prepare_bytes(name: &str, bytes: &[u8]) -> Result<Model, ImportError> {
     let prepared = prepare_bytes_with(name, bytes, &OPTIONS);
     prepared.map_err(|e| ImportError(format!("{e:#}")))

@@ -1,4 +1,4 @@
-//! Grains bounded by one closed spline surface.
+//! Prepares grains bounded by one closed spline surface.
 
 use crate::front::{ImportError, OPTIONS};
 use crate::{fnv1a, program};
@@ -7,13 +7,14 @@ use feeler_geom::nurbs::NurbsSurface;
 use feeler_hierarchy::{Instance, Model, Origin};
 use feeler_step::Reading;
 
-/// A model of one solid that a closed NURBS surface (mm) bounds, as of a STEP file with one part: what
-/// `feeler_grains::nurbs::NurbsGrain` has looked at, or any other surface that closes by itself. One within
-/// 1e-7 of its size of a sphere or torus becomes that, which is solved in closed form.
+/// Returns a model of one solid bounded by a closed NURBS surface (mm), like that of a STEP file with one
+/// part. The surface can be that of a `feeler_grains::nurbs::NurbsGrain`, or any other closed surface. A
+/// surface within 1e-7 of its size of a sphere or torus becomes that shape, which is solved in closed
+/// form.
 ///
 /// # Errors
-/// [`ImportError`], with the name: numbers that describe no surface, a surface that does not close.
-/// One that runs through itself is not noticed here: ask `NurbsGrain::check_embedded`.
+/// [`ImportError`] with the name: the numbers do not describe a surface, or the surface does not close.
+/// Self-intersections are not detected here; use `NurbsGrain::check_embedded`.
 ///
 /// ```
 /// use feeler_import::prepare_grain;
@@ -40,10 +41,10 @@ pub fn prepare_grain(name: &str, surface: &NurbsSurface) -> Result<Model, Import
     prepare_grain_with(name, surface, &BuildOptions::default())
 }
 
-/// [`prepare_grain`] with other options of the solid.
+/// Like [`prepare_grain`], with options for building the solid.
 ///
 /// # Errors
-/// As [`prepare_grain`].
+/// Same as [`prepare_grain`].
 pub fn prepare_grain_with(
     name: &str,
     surface: &NurbsSurface,
@@ -73,7 +74,7 @@ pub fn prepare_grain_with(
     })
 }
 
-/// All numbers of a surface: what its hash is of.
+/// All numbers of a surface as bytes, for its hash.
 fn bytes(s: &NurbsSurface) -> Vec<u8> {
     let counts = [u64::from(s.u_degree), u64::from(s.v_degree), s.n_v as u64];
     let points = s.points.iter().flat_map(|p| p.coords.iter());

@@ -1,5 +1,5 @@
-//! STEP file → solids → hierarchies: the one place where the offline stages are chained. Grains bounded by a
-//! closed surface, and solids bounded by triangles, take the same way.
+//! Imports STEP files: STEP file → solids → hierarchies. This crate chains the offline stages. Grains
+//! bounded by a closed surface and solids bounded by triangles are prepared in the same way.
 
 mod front;
 mod grain;
@@ -21,10 +21,10 @@ use std::cell::RefCell;
 use std::io::Read as _;
 use std::path::Path;
 
-/// The program that makes hierarchies: those of another version are made again.
+/// Program and version that make hierarchies; those of another version are prepared again.
 const PROGRAM: &str = concat!("feeler ", env!("CARGO_PKG_VERSION"));
 
-/// The program, with what it was asked of the import.
+/// Program and version, followed by the options of the import.
 fn program(reading: Reading) -> String {
     let mut program = PROGRAM.to_owned();
     if reading.open_shells {
@@ -36,24 +36,25 @@ fn program(reading: Reading) -> String {
     program
 }
 
-/// Default of `--flatness` (rad), MATH §6.
+/// Default of `--flatness` (rad), MATH §6. Measured: the fewest nodes for the same minima. A larger value
+/// gives looser cones; a smaller one more leaves.
 pub const DEFAULT_FLATNESS: f64 = 0.8;
 
-/// Imports and prepares a STEP file, with the files in its folder that it refers to. What was odd,
-/// approximated or left out is in [`Model::remarks`].
+/// Imports and prepares a STEP file and the files in its folder that it refers to. Remarks on irregular,
+/// approximated or skipped content are in [`Model::remarks`].
 ///
 /// # Errors
-/// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file, the
-/// entity and what to do.
+/// The file cannot be read, is not STEP, or none of its solids could be prepared. Messages name the file,
+/// the entity and what to do.
 pub fn prepare_step_with(path: &Path, options: &Options) -> anyhow::Result<Model> {
     prepare_read(path, &read(path)?, options, Reading::default())
 }
 
-/// [`prepare_step_with`] on a file that has been read, as `reading` asks; or an STL file (`*.stl`), whose
-/// triangles bound solids, and which needs a unit.
+/// Like [`prepare_step_with`], for a file that has been read, with the options `reading`. STL files
+/// (`*.stl`) are accepted as well: their triangles bound solids, and `reading` must give their unit.
 ///
 /// # Errors
-/// As [`prepare_step_with`].
+/// Same as [`prepare_step_with`].
 pub fn prepare_read(path: &Path, bytes: &[u8], options: &Options, reading: Reading) -> anyhow::Result<Model> {
     if is_stl(path) {
         return mesh::prepare_stl(path, bytes, options, reading);
@@ -63,11 +64,11 @@ pub fn prepare_read(path: &Path, bytes: &[u8], options: &Options, reading: Readi
     prepare(&shown(path), bytes, options, &ReadOptions { resolve: &resolve, reading })
 }
 
-/// [`prepare_step_with`] on bytes; `file` is the input's name as errors should show it. Parts that are in
-/// other files are left out.
+/// Like [`prepare_step_with`], for bytes; `file` is the name of the input in messages. Parts in other
+/// files are skipped.
 ///
 /// # Errors
-/// As [`prepare_step_with`].
+/// Same as [`prepare_step_with`].
 pub fn prepare_bytes_with(file: &str, bytes: &[u8], options: &Options) -> anyhow::Result<Model> {
     prepare(file, bytes, options, &ReadOptions { resolve: &|_| None, reading: Reading::default() })
 }
@@ -93,7 +94,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
         list.push(Remark { severity, subject, entity, place, message });
     }
     let mut solids = Vec::new();
-    // Index of each imported solid among the prepared ones.
+    // Index of each imported solid among the prepared ones, if it was prepared.
     let mut place = vec![None; import.solids.len()];
     for (i, source) in import.solids.iter().enumerate() {
         let other = import.files[i].as_ref().map_or_else(String::new, |f| format!("{f}: "));
@@ -123,7 +124,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
     }
     if solids.is_empty() {
         if refused.is_empty() {
-            bail!("{file}: no solids in this file");
+            bail!("{file}: the file contains no solids");
         }
         let why: Vec<String> = refused.iter().map(Remark::about).collect();
         bail!("{file}: no solid could be prepared: {}", why.join("; "));
@@ -171,9 +172,9 @@ fn numbers(pose: &Pose) -> ([f64; 3], [f64; 4]) {
     (pose.translation.vector.into(), [q.x, q.y, q.z, q.w])
 }
 
-/// The model at `output` and its size in bytes, if preparing the input would give exactly that: a whole file
-/// made from the same bytes, those of the files it refers to included, with the same options, by this version
-/// of the program.
+/// Returns the model at `output` and its size in bytes if preparing the input would give exactly this
+/// model. The file must be complete and made from the same bytes (those of referenced files included),
+/// with the same options and by this version of the program.
 #[must_use]
 pub fn up_to_date(
     input: &Path,
@@ -193,19 +194,19 @@ pub fn up_to_date(
     (same && model.origin.references.iter().all(unchanged)).then_some((model, size))
 }
 
-/// Loads a `.feeler` file, or prepares a STEP or STL file in memory, from standard input where the path is
-/// [`STDIN`]; the note says which, for stderr.
+/// Loads a `.feeler` file, or prepares a STEP or STL file in memory. Reads standard input if the path is
+/// [`STDIN`]. The note, for stderr, reports the preparation.
 ///
 /// # Errors
-/// As [`prepare_step_with`] and [`feeler_hierarchy::file::decode`], with the file's name.
+/// Same as [`prepare_step_with`] and [`feeler_hierarchy::file::decode`], with the name of the file.
 pub fn load(path: &Path) -> anyhow::Result<(Model, Option<String>)> {
     load_with(path, Reading::default())
 }
 
-/// [`load`], reading STEP files as `reading` asks.
+/// Like [`load`], with options for reading STEP files.
 ///
 /// # Errors
-/// As [`load`].
+/// Same as [`load`].
 pub fn load_with(path: &Path, reading: Reading) -> anyhow::Result<(Model, Option<String>)> {
     let bytes = read_input(path)?;
     if feeler_hierarchy::file::is_feeler(&bytes)
@@ -218,7 +219,8 @@ pub fn load_with(path: &Path, reading: Reading) -> anyhow::Result<(Model, Option
     let options = Options { flatness: DEFAULT_FLATNESS };
     let model = prepare_read(path, &bytes, &options, reading)?;
     let mut note = format!(
-        "{}: prepared in memory in {:.2} s; run `feeler preprocess` once to load it at once",
+        "{}: prepared in {:.2} s (not cached; `feeler preprocess` writes a .feeler file that loads \
+         instantly)",
         shown(path),
         clock.elapsed().as_secs_f64()
     );
@@ -228,34 +230,34 @@ pub fn load_with(path: &Path, reading: Reading) -> anyhow::Result<(Model, Option
     Ok((model, Some(note)))
 }
 
-/// What stands for standard input in place of a file's name.
+/// Path that denotes standard input.
 pub const STDIN: &str = "-";
 
-/// An input's name as messages show it.
+/// Name of an input in messages.
 fn shown(path: &Path) -> String {
     if path == Path::new(STDIN) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
-/// Reads a whole file, or all of standard input where the path is [`STDIN`].
+/// Reads a whole file, or all of standard input if the path is [`STDIN`].
 ///
 /// # Errors
-/// As [`read`]; standard input cannot be read, or is more than [`feeler_step::MAX_UNPACKED`].
+/// Same as [`read`]; standard input cannot be read, or exceeds [`feeler_step::MAX_UNPACKED`].
 pub fn read_input(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path != Path::new(STDIN) {
         return read(path);
     }
     let mut bytes = Vec::new();
-    let most = feeler_step::MAX_UNPACKED;
-    let input = std::io::stdin().lock().take(most + 1).read_to_end(&mut bytes);
+    let max_bytes = feeler_step::MAX_UNPACKED;
+    let input = std::io::stdin().lock().take(max_bytes + 1).read_to_end(&mut bytes);
     input.context("standard input: cannot be read")?;
-    ensure!(bytes.len() as u64 <= most, "standard input: is more than {} MiB; give a file", most >> 20);
+    ensure!(bytes.len() as u64 <= max_bytes, "standard input: exceeds {} MiB; give a file", max_bytes >> 20);
     Ok(bytes)
 }
 
 /// Reads a whole file.
 ///
 /// # Errors
-/// With the path, when it is a folder or cannot be read.
+/// The path is a folder or cannot be read; the error names it.
 pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path.is_dir() {
         bail!("{}: is a folder; give a STEP or .feeler file", path.display());
@@ -263,7 +265,7 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("{}: cannot be read", path.display()))
 }
 
-/// The hash by which an input is known again: FNV-1a, 64 bits, of its bytes.
+/// Hash that identifies an input: FNV-1a, 64 bits, of its bytes.
 #[must_use]
 pub fn input_hash(bytes: &[u8]) -> u64 {
     fnv1a(bytes)

@@ -1,4 +1,4 @@
-//! Solids bounded by triangles.
+//! Prepares solids bounded by triangles.
 
 use crate::front::{ImportError, OPTIONS};
 use crate::{fnv1a, program};
@@ -11,14 +11,16 @@ use feeler_hierarchy::{Instance, Model, Options, Origin, Remark, Severity};
 use feeler_step::Reading;
 use std::path::Path;
 
-/// A model of the solids that closed surfaces of triangles bound (points in mm, three of them counted from 0
-/// for each triangle, counter-clockwise seen from outside): polyhedra, exactly as they are given, triangles
-/// of one plane being one face ([`MeshOptions::rounding`]). A surface that looks inwards inside another one
-/// is a hollow of it. Where open ones are asked for, they are sheets without thickness, met from both sides.
+/// Returns a model of the solids that closed surfaces of triangles bound. Points are in mm; a triangle is
+/// three indices of points, counter-clockwise seen from outside. The solids are polyhedra exactly as
+/// given; coplanar triangles form one face ([`MeshOptions::rounding`]). A surface that faces inwards
+/// inside another one is a cavity of it. If open surfaces are enabled, they become sheets without
+/// thickness, with contacts on both sides.
 ///
 /// # Errors
-/// [`ImportError`], with the name: triangles that do not close, that share a side with more than one other,
-/// whose corners are on one line, or that run through one another; triangle 5 of the list is face #6 there.
+/// [`ImportError`] with the name: triangles that do not close, that share a side with more than one
+/// other, whose corners are collinear, or that intersect one another. Triangle 5 of the list is face #6
+/// in the message.
 ///
 /// ```
 /// use feeler_import::{MeshOptions, prepare_mesh};
@@ -50,16 +52,16 @@ pub fn prepare_mesh(
         .map_err(|e| ImportError::new(format!("mesh '{name}': {e}")))
 }
 
-/// Whether a file is STL, by its name.
+/// Returns whether a file is STL, by its name.
 #[must_use]
 pub fn is_stl(path: &Path) -> bool {
     path.extension().is_some_and(|e| e.eq_ignore_ascii_case("stl"))
 }
 
-/// The solids that an STL file's triangles bound.
+/// Prepares the solids that the triangles of an STL file bound.
 ///
 /// # Errors
-/// As [`prepare_mesh`]; no unit, no STL file; told with its name.
+/// Same as [`prepare_mesh`]; no unit is given, or the file is not STL. The error names the file.
 pub(crate) fn prepare_stl(
     path: &Path,
     bytes: &[u8],
@@ -68,13 +70,13 @@ pub(crate) fn prepare_stl(
 ) -> anyhow::Result<Model> {
     let file = path.display();
     let scale = reading.unit.with_context(|| {
-        format!("{file}: STL files do not tell their unit: give one (--unit mm, m, inch, …)")
+        format!("{file}: STL files do not state their unit; give it with --unit (mm, m, inch, …)")
     })?;
     let (points, triangles) = feeler_stl::read(bytes.to_vec(), scale).with_context(|| file.to_string())?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let input = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let origin = Origin { program: program(reading), references: Vec::new() };
-    // STL has single precision.
+    // STL stores single-precision numbers.
     let farthest = points.iter().flat_map(|p| p.iter()).fold(0.0, |m: f64, x| m.max(x.abs()));
     let rounding = f64::from(f32::EPSILON) * 0.5 * farthest;
     let mesh = MeshOptions { open_shells: reading.open_shells, rounding };
@@ -132,7 +134,8 @@ mod tests {
     use super::*;
     use feeler_geom::{Pose, V3};
 
-    /// STL has single precision: the fourth corner of a turned side is off the plane of the other three.
+    /// Rounded to single precision, the fourth corner of a rotated side is off the plane of the other
+    /// three.
     #[test]
     fn turned_cubes_of_single_precision_have_six_faces() {
         let sides = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
@@ -144,7 +147,7 @@ mod tests {
             let pose = Pose::translation(f, -2.0 * f, 0.5 * f) * turn;
             let of = |k: u32, bit: u32| if k & bit == 0 { -5.0 } else { 5.0 };
             let corner = |k: u32| pose * P3::new(of(k, 1), of(k, 2), of(k, 4));
-            #[expect(clippy::cast_possible_truncation, reason = "what a file has")]
+            #[expect(clippy::cast_possible_truncation, reason = "a file has single precision")]
             let points: Vec<P3> = (0..8).map(|k| corner(k).map(|x| f64::from(x as f32))).collect();
             let farthest = points.iter().flat_map(|p| p.iter()).fold(0.0, |m: f64, x| m.max(x.abs()));
             let mesh = MeshOptions { open_shells: false, rounding: f64::from(f32::EPSILON) * 0.5 * farthest };

@@ -1,4 +1,4 @@
-//! Boxes and cones of leaves.
+//! Computes boxes and cones of leaves.
 //!
 //! # Source
 //! BREP §2.4.2, §3.3; MATH §7.
@@ -15,30 +15,32 @@ use crate::normals::{PieceOfEdge, side_normals};
 use crate::polar::extreme_rays;
 use crate::split::{FREE_FORM_FLATNESS, FacePart, parts, split_face};
 
-/// A leaf before the tree is built.
+/// Leaf of the tree, before the tree is built.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf {
     pub(crate) feature: Feature,
     pub(crate) rect: Rect,
-    /// Points in whose convex hull the area lies.
+    /// Points whose convex hull contains the area.
     pub(crate) points: ArrayVec<P3, 8>,
     pub(crate) obb: Obb,
-    /// Unit directions whose conical hull holds the area's, where that fits a half-space.
+    /// Unit directions whose conical hull contains the directions of the area; empty if the area has no
+    /// bound narrower than a half-space.
     pub(crate) spread: ArrayVec<V3, MAX_SPREAD>,
     pub(crate) poly: PolyCone,
     pub(crate) cone: RevolutionCone,
 }
 
-/// Angles below this (rad) are covered by the dilation that every hull gets.
-const NEGLIGIBLE: f64 = 0.5 * feeler_geom::cone::HULL_DILATION;
+/// Dilations below this angle (rad) are skipped because the dilation that every hull gets covers them. A
+/// larger value leaves normals outside their cone; a smaller one causes more halvings.
+const NEGLIGIBLE_SLACK: f64 = 0.5 * feeler_geom::cone::HULL_DILATION;
 
-/// Halvings of an edge, from one break or kink of its curve to the next.
+/// Maximum number of halvings of an edge between consecutive breaks or kinks of its curve.
 const MAX_HALVINGS: u32 = 10;
 
-/// Halvings of an edge whose normals have no bound.
+/// Maximum number of halvings of an edge whose normals have no bound.
 const MAX_UNBOUNDED_HALVINGS: u32 = 4;
 
-/// All leaves of a solid.
+/// Computes all leaves of a solid.
 pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<Leaf> {
     let mut out = Vec::new();
     for (k, face) in features.faces.iter().enumerate() {
@@ -58,18 +60,18 @@ pub(crate) fn leaves(solid: &Solid, features: &Features, flatness: f64) -> Vec<L
     out
 }
 
-/// What a leaf's box may be aligned with.
+/// Candidate axes of the box of a leaf.
 #[derive(Clone, Copy, Debug)]
 enum Axes {
-    /// No other axes can do better.
+    /// The best axes; no others are tried.
     Best([V3; 3]),
-    /// Worth trying beside the usual ones.
+    /// Axes to try in addition to the world axes and the principal axes.
     Try([V3; 3]),
-    /// Nothing is known.
+    /// No candidate axes.
     Unknown,
 }
 
-/// Cones around a leaf's directions.
+/// Cones around the directions of a leaf.
 #[derive(Clone, Debug)]
 struct Cones {
     spread: ArrayVec<V3, MAX_SPREAD>,
@@ -78,19 +80,21 @@ struct Cones {
 }
 
 impl Cones {
-    /// Around the conical hull of directions, enlarged by an angle; `None` when that leaves no half-space.
+    /// Cones around the conical hull of the directions, dilated by the angle `slack` (rad). Returns
+    /// `None` if the result does not fit into a half-space.
     fn around(directions: &[V3], slack: f64) -> Option<Self> {
         let (mut poly, mut cap) = PolyCone::hull_and_cap(directions)?;
-        if slack > NEGLIGIBLE {
+        if slack > NEGLIGIBLE_SLACK {
             (poly, cap) = (poly.dilated(slack)?, cap.dilated(slack));
         }
-        let few = slack <= NEGLIGIBLE && directions.len() <= MAX_SPREAD;
+        let few = slack <= NEGLIGIBLE_SLACK && directions.len() <= MAX_SPREAD;
         let spread = if few { directions } else { &poly.generators };
         Some(Self { spread: spread.iter().filter_map(|d| unit(*d)).collect(), poly, cap })
     }
 }
 
-/// Longer lists of directions are replaced by the few of their polyhedral cone.
+/// Maximum number of directions stored per leaf. Longer lists are replaced by the generators of their
+/// polyhedral cone.
 const MAX_SPREAD: usize = 8;
 
 impl Leaf {
@@ -123,9 +127,10 @@ impl Leaf {
 }
 
 fn face_leaves(feature: Feature, face: &FaceGroup, flatness: f64, out: &mut Vec<Leaf>) {
-    // A footpoint is accepted within the deviation of the boundary next to it.
+    // Footpoints beyond the boundary are accepted within the deviation of the boundary.
     let deviation = face.cells.pieces.iter().fold(0.0, |m: f64, p| m.max(p.deviation));
-    // Neighbours above each other on a cylinder and all parts of a plane have the same directions.
+    // Adjacent areas along the axis of a cylinder, and all areas of a plane, have equal directions; their
+    // cones are computed once.
     let mut last: Option<(Vec<V3>, Option<Cones>)> = None;
     for FacePart { rect, generators } in split_face(face, flatness) {
         let cones = generators.and_then(|mut g| {
@@ -167,7 +172,7 @@ fn edge_leaves(cx: &EdgeContext<'_>, out: &mut Vec<Leaf>) {
     stops.extend(cx.edge.curve.breaks(t0, t1));
     stops.push(t1);
     for w in stops.windows(2) {
-        // An arc of one turn has no tangent cone to start halving from.
+        // A full turn has no tangent cone, so that halving needs shorter arcs to start from.
         let limit = if cx.edge.curve.period().is_some() { cx.flatness } else { f64::INFINITY };
         let n = parts(w[1] - w[0], limit);
         let at = |k: u32| if k == n { w[1] } else { w[0] + (w[1] - w[0]) * (f64::from(k) / f64::from(n)) };
@@ -177,14 +182,14 @@ fn edge_leaves(cx: &EdgeContext<'_>, out: &mut Vec<Leaf>) {
     }
 }
 
-/// Halves `[t0, t1]` until its tangents and each face's normals along it are almost flat.
+/// Halves `[t0, t1]` until its tangents and the normals of each face along it are almost flat.
 fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>) {
     let limit = 0.5 * cx.flatness * (1.0 + 1e-9);
     let flat = |c: &RevolutionCone| c.half_angle <= limit;
     let tangents = cx.edge.curve.tangent_cone(t0, t1);
     let mid = 0.5 * (t0 + t1);
     if tangents.is_some_and(|c| !flat(&c)) && depth < MAX_HALVINGS && t0 < mid && mid < t1 {
-        // Bounding the faces' normals costs much more.
+        // The tangents are tested first because bounding the normals of the faces costs much more.
         halve(cx, t0, mid, depth + 1, out);
         halve(cx, mid, t1, depth + 1, out);
         return;
@@ -222,7 +227,7 @@ fn halve(cx: &EdgeContext<'_>, t0: f64, t1: f64, depth: u32, out: &mut Vec<Leaf>
     out.push(Leaf::new(cx.feature, rect, &hull, axes, cx.span.deviation, cones));
 }
 
-/// Axes along the chord and, for curves in a plane, across it.
+/// Axes along the chord and, for planar curves, perpendicular to it in the plane.
 fn edge_axes(curve: &Curve, t0: f64, t1: f64) -> Axes {
     let chord = curve.point(t1) - curve.point(t0);
     let across = match curve {

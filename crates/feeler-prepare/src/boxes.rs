@@ -1,23 +1,24 @@
-//! Boxes about axes that are likely to be good.
+//! Fits oriented boxes along a few promising axes.
 //!
 //! # Source
 //! BREP §2.4.2.
 //!
 //! # Deviations
-//! Not the best box that a search finds but the best of a few: the world's axes, the points' principal axes,
-//! and what the caller knows (a patch's tangents, the boxes of a node's children). Over real models their
-//! surface is larger than that of [`Obb::fit`] by 0 to 3 %, at a fifteenth of the time.
+//! The box is not the optimum of a search but the best of a few candidates: the world axes, the principal
+//! axes of the points, and axes that the caller suggests (tangents of a patch, boxes of child nodes). On
+//! real models its surface exceeds that of [`Obb::fit`] by 0 to 3 %, in a fifteenth of the time.
 
 use feeler_geom::obb::Spans;
 use feeler_geom::{Obb, P3, V3};
 use nalgebra::{Matrix3, SymmetricEigen};
 
-/// The axes of the coordinates.
+/// World axes.
 pub(crate) const WORLD: [V3; 3] = [V3::new(1.0, 0.0, 0.0), V3::new(0.0, 1.0, 0.0), V3::new(0.0, 0.0, 1.0)];
 
-/// A box around points (not empty): the smallest by surface among the given right-handed orthonormal axes and
-/// the usual ones. Points that are not finite give an infinite box.
-pub(crate) fn boxed(points: &[P3], known: &[[V3; 3]]) -> Obb {
+/// Returns the box around points (not empty) with the smallest surface among the suggested right-handed
+/// orthonormal axes, the world axes and the principal axes. Points that are not finite give an infinite
+/// box.
+pub(crate) fn boxed(points: &[P3], suggested: &[[V3; 3]]) -> Obb {
     if !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite())) {
         return Obb::fit(points);
     }
@@ -29,22 +30,22 @@ pub(crate) fn boxed(points: &[P3], known: &[[V3; 3]]) -> Obb {
         }
         let spans = Spans::of(points, axes);
         let area = spans.area();
-        // A relative step, so that rounding does not choose among equals.
+        // The relative threshold keeps rounding from choosing among equal boxes.
         if area < best.2 * (1.0 - 1e-10) {
             best = (*axes, spans, area);
         }
     };
-    known.iter().for_each(&mut offer);
+    suggested.iter().for_each(&mut offer);
     offer(&principal_axes(points.iter().copied()));
     Obb::with_spans(points, best.0, &best.1)
 }
 
-/// Whether each axis of one frame is one of the other's, to rounding.
+/// Returns whether each axis of one frame is an axis of the other, up to rounding.
 fn same_directions(a: &[V3; 3], b: &[V3; 3]) -> bool {
     a.iter().all(|x| b.iter().any(|y| x.dot(y).abs() > 1.0 - 1e-15))
 }
 
-/// Right-handed axes along which points spread, most spread first; the world's for a single point.
+/// Right-handed principal axes of the points, largest spread first; the world axes for a single point.
 pub(crate) fn principal_axes(points: impl Iterator<Item = P3> + Clone) -> [V3; 3] {
     let (mut n, mut mean) = (0.0, V3::zeros());
     for p in points.clone() {
@@ -68,12 +69,12 @@ pub(crate) fn principal_axes(points: impl Iterator<Item = P3> + Clone) -> [V3; 3
     frame(column(0), column(1)).unwrap_or(WORLD)
 }
 
-/// Right-handed orthonormal axes with the first along `x` and the second in the plane of both; `None` when
-/// they span none.
+/// Right-handed orthonormal axes with the first along `x` and the second in the plane of `x` and `y`;
+/// `None` if the two are nearly parallel or zero.
 pub(crate) fn frame(x: V3, y: V3) -> Option<[V3; 3]> {
     let x = x.try_normalize(1e-300)?;
     let y = y.try_normalize(1e-300)?;
-    // Far from parallel, so that one step makes the axes orthogonal to rounding.
+    // The vectors are far from parallel, so that one step makes the axes orthogonal to rounding.
     let z = x.cross(&y).try_normalize(1e-3)?;
     Some([x, z.cross(&x), z])
 }
@@ -85,7 +86,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
 
     #[test]
-    fn boxes_hold_their_points_and_know_slabs() {
+    fn boxes_contain_their_points_and_fit_slabs() {
         let mut rng = SmallRng::seed_from_u64(5);
         for _ in 0..200 {
             let axes = loop {
@@ -114,6 +115,9 @@ mod tests {
         }
         let point = boxed(&[P3::new(1.0, 2.0, 3.0)], &[]);
         assert!(point.half.amax() < 1e-13, "a point has no extent");
-        assert!(boxed(&[P3::new(f64::NAN, 0.0, 0.0)], &[]).half.x == f64::INFINITY, "refused later");
+        assert!(
+            boxed(&[P3::new(f64::NAN, 0.0, 0.0)], &[]).half.x == f64::INFINITY,
+            "non-finite points give an infinite box"
+        );
     }
 }

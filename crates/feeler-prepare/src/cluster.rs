@@ -1,23 +1,23 @@
-//! Splitting a set into classes whose members may be equal, without comparing all pairs.
+//! Splits a set into classes of possibly equal members, without comparing all pairs.
 
-/// Classes of the items `0..keys.len()` such that items that agree within `tolerance` in every key are always
-/// in one class. Classes are sorted by their first member and their members ascend.
+/// Returns classes of the items `0..keys.len()`; items that agree within `tolerance` in every key are
+/// always in one class. Classes are sorted by their first member, and their members ascend.
 ///
-/// Each key in turn sorts a class and cuts it wherever two neighbours are further apart than the tolerance;
-/// there are no buckets, hence no borders between which equal items could be torn apart. The cutting is
-/// repeated until no key cuts any more: O(n log n) for each round, and each round but the last one makes more
-/// classes. Members of a class need not be equal (a chain of near neighbours stays together): the caller
-/// compares them with a reference.
+/// Each key in turn sorts a class and cuts it between neighbours whose difference exceeds the tolerance.
+/// There are no buckets, hence no borders that could separate equal items. The cutting is repeated until
+/// no key cuts any more: O(n log n) per round, and each round but the last one makes more classes.
+/// Members of a class are not necessarily equal, because a chain of near neighbours stays together; the
+/// caller compares them with a reference.
 ///
-/// Keys that are not finite sort to the end and never agree with anything.
+/// Non-finite keys are sorted to the end and never agree with any key.
 pub(crate) fn clusters<const K: usize>(keys: &[[f64; K]], tolerance: &[f64; K]) -> Vec<Vec<u32>> {
     #[expect(clippy::cast_possible_truncation, reason = "callers have fewer than 2^32 items")]
     let all: Vec<u32> = (0..keys.len() as u32).collect();
     let mut done = Vec::new();
-    // A class with the key to try next and the number of keys in a row that did not cut it.
+    // Each entry: a class, the key to try next and the number of successive keys that did not cut it.
     let mut open = vec![(all, 0_usize, 0_usize)];
-    while let Some((mut class, key, quiet)) = open.pop() {
-        if class.len() < 2 || quiet == K {
+    while let Some((mut class, key, without_cut)) = open.pop() {
+        if class.len() < 2 || without_cut == K {
             if !class.is_empty() {
                 class.sort_unstable();
                 done.push(class);
@@ -29,7 +29,7 @@ pub(crate) fn clusters<const K: usize>(keys: &[[f64; K]], tolerance: &[f64; K]) 
         let next = (key + 1) % K;
         let near = |w: &[u32]| value(w[1]) - value(w[0]) <= tolerance[key];
         if class.windows(2).all(near) {
-            open.push((class, next, quiet + 1));
+            open.push((class, next, without_cut + 1));
             continue;
         }
         let mut start = 0;
@@ -76,9 +76,9 @@ mod tests {
 
     #[test]
     fn degenerate_input() {
-        assert!(clusters::<1>(&[], &[1.0]).is_empty(), "nothing gives no class");
-        assert_eq!(clusters(&[[1.0]], &[0.0]), vec![vec![0]], "one item is a class");
+        assert!(clusters::<1>(&[], &[1.0]).is_empty(), "an empty set has no classes");
+        assert_eq!(clusters(&[[1.0]], &[0.0]), vec![vec![0]], "a single item forms a class");
         let classes = clusters(&[[f64::NAN], [1.0], [f64::NAN], [1.0]], &[0.0]);
-        assert_eq!(classes, vec![vec![0], vec![1, 3], vec![2]], "a NaN equals nothing");
+        assert_eq!(classes, vec![vec![0], vec![1, 3], vec![2]], "a NaN agrees with no key");
     }
 }

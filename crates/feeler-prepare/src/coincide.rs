@@ -1,18 +1,20 @@
-//! When are two canonical surfaces or curves the same set of points, and how do their parameters map?
+//! Decides whether two canonical surfaces or curves are the same set of points, and maps their
+//! parameters.
 //!
 //! # Source
 //! BREP Figure 2.4 (what must agree) and Table 2.3 (the isometries between parametrisations), MATH §5.
 //!
 //! # Deviations
-//! What must agree is not the raw parameters but the two surfaces, over the extent of the face that is
-//! re-expressed: axes 1e-9 apart in angle differ by a micrometre at a kilometre and by nothing at a
+//! Not the raw parameters are compared but the two surfaces, over the extent of the face that is
+//! re-expressed. Axes that differ by 1e-9 rad are a micrometre apart at a kilometre and a picometre at a
 //! millimetre. Table 2.3 has no isometry for spheres with different axes: [`SurfaceMap::Refit`].
 
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{Curve, Frame, P2, Rect, Surface, V3, math};
 
-/// Directions further apart than this (rad) never count as equal, however small the face: the normals that
-/// queries report would change with the choice of the reference.
+/// Directions farther apart than this (rad) never count as equal, however small the face, because the
+/// normals that queries report would depend on the choice of the reference surface. A larger value
+/// changes reported normals; a smaller one merges fewer features.
 pub(crate) const ANGLE_TOL: f64 = 1e-6;
 
 /// Affine map between the parameter planes of two equal surfaces: `uv' = m uv + t`.
@@ -23,10 +25,10 @@ pub(crate) struct UvMap {
 }
 
 impl UvMap {
-    /// No change.
+    /// Identity.
     pub(crate) const IDENTITY: Self = Self { m: [[1.0, 0.0], [0.0, 1.0]], t: [0.0, 0.0] };
 
-    /// `(su u + tu, sv v + tv)`.
+    /// Map `(su u + tu, sv v + tv)`.
     fn axes(su: f64, tu: f64, sv: f64, tv: f64) -> Self {
         Self { m: [[su, 0.0], [0.0, sv]], t: [tu, tv] }
     }
@@ -37,8 +39,7 @@ impl UvMap {
         P2::new(mu[0] * p.x + mu[1] * p.y + self.t[0], mv[0] * p.x + mv[1] * p.y + self.t[1])
     }
 
-    /// Image of a boundary piece, with the domain still on its left: a reflection turns its walking
-    /// direction.
+    /// Image of a boundary piece. The domain stays on its left: a reflection reverses the piece.
     pub(crate) fn piece(&self, piece: &TrimPiece) -> TrimPiece {
         let mut image = *piece;
         image.control = piece.control.map(|p| self.apply(p));
@@ -49,18 +50,18 @@ impl UvMap {
     }
 }
 
-/// How parameters of one surface become those of an equal one.
+/// Map from the parameters of one surface to those of an equal one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum SurfaceMap {
-    /// By an affine map.
+    /// Affine map.
     Affine(UvMap),
-    /// Boundary pieces must be fitted anew from the edges in space (spheres with different axes).
+    /// Boundary pieces must be refitted from their curves in space (spheres with different axes).
     Refit,
 }
 
-/// How parameters of the canonical surface `from` become those of `to`, with a bound of the distance (mm) by
-/// which points of `from` over `extent` are displaced. `None` when the surfaces differ by more than `tol`
-/// there. Orientation is not looked at.
+/// Returns the map from the parameters of the canonical surface `from` to those of `to`, with an upper
+/// bound of the displacement (mm) of points of `from` over `extent`. Returns `None` if the surfaces
+/// differ by more than `tol` (mm) there. The orientation is ignored.
 pub(crate) fn surface_map(
     from: &Surface,
     to: &Surface,
@@ -84,7 +85,7 @@ pub(crate) fn surface_map(
             if sign < 0.0 || (fa - fb).abs() > ANGLE_TOL {
                 return None;
             }
-            // Near the apex a shift could push v below 0, where there is no surface.
+            // Near the apex a shift could move v below 0, outside the surface.
             let dv = b.local(&a.origin).z;
             let shift = if extent.v0 > 10.0 * dv.abs() { dv } else { 0.0 };
             let end = |v: f64| {
@@ -114,7 +115,7 @@ pub(crate) fn surface_map(
         }
         _ => return None,
     };
-    // A NaN must not pass as small.
+    // The comparison also rejects NaN.
     (deviation <= tol).then_some((map, deviation))
 }
 
@@ -140,18 +141,19 @@ fn plane_map(a: &Frame, b: &Frame, extent: &Rect) -> (SurfaceMap, f64) {
     (SurfaceMap::Affine(UvMap { m, t: [origin.x, origin.y] }), deviation)
 }
 
-/// Sign that makes two unit directions agree and the angle left, `None` when that is above [`ANGLE_TOL`].
+/// Returns the sign that makes two unit directions agree and the remaining angle (rad), or `None` if that
+/// exceeds [`ANGLE_TOL`].
 fn axis_angle(a: &V3, b: &V3) -> Option<(f64, f64)> {
     let angle = math::asin(a.cross(b).norm());
     (angle <= ANGLE_TOL).then_some((if a.dot(b) < 0.0 { -1.0 } else { 1.0 }, angle))
 }
 
-/// Angle of `a`'s first axis in `b`'s plane of rotation, in (-π, π].
+/// Angle of the first axis of `a` in the xy-plane of `b`, in (-π, π].
 fn turn_of(a: &Frame, b: &Frame) -> f64 {
     math::atan2(a.x.dot(&b.y), a.x.dot(&b.x))
 }
 
-/// Distance from the point at height `v` on `a`'s axis to `b`'s axis.
+/// Distance from the point at height `v` on the axis of `a` to the axis of `b`.
 fn axis_offset(a: &Frame, b: &Frame, v: f64) -> f64 {
     let l = b.local(&a.point(0.0, 0.0, v));
     math::hypot(l.x, l.y)
@@ -162,12 +164,12 @@ fn axis_offset(a: &Frame, b: &Frame, v: f64) -> f64 {
 pub(crate) struct TMap {
     /// 1 or −1.
     pub(crate) sign: f64,
-    /// Shift.
+    /// Offset of the parameter.
     pub(crate) shift: f64,
 }
 
 impl TMap {
-    /// No change.
+    /// Identity.
     pub(crate) const IDENTITY: Self = Self { sign: 1.0, shift: 0.0 };
 
     /// Image of a parameter.
@@ -175,19 +177,20 @@ impl TMap {
         self.sign * t + self.shift
     }
 
-    /// The parameter whose image is `t`.
+    /// Parameter whose image is `t`.
     pub(crate) fn invert(&self, t: f64) -> f64 {
         (t - self.shift) * self.sign
     }
 
-    /// Whether the two curves run in opposite directions.
+    /// Returns whether the two curves run in opposite directions.
     pub(crate) fn reverses(&self) -> bool {
         self.sign < 0.0
     }
 }
 
-/// How parameters of `from` become those of `to`, with a bound of the displacement (mm) of its points over
-/// `range`. Canonical curves are compared within `tol`; of the other curves only identical ones are equal.
+/// Returns the map from the parameters of `from` to those of `to`, with an upper bound of the
+/// displacement (mm) of its points over `range`. Canonical curves and conics are compared within `tol`
+/// (mm); splines are equal only if they are identical.
 pub(crate) fn curve_map(from: &Curve, to: &Curve, range: (f64, f64), tol: f64) -> Option<(TMap, f64)> {
     if from == to {
         return Some((TMap::IDENTITY, 0.0));
@@ -209,7 +212,7 @@ pub(crate) fn curve_map(from: &Curve, to: &Curve, range: (f64, f64), tol: f64) -
             Curve::Ellipse { frame: a, semi_x: ax, semi_y: ay },
             Curve::Ellipse { frame: b, semi_x: bx, semi_y: by },
         ) => {
-            // The major axes may point opposite ways.
+            // The major axes of equal ellipses can be opposite.
             let (map, turn) = axes_map(a, b)?;
             let off = (a.origin - b.origin).norm() + (ax - bx).abs() + (ay - by).abs() + ax.max(*ay) * turn;
             (map, off)
@@ -235,9 +238,9 @@ pub(crate) fn curve_map(from: &Curve, to: &Curve, range: (f64, f64), tol: f64) -
     (deviation <= tol).then_some((map, deviation))
 }
 
-/// Map between the parameters of two conics whose frames agree up to the signs of their axes, and the angle
-/// (rad) by which the axes differ. A turned first axis shifts the parameter by half a turn, which only an
-/// ellipse allows.
+/// Returns the map between the parameters of two conics whose frames agree up to the signs of their axes,
+/// and the angle (rad) between the axes. Opposite first axes shift the parameter by half a turn, which
+/// only an ellipse allows.
 fn axes_map(a: &Frame, b: &Frame) -> Option<(TMap, f64)> {
     let (sign, tilt) = axis_angle(&a.z, &b.z)?;
     let (along, turn) = axis_angle(&a.x, &b.x)?;
@@ -245,14 +248,15 @@ fn axes_map(a: &Frame, b: &Frame) -> Option<(TMap, f64)> {
     Some((TMap { sign, shift }, tilt + turn))
 }
 
-/// Numbers that agree (within [`key_tolerance`]) for equal surfaces; the first one tells types apart.
-/// Positions are taken relative to `center` so that they say something about the neighbourhood of the solid.
+/// Key of a surface: numbers that agree within [`key_tolerance`] for equal surfaces. The first number
+/// encodes the type. Positions are relative to `center`, so that the tolerance refers to the
+/// neighbourhood of the solid.
 pub(crate) fn surface_key(surface: &Surface, outward: bool, center: &feeler_geom::P3) -> [f64; 12] {
     let mut k = [0.0; 12];
     let side = if outward { 0.0 } else { 0.5 };
     match surface {
         Surface::Plane { frame } => {
-            // The two orientations of a plane are told apart by the outward normal itself.
+            // The outward normal itself distinguishes the two orientations of a plane.
             let n = if outward { frame.z } else { -frame.z };
             k[0] = 1.0;
             k[1..4].copy_from_slice(n.as_slice());
@@ -269,7 +273,7 @@ pub(crate) fn surface_key(surface: &Surface, outward: bool, center: &feeler_geom
             k[0] = 3.0 + side;
             k[1..4].copy_from_slice(frame.z.as_slice());
             k[4] = *half_angle;
-            // The axis is well known even where a slim cone's apex is not.
+            // The axis is well determined even if the apex of a slim cone is not.
             let r = frame.origin - center;
             k[7..10].copy_from_slice((r - frame.z * r.dot(&frame.z)).as_slice());
         }
@@ -285,13 +289,14 @@ pub(crate) fn surface_key(surface: &Surface, outward: bool, center: &feeler_geom
             k[10] = *major;
             k[11] = *minor;
         }
-        // Never merged.
+        // Splines are never merged.
         Surface::Bezier(_) => k[0] = f64::NAN,
     }
     k
 }
 
-/// As [`surface_key`], for curves; curves that only equal themselves agree in everything but their type.
+/// Key of a curve, like [`surface_key`]. Keys of conics other than circles omit the semi-axes and keys of
+/// splines the inner control points; [`curve_map`] decides.
 pub(crate) fn curve_key(curve: &Curve, center: &feeler_geom::P3) -> [f64; 12] {
     let mut k = [0.0; 12];
     match curve {
@@ -328,18 +333,19 @@ fn position_key(kind: f64, frame: &Frame, center: &feeler_geom::P3, k: &mut [f64
     k[7..10].copy_from_slice((frame.origin - center).as_slice());
 }
 
-/// The products of a direction's components: what a direction and its opposite share, without a jump.
+/// Products of the components of a direction, which are equal for a direction and its opposite and
+/// continuous in both.
 fn axis_key(z: &V3, out: &mut [f64]) {
     out.copy_from_slice(&[z.x * z.x, z.y * z.y, z.z * z.z, z.x * z.y, z.y * z.z, z.z * z.x]);
 }
 
-/// Largest differences of the keys of equal surfaces or curves in a solid of the given size (mm), a few times
-/// over.
+/// Upper bounds of the differences between keys of equal surfaces or curves in a solid of the given size
+/// (mm), with a safety factor of 4.
 pub(crate) fn key_tolerance(size: f64, tol: f64) -> [f64; 12] {
     let position = 4.0 * (tol + ANGLE_TOL * size);
     let mut t = [4.0 * ANGLE_TOL; 12];
     t[0] = 0.0;
-    // k[4] is a position for planes, an angle or a product of directions otherwise.
+    // k[4] is a position for planes, and an angle or a product of direction components otherwise.
     t[4] = position.max(t[4]);
     t[7..].fill(position);
     t
@@ -367,7 +373,7 @@ mod tests {
         Frame::from_z(o, random_unit(rng), Some(random_unit(rng))).unwrap()
     }
 
-    /// `frame` with its axis kept or turned over, moved along and spun about it.
+    /// Copy of `frame` with its axis kept or reversed, shifted along it and rotated about it.
     fn other_frame(rng: &mut SmallRng, frame: &Frame, flip: bool, shift: f64) -> Frame {
         let z = if flip { -frame.z } else { frame.z };
         Frame::from_z(frame.origin + frame.z * shift, z, Some(random_unit(rng))).unwrap()
@@ -408,7 +414,7 @@ mod tests {
                     let gap = (a.point(uv) - b.point(map.apply(uv))).norm();
                     assert!(gap < 1e-11, "{a:?} to {b:?}: {gap}");
                 }
-                // A small counter-clockwise turn about the outward normal stays one.
+                // The map keeps the domain on the left of a piece, seen against the outward normal.
                 let uv = P2::new(0.7, 0.8);
                 let step = P2::new(0.7 + 1e-3, 0.8);
                 let piece = TrimPiece { control: [uv, uv, step, step], edge: 0, deviation: 0.0 };
@@ -432,7 +438,7 @@ mod tests {
         let rect = |s: f64| Rect { u0: -s, u1: s, v0: -s, v1: s };
         assert!(
             surface_map(&a, &b, &rect(1.0), 1e-8).is_some(),
-            "1 nm at a metre is nothing at a millimetre"
+            "a tilt of 1e-9 rad is negligible over 1 mm"
         );
         assert!(
             surface_map(&a, &b, &rect(100.0), 1e-8).is_none(),
@@ -441,12 +447,12 @@ mod tests {
         let wide = Surface::Cylinder { frame: f, radius: 3.0 + 1e-6 };
         let (a, b) =
             (Surface::Cylinder { frame: f, radius: 3.0 }, Surface::Cylinder { frame: tilted, radius: 3.0 });
-        assert!(surface_map(&a, &b, &rect(1.0), 1e-8).is_some(), "same cylinder");
-        assert!(surface_map(&a, &b, &rect(100.0), 1e-8).is_none(), "axes apart at the ends");
-        assert!(surface_map(&a, &wide, &rect(1.0), 1e-8).is_none(), "radii apart");
+        assert!(surface_map(&a, &b, &rect(1.0), 1e-8).is_some(), "the cylinders are equal");
+        assert!(surface_map(&a, &b, &rect(100.0), 1e-8).is_none(), "the axes differ at the ends");
+        assert!(surface_map(&a, &wide, &rect(1.0), 1e-8).is_none(), "the radii differ");
         let s = |z: V3| Surface::Sphere { frame: Frame::from_z(P3::origin(), z, None).unwrap(), radius: 2.0 };
         let refit = surface_map(&s(V3::z()), &s(V3::x()), &rect(1.0), 1e-8);
-        assert_eq!(refit.map(|r| r.0), Some(SurfaceMap::Refit), "turned spheres need a refit");
+        assert_eq!(refit.map(|r| r.0), Some(SurfaceMap::Refit), "spheres with different axes need a refit");
     }
 
     #[test]
@@ -473,7 +479,7 @@ mod tests {
                     assert!((map.invert(map.apply(t)) - t).abs() < 1e-12, "inverse");
                 }
             }
-            // Conics: the same axes, each with either sign.
+            // Conics with equal axes, each with either sign.
             for (x, z) in [(f.x, -f.z), (-f.x, f.z), (-f.x, -f.z)] {
                 let g = Frame::from_z(f.origin, z, Some(x)).unwrap();
                 let ellipse = |frame| Curve::Ellipse { frame, semi_x: 3.0, semi_y: 2.0 };
@@ -491,7 +497,10 @@ mod tests {
                         assert!((a.point(t) - b.point(map.apply(t))).norm() < 1e-11, "{a:?} to {b:?}");
                     }
                     let off = ellipse(Frame { origin: f.origin + f.y * 1e-6, ..f });
-                    assert!(curve_map(&ellipse(f), &off, (-1.0, 2.0), 1e-9).is_none(), "apart");
+                    assert!(
+                        curve_map(&ellipse(f), &off, (-1.0, 2.0), 1e-9).is_none(),
+                        "ellipses with different centres"
+                    );
                 }
             }
         }
@@ -509,7 +518,10 @@ mod tests {
                 let (ka, kb) = (surface_key(&a, true, &center), surface_key(&b, !turned, &center));
                 assert!((0..12).all(|i| (ka[i] - kb[i]).abs() <= tol[i]), "{ka:?} {kb:?}");
                 let opposite = surface_key(&b, turned, &center);
-                assert!((0..12).any(|i| (ka[i] - opposite[i]).abs() > tol[i]), "orientation must count");
+                assert!(
+                    (0..12).any(|i| (ka[i] - opposite[i]).abs() > tol[i]),
+                    "keys must depend on the orientation"
+                );
             }
         }
     }

@@ -1,19 +1,21 @@
-//! Supermaximal features: what lies on one surface or curve becomes one feature.
+//! Groups faces and edges into supermaximal features: everything on one surface or curve becomes one
+//! feature.
 //!
-//! Faces on equal canonical surfaces with equal orientation form one supermaximal face, adjacent or not; an
-//! edge between two of them is no feature any more, and its two boundary pieces vanish from the trimmed
-//! domain. Edges on one line or circle between the same two supermaximal faces form one supermaximal edge;
-//! spans that meet where nothing else ends are joined. Vertices that end up inside a face or a span vanish.
+//! Faces on equal canonical surfaces with equal orientation form one supermaximal face, whether or not
+//! they are adjacent. An edge between two of them is no longer a feature, and its two boundary pieces are
+//! removed from the trimmed domain. Edges on one line or circle between the same two supermaximal faces
+//! form one supermaximal edge; adjacent spans are joined where no other edge ends. Vertices inside a
+//! supermaximal face or a joined span are removed.
 //!
 //! # Source
 //! BREP §2.3, MATH §5.
 //!
 //! # Deviations
-//! - Classes are found by sorting on several keys instead of comparing all pairs ([`crate::cluster`]).
+//! - Classes are found by sorting by several keys instead of comparing all pairs ([`crate::cluster`]).
 //! - Bézier faces are never merged, nor are the two sheets of a spindle torus.
-//! - A merged domain whose boundary contradicts itself is taken apart again: merging saves time, it is never
-//!   needed.
-//! - Edges on other curves than lines and circles are merged only when they are parts of one and the same
+//! - A merged domain with a contradictory boundary is split into its source faces again, because merging
+//!   only saves time.
+//! - Edges on curves other than lines and circles are merged only if they are parts of one and the same
 //!   curve.
 
 mod edges;
@@ -27,47 +29,49 @@ use feeler_geom::{Curve, P3, Surface};
 
 use crate::coincide::TMap;
 
-/// Equal surfaces and curves deviate by less than this, relative to the solid's diagonal: an order below the
-/// accuracy promised for distances, several orders above the rounding of coordinates written with 12 digits.
+/// Maximum deviation between equal surfaces or curves, relative to the diagonal of the solid. It is a
+/// tenth of the accuracy promised for distances and several orders above the rounding of coordinates with
+/// 12 digits. A larger value makes distances inaccurate; with a smaller one fewer features merge.
 pub(crate) const MERGE_TOL: f64 = 1e-8;
 
-/// All features of a solid, grouped.
+/// Supermaximal features of a solid.
 #[derive(Clone, Debug)]
 pub(crate) struct Features {
-    /// Supermaximal faces, by their first source face.
+    /// Supermaximal faces in the order of their first source faces.
     pub(crate) faces: Vec<FaceGroup>,
-    /// Supermaximal edges of every status but seams, by their first source edge.
+    /// Supermaximal edges of every status except seams, in the order of their first source edges.
     pub(crate) edges: Vec<EdgeGroup>,
     /// Vertices that are features.
     pub(crate) vertices: Vec<VertexPick>,
 }
 
-/// A supermaximal face.
+/// Supermaximal face.
 #[derive(Clone, Debug)]
 pub(crate) struct FaceGroup {
     pub(crate) surface: Surface,
     pub(crate) outward: bool,
     pub(crate) cells: TrimCells,
-    /// Source faces with their own domains when there are several.
+    /// Source faces, each with its own domain if there are several.
     pub(crate) members: Vec<(u32, Option<TrimCells>)>,
     /// Number of boundary loops of all members.
     pub(crate) n_loops: usize,
 }
 
-/// A supermaximal edge.
+/// Supermaximal edge.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeGroup {
     pub(crate) curve: Curve,
     pub(crate) spans: Vec<SpanGroup>,
     pub(crate) closed: bool,
-    /// Supermaximal face and whether it is on the left; the one on the left first.
+    /// Indices of the two supermaximal faces, each with whether it is on the left of the curve; the one
+    /// on the left comes first.
     pub(crate) sides: [(u32, bool); 2],
     pub(crate) role: Role,
-    /// Source edges and how their parameters become those of `curve`.
+    /// Source edges with the maps of their parameters to those of `curve`.
     pub(crate) members: Vec<(u32, TMap)>,
 }
 
-/// Joined spans.
+/// Span of a supermaximal edge, possibly joined from several source edges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpanGroup {
     pub(crate) t0: f64,
@@ -79,18 +83,18 @@ pub(crate) struct SpanGroup {
     pub(crate) deviation: f64,
 }
 
-/// What an edge is good for.
+/// Kind of minima that an edge can carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Carries LMDs.
+    /// LMDs.
     Strict,
-    /// Carries quasi-LMDs only.
+    /// Quasi-LMDs only.
     Quasi,
-    /// Carries nothing (concave).
+    /// Neither (concave edges).
     None,
 }
 
-/// A vertex that is a feature.
+/// Vertex that is a feature.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VertexPick {
     pub(crate) vertex: u32,
@@ -98,7 +102,8 @@ pub(crate) struct VertexPick {
     pub(crate) quasi_only: bool,
 }
 
-/// Sizes that tolerances refer to.
+/// Quantities that tolerances refer to: centre and diagonal of the box of the solid, and the merge
+/// tolerance (mm).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scale {
     pub(crate) center: P3,
@@ -119,7 +124,8 @@ pub(crate) fn group(solid: &Solid) -> Features {
     Features { faces, edges, vertices }
 }
 
-/// Edges that are no features: seams, and edges between two source faces of one supermaximal face.
+/// Flags of edges that are not features: seams, and edges between two source faces of one supermaximal
+/// face.
 fn seams(solid: &Solid, face_of: &[u32]) -> Vec<bool> {
     let inside = |e: &feeler_brep::EdgeInfo| match e.sides.as_slice() {
         [a, b] => a.face != b.face && face_of[a.face as usize] == face_of[b.face as usize],
@@ -128,13 +134,13 @@ fn seams(solid: &Solid, face_of: &[u32]) -> Vec<bool> {
     solid.edges.iter().map(|e| e.status == EdgeStatus::Seam || inside(e)).collect()
 }
 
-/// The domain's boundary without contradictions, or nothing.
+/// Builds the cells of a domain; `None` if its boundary contradicts itself.
 fn consistent_cells(domain: &TrimDomain) -> Option<TrimCells> {
     let (cells, contradictions) = TrimCells::build(domain);
     contradictions.is_empty().then_some(cells)
 }
 
-/// Largest measured distance of the edge from its faces.
+/// Maximum measured distance (mm) of the edge from its faces.
 fn edge_deviation(edge: &feeler_brep::EdgeInfo) -> f64 {
     edge.sides.iter().fold(0.0, |m, s| s.pcurve.iter().fold(m.max(s.deviation), |m, p| m.max(p.deviation)))
 }

@@ -1,4 +1,4 @@
-//! Samples along an edge from which points of it are inverted on a Bézier surface.
+//! Samples along an edge that serve as starts when its points are inverted on a Bézier surface.
 
 use std::cell::Cell;
 
@@ -8,18 +8,21 @@ use feeler_geom::{Curve, P2, Surface, V2};
 use crate::group::EdgeGroup;
 use crate::normals::unwrapped;
 
-/// Linear interpolation between two samples must come this close to the sample between them, relative to the
-/// way between them in space: Newton from there converges, being an order nearer than the neighbours.
-const CLOSE: f64 = 0.05;
+/// Maximum error of the linear interpolation between two samples at the sample between them, relative to
+/// the distance between the two in space. Newton converges from there because the start is an order of
+/// magnitude nearer than the neighbouring samples. With a larger value Newton can diverge; with a smaller
+/// one there are more samples.
+const MAX_INTERPOLATION_ERROR: f64 = 0.05;
 
-/// Halvings between two samples at most.
+/// Maximum number of halvings between two samples.
 const MAX_HALVINGS: u32 = 6;
 
-/// Searches along one edge at most: where Newton's steps hardly ever settle, a guide to start them from is of
-/// little use.
+/// Maximum number of searches along one edge. If Newton hardly ever converges, a guide with its starts
+/// has little value.
 const MAX_SEARCHES: u32 = 200;
 
-/// Samples `(t, u, v)` by `t`, in the parameters of the supermaximal edge; nothing for canonical surfaces.
+/// Samples `(t, u, v)` in ascending `t`, in the parameters of the supermaximal edge; empty for canonical
+/// surfaces.
 pub(crate) fn guide(solid: &Solid, edge: &EdgeGroup, side: usize, surface: &Surface) -> Vec<[f64; 3]> {
     if surface.is_canonical() {
         return vec![];
@@ -30,7 +33,7 @@ pub(crate) fn guide(solid: &Solid, edge: &EdgeGroup, side: usize, surface: &Surf
         let Some(own) = source_side(edge, side, info, map.reverses()) else { continue };
         let mut samples = walk(curve, own, surface);
         if let Some(p) = edge.curve.period() {
-            // The member may have been written some turns away from the span it is in.
+            // The parameters of the member may differ by whole turns from those of its span.
             let mid = map.apply(0.5 * (info.range.0 + info.range.1));
             let shift = edge
                 .spans
@@ -50,7 +53,7 @@ pub(crate) fn guide(solid: &Solid, edge: &EdgeGroup, side: usize, surface: &Surf
     out
 }
 
-/// The source edge's side that became side `side` of the supermaximal edge.
+/// Side of the source edge that became side `side` of the supermaximal edge.
 fn source_side<'a>(
     edge: &EdgeGroup,
     side: usize,
@@ -61,7 +64,7 @@ fn source_side<'a>(
     info.sides.iter().find(|s| s.forward == forward).or_else(|| info.sides.get(side))
 }
 
-/// Samples along one source edge, by its own parameters.
+/// Samples along one source edge, in its own parameters.
 fn walk(curve: &Curve, side: &EdgeSide, surface: &Surface) -> Vec<[f64; 3]> {
     let mut out: Vec<[f64; 3]> = Vec::new();
     let mut sampler = Sampler { curve, surface, off: 0.0, searches: Cell::new(0) };
@@ -79,7 +82,7 @@ fn walk(curve: &Curve, side: &EdgeSide, surface: &Surface) -> Vec<[f64; 3]> {
         stops.dedup();
         let mut from = start;
         for t in stops {
-            // A piece is not parametrised like the curve: its inside only guesses.
+            // A piece is not parametrised like the curve; points inside it are only guesses.
             let uv = if t < b { sampler.at(t, piece.eval((t - a) / (b - a))) } else { piece.end() };
             sampler.refine(from, (t, uv), 0, &mut out);
             from = (t, uv);
@@ -92,17 +95,17 @@ fn walk(curve: &Curve, side: &EdgeSide, surface: &Surface) -> Vec<[f64; 3]> {
 struct Sampler<'a> {
     curve: &'a Curve,
     surface: &'a Surface,
-    /// Distance (mm) from the surface that is no surprise.
+    /// Distance (mm) from the surface that is accepted without a search.
     off: f64,
-    /// Searches of the whole surface until now.
+    /// Number of searches of the whole surface so far.
     searches: Cell<u32>,
 }
 
 impl Sampler<'_> {
     fn at(&self, t: f64, guess: P2) -> P2 {
         let p = self.curve.point(t);
-        // Where edges are off their surfaces Newton's steps end at its border; a search would not find
-        // better.
+        // If an edge deviates from its surface, Newton's method ends at the border of the surface; a
+        // search would not find a better point.
         let near = match self.surface {
             Surface::Bezier(b) => b.descend(&p, guess).filter(|(_, off)| *off <= self.off),
             _ => None,
@@ -118,7 +121,7 @@ impl Sampler<'_> {
         unwrapped(self.surface, uv, guess)
     }
 
-    /// Adds the samples after `a` up to `b`.
+    /// Adds the samples after `a` up to and including `b`.
     fn refine(&self, a: (f64, P2), b: (f64, P2), depth: u32, out: &mut Vec<[f64; 3]>) {
         let t = 0.5 * (a.0 + b.0);
         if depth < MAX_HALVINGS && a.0 < t && t < b.0 {
@@ -126,7 +129,7 @@ impl Sampler<'_> {
             let uv = self.at(t, guess);
             let d = self.surface.derivs(uv);
             let length = |x: V2| (d.du * x.x + d.dv * x.y).norm();
-            if length(guess - uv) > CLOSE * length(b.1 - a.1) {
+            if length(guess - uv) > MAX_INTERPOLATION_ERROR * length(b.1 - a.1) {
                 self.refine(a, (t, uv), depth + 1, out);
                 self.refine((t, uv), b, depth + 1, out);
                 return;

@@ -1,7 +1,8 @@
-//! Solid to hierarchy, one module a step: `group` into supermaximal features, `split` into almost flat areas,
-//! `bound` them by boxes and cones, `build` the tree; `sound` looks at the result as a whole.
+//! Prepares solids: converts a `Solid` into a `Hierarchy`, one module per step. `group` merges faces and
+//! edges into supermaximal features, `split` divides them into almost flat areas, `bound` encloses the
+//! areas in boxes and cones, and `build` makes the tree. `sound` checks the result as a whole.
 //!
-//! Everything is deterministic: the same solid and options give the same bytes.
+//! Everything is deterministic: equal solids and options give equal bytes.
 
 mod bound;
 mod boxes;

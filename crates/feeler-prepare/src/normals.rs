@@ -1,12 +1,12 @@
-//! Directions around a face's outward normals along a piece of an edge.
+//! Encloses the outward normals of a face along a piece of an edge.
 //!
 //! # Source
 //! BREP §3.3.3 (cone of an edge: the hull of both faces' normals), MATH §4 and §7.
 //!
-//! On a sphere, a cylinder and a cone the normal at a surface point is, up to a positive factor, a *linear*
-//! function of the point; what holds the piece of the edge in its convex hull thus also gives the normals,
-//! without the parameters of the edge on the face. Tori and patches go through a parameter rectangle around
-//! the edge.
+//! The normal of a sphere, a cylinder or a cone at a surface point is, up to a positive factor, a
+//! *linear* function of the point. Points whose convex hull contains the piece of the edge therefore also
+//! give the normals, without the parameters of the edge on the face. Tori and patches use a parameter
+//! rectangle around the edge.
 
 use feeler_brep::{EdgeSide, Solid};
 use feeler_geom::trim::TrimPiece;
@@ -15,32 +15,33 @@ use std::f64::consts::{FRAC_PI_2, PI};
 
 use crate::group::{EdgeGroup, FaceGroup};
 
-/// Normals of one side over a piece of an edge.
+/// Normals of one side along a piece of an edge.
 #[derive(Clone, Debug)]
 pub(crate) struct SideNormals {
-    /// Directions whose conical hull holds the normals; `None`: no bound.
+    /// Directions whose conical hull contains the normals; `None` if there is no bound.
     pub(crate) generators: Option<Vec<V3>>,
-    /// Angle (rad) by which normals may be off the hull because the edge is off its face.
+    /// Angle (rad) by which normals may lie outside the hull because the edge deviates from its face.
     pub(crate) slack: f64,
 }
 
-/// A piece of an edge, seen from one of its faces.
+/// Piece of an edge, as seen from one of its faces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PieceOfEdge<'a> {
     pub(crate) solid: &'a Solid,
     pub(crate) edge: &'a EdgeGroup,
-    /// Points whose convex hull holds the piece.
+    /// Points whose convex hull contains the piece.
     pub(crate) hull: &'a [P3],
     pub(crate) t0: f64,
     pub(crate) t1: f64,
     pub(crate) deviation: f64,
 }
 
-/// The slack never dwarfs an almost flat area: where the deviation is of the size of the face itself, both
-/// are noise.
+/// Maximum slack (rad), of the order of the flatness of an area: if the deviation is as large as the face
+/// itself, both are noise. A larger value gives looser cones; with a smaller one normals of inexact edges
+/// lie outside.
 const MAX_SLACK: f64 = 0.05;
 
-/// Outward normals of `face`, which is side `side` of the edge, along the piece.
+/// Encloses the outward normals of `face`, which is side `side` of the edge, along the piece.
 pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usize) -> SideNormals {
     let (hull, off) = (piece.hull, piece.deviation);
     let slack_at = |radius: f64| if off > 0.0 { (off / radius).min(MAX_SLACK) } else { 0.0 };
@@ -82,11 +83,11 @@ pub(crate) fn side_normals(piece: &PieceOfEdge<'_>, face: &FaceGroup, side: usiz
     SideNormals { generators, slack }
 }
 
-/// A parameter rectangle on a torus around what lies in the hull of points near it. `None` when the points
-/// surround the axis or the tube's centre.
+/// Parameter rectangle on a torus around a curve in the hull of points near it. `None` if the points
+/// surround the axis or the centre of the tube.
 fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]) -> Option<Rect> {
     let Surface::Torus { frame, major, minor } = &face.surface else { return None };
-    // On the inner sheet of a spindle torus the tube's centre is beyond the axis.
+    // On the inner sheet of a spindle torus the centre of the tube is beyond the axis.
     let inner = face.cells.on_inner_sheet(&face.surface);
     let local: Vec<V3> = hull.iter().map(|p| frame.local(p)).collect();
     let mean = local.iter().sum::<V3>();
@@ -97,15 +98,15 @@ fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]
     let (mut lo, mut hi) = (V3::repeat(f64::INFINITY), V3::repeat(f64::NEG_INFINITY));
     for p in &local {
         let (along, across) = (p.x * mx + p.y * my, p.y * mx - p.x * my);
-        // A direction more than a right angle from the mean, or none: no bound.
+        // A direction more than a right angle from the mean, or undefined, admits no bound.
         if along <= 0.0 || !along.is_finite() {
             return None;
         }
         let angle = math::atan2(across, along);
         rect.u0 = rect.u0.min(angle);
         rect.u1 = rect.u1.max(angle);
-        // Over the hull the distance from the axis is at most that of a vertex, at least its component along
-        // m.
+        // Over the hull the distance from the axis is at most that of a vertex, and at least the
+        // component along the mean direction.
         hi.x = hi.x.max(math::hypot(p.x, p.y));
         lo.x = lo.x.min(along);
         lo.z = lo.z.min(p.z);
@@ -136,7 +137,7 @@ fn torus_rect(face: &FaceGroup, curve: &Curve, (t0, t1): (f64, f64), hull: &[P3]
     Some(rect)
 }
 
-/// Normals of a patch over parameter rectangles around the pieces of the edge's parameter curve.
+/// Encloses the normals of a patch over parameter rectangles around the pieces of the pcurve.
 fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Option<Vec<V3>> {
     let mut out = Vec::new();
     for rect in patch_rects(piece, surface, side) {
@@ -145,8 +146,8 @@ fn patch_generators(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> 
     (!out.is_empty()).then_some(out)
 }
 
-/// Directions around all natural normals of a surface over a rectangle. On patches a sliver is widened first:
-/// its derivatives across would drown in rounding.
+/// Directions whose conical hull contains all natural normals of a surface over a rectangle. On patches a
+/// sliver is widened first, because its derivatives across would be lost in rounding.
 pub(crate) fn normals_over(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
     let Surface::Bezier(_) = surface else { return surface.normal_generators(rect) };
     let natural = surface.natural_domain();
@@ -167,13 +168,15 @@ pub(crate) fn normals_over(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
         let at = |x: f64| inner.iter().chain(&border).copied().find(|y| (y - x).abs() <= near).unwrap_or(x);
         (at(a), at(b))
     };
-    // A sliver of the neighbouring patch is rounding of this one's border, and would drown just the same.
+    // A sliver of the neighbouring patch is due to rounding of the border of this patch and has the same
+    // problem.
     (rect.u0, rect.u1) = end(u0, u1, &us, [natural.u0, natural.u1]);
     (rect.v0, rect.v1) = end(v0, v1, &vs, [natural.v0, natural.v1]);
     surface.normal_generators(&rect)
 }
 
-/// Narrowest rectangle of a patch whose normals are bounded, relative to the grid.
+/// Minimum width of a rectangle of a patch whose normals are bounded, relative to the grid. A larger
+/// value gives looser cones; a smaller one gives bounds of noise.
 const MIN_WIDTH: f64 = 1e-4;
 
 fn patch_rects(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Vec<Rect> {
@@ -183,7 +186,7 @@ fn patch_rects(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Vec<R
         let info = &piece.solid.edges[e as usize];
         let (a, b) = (map.apply(info.range.0), map.apply(info.range.1));
         let (a, b) = (a.min(b), a.max(b));
-        // The same place may have been written a few turns further on.
+        // The parameters of the member may differ by whole turns.
         let shift = period.map_or(0.0, |p| ((0.5 * (piece.t0 + piece.t1 - a - b)) / p).round() * p);
         for turn in [0.0, -1.0, 1.0] {
             let shift = shift + turn * period.unwrap_or(0.0);
@@ -203,7 +206,7 @@ fn patch_rects(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Vec<R
     out
 }
 
-/// The source edge's side that became side `side` of the supermaximal edge.
+/// Side of the source edge that became side `side` of the supermaximal edge.
 fn own_side<'a>(
     info: &'a feeler_brep::EdgeInfo,
     piece: &PieceOfEdge<'_>,
@@ -214,7 +217,7 @@ fn own_side<'a>(
     info.sides.iter().find(|s| s.forward == forward).or_else(|| info.sides.get(side))
 }
 
-/// Parameter rectangles around the edge over `range` of its own curve.
+/// Adds parameter rectangles around the edge over `range` of its own curve.
 fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f64), out: &mut Vec<Rect>) {
     let natural = surface.natural_domain();
     for (k, p) in side.pcurve.iter().enumerate() {
@@ -223,7 +226,8 @@ fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f6
         if a >= b {
             continue;
         }
-        // The piece runs monotonically with the curve but not at its pace: look its parameters up.
+        // The piece runs monotonically along the curve but with another parametrisation, so that its
+        // parameters are looked up.
         let s_of = |t: f64| {
             let linear = (t - j0) / (j1 - j0);
             if linear <= 0.0 || linear >= 1.0 {
@@ -259,15 +263,16 @@ fn side_rects(curve: &Curve, side: &EdgeSide, surface: &Surface, range: (f64, f6
     }
 }
 
-/// What is added to the looked-up part of a piece on both sides, relative to the part: far above the error of
-/// the look-up, which is that of the fitted piece, squared.
+/// Margin on both sides of the looked-up part of a piece, relative to the part. It is far above the error
+/// of the look-up, which is the square of that of the fitted piece. A larger value gives looser cones;
+/// with a smaller one normals can lie outside.
 const PIECE_MARGIN: f64 = 0.02;
 
-/// Samples of the search along a piece.
-const SEARCH: u32 = 32;
+/// Number of samples of the search along a piece.
+const SEARCH_SAMPLES: u32 = 32;
 
-/// Parameter in [0, 1] of the point of a piece nearest to `uv`, in lengths on the surface: the nearest
-/// sample, then Newton, kept within the neighbouring samples.
+/// Parameter in [0, 1] of the point of a piece nearest to `uv`, measured on the surface: the nearest
+/// sample, refined by Newton within the neighbouring samples.
 fn nearest_parameter(piece: &TrimPiece, surface: &Surface, uv: P2, guess: f64) -> f64 {
     let [e, f, g] = surface.metric(uv);
     let dot = |a: V2, b: V2| e * a.x * b.x + f * (a.x * b.y + a.y * b.x) + g * a.y * b.y;
@@ -275,12 +280,13 @@ fn nearest_parameter(piece: &TrimPiece, surface: &Surface, uv: P2, guess: f64) -
         let d = piece.eval(s) - uv;
         dot(d, d)
     };
-    let samples = (0..=SEARCH).map(|k| f64::from(k) / f64::from(SEARCH)).chain([guess]);
+    let samples = (0..=SEARCH_SAMPLES).map(|k| f64::from(k) / f64::from(SEARCH_SAMPLES)).chain([guess]);
     let best = samples.min_by(|a, b| off(*a).total_cmp(&off(*b))).unwrap_or(guess);
-    let width = 1.0 / f64::from(SEARCH);
+    let width = 1.0 / f64::from(SEARCH_SAMPLES);
     let (lo, hi) = ((best - width).max(0.0), (best + width).min(1.0));
     let mut s = best;
-    // Quadratic from within a thirty-second of a cubic; the best value seen would do as well.
+    // Newton converges quadratically from within a thirty-second of a cubic. If it does not improve, the
+    // best sample is returned.
     for _ in 0..8 {
         let d = piece.derivative(s);
         let slope = dot(piece.eval(s) - uv, d);
@@ -293,7 +299,7 @@ fn nearest_parameter(piece: &TrimPiece, surface: &Surface, uv: P2, guess: f64) -
     if off(s) <= off(best) { s } else { best }
 }
 
-/// `uv` moved by whole periods to be near `near`.
+/// Returns `uv` shifted by whole periods to be near `near`.
 pub(crate) fn unwrapped(surface: &Surface, uv: P2, near: P2) -> P2 {
     let one = |x: f64, n: f64, p: Option<f64>| p.map_or(x, |p| math::unwrap_near(x, n, p));
     P2::new(one(uv.x, near.x, surface.u_period()), one(uv.y, near.y, surface.v_period()))

@@ -1,4 +1,4 @@
-//! The polar of a vertex's tangent cone by its extreme rays.
+//! Computes the polar of the tangent cone of a vertex by its extreme rays.
 //!
 //! # Source
 //! BREP §3.3.4 (normal cone of a vertex), MATH §7 "Vertex polar".
@@ -6,20 +6,23 @@
 use feeler_geom::V3;
 use feeler_geom::frame::unit;
 
-/// Constraints count as satisfied up to this (sine of an angle): flat and sharp-edged vertices have polars
-/// without an interior, and rounding must not empty them.
+/// Tolerance (sine of an angle) of the constraints. Flat and sharp-edged vertices have polars without an
+/// interior, which rounding must not empty. A larger value gives larger polars; with a smaller one flat
+/// vertices lose theirs.
 const RAY_TOL: f64 = 1e-9;
 
-/// The second attempt, for files whose tangent planes agree only to single precision: what the import still
-/// takes for a polar with a direction in it.
+/// Tolerance (sine) of the second attempt, for files whose tangent planes agree only to single precision.
+/// It matches what the import accepts as a polar with a direction in it. A larger value gives larger
+/// polars; with a smaller one vertices of inexact files are lost.
 const NOISY_RAY_TOL: f64 = 1.1e-5;
 
-/// Constraints that are more parallel than this (sine) have no well-defined common normal.
+/// Sine of the angle below which two constraints have no well-defined common normal. With a larger value
+/// rays are missed; a smaller one gives rays of noise.
 const PARALLEL_TOL: f64 = 1e-7;
 
-/// Unit directions whose conical hull is `{d : ⟨d, v⟩ ≤ 0 for all v}`, up to the angle returned beside them.
-/// `None` when the polar is not pointed (it holds a line) or no ray could be found: all directions must be
-/// assumed then.
+/// Returns unit directions whose conical hull is `{d : ⟨d, v⟩ ≤ 0 for all v}`, up to the angle (rad)
+/// returned with them. Returns `None` if the polar is not pointed (it contains a line) or no ray was
+/// found; all directions must be assumed then.
 pub(crate) fn extreme_rays(constraints: &[V3]) -> Option<(Vec<V3>, f64)> {
     let units: Vec<V3> = constraints.iter().filter_map(|v| unit(*v)).collect();
     if !spans_space(&units) {
@@ -44,13 +47,13 @@ fn rays_within(units: &[V3], tol: f64) -> Option<Vec<V3>> {
             }
         }
     }
-    // The rays of a cone that holds a line, or of a half-plane, do not span it.
+    // Rays that contain an opposite pair do not span the cone: it contains a line, or is a half-plane.
     let pointed =
         rays.iter().enumerate().all(|(i, r)| rays[i + 1..].iter().all(|s| r.dot(s) > RAY_TOL - 1.0));
     (pointed && !rays.is_empty()).then_some(rays)
 }
 
-/// Whether the directions span all of space: otherwise their polar holds a line.
+/// Returns whether the directions span all of space; otherwise their polar contains a line.
 fn spans_space(units: &[V3]) -> bool {
     let Some(a) = units.first() else { return false };
     let Some(n) = units.iter().map(|b| a.cross(b)).find(|n| n.norm() > PARALLEL_TOL) else { return false };
@@ -58,7 +61,7 @@ fn spans_space(units: &[V3]) -> bool {
     units.iter().any(|c| n.dot(c).abs() > PARALLEL_TOL)
 }
 
-/// Whether the polar is one direction (a flat vertex).
+/// Returns whether the polar is a single direction (a flat vertex).
 pub(crate) fn is_ray(constraints: &[V3]) -> bool {
     extreme_rays(constraints).is_some_and(|(rays, _)| rays.iter().all(|r| (r - rays[0]).norm() < 1e-3))
 }
@@ -96,7 +99,7 @@ mod tests {
         assert!(extreme_rays(&[x]).is_none(), "a half-space is not pointed");
         assert!(extreme_rays(&[]).is_none(), "no constraint, all directions");
         assert!(extreme_rays(&[x, -x, y]).is_none(), "a half-plane is not pointed");
-        assert!(extreme_rays(&[x, y, x + y]).is_none(), "a wedge holds a line");
+        assert!(extreme_rays(&[x, y, x + y]).is_none(), "a wedge contains a line");
     }
 
     #[test]
@@ -116,8 +119,8 @@ mod tests {
                     continue;
                 }
                 seen += 1;
-                // d is in the hull of the rays when no plane through two rays has all rays on one side and d
-                // on the other.
+                // d is in the hull of the rays if no plane through two rays has all rays on one side and
+                // d on the other.
                 for (i, r) in rays.iter().enumerate() {
                     for s in &rays[i + 1..] {
                         let n = r.cross(s);

@@ -1,4 +1,4 @@
-//! The steps in order, and the records that they end in.
+//! The steps of preparation in order, and the conversion of their results into records.
 
 use feeler_brep::{EdgeStatus, Solid, VertexPolar};
 use feeler_geom::canonical::Nearly;
@@ -15,36 +15,40 @@ use crate::group::{EdgeGroup, FaceGroup, Features, Role, VertexPick, group};
 use crate::guide::guide;
 use crate::sound::Unsound;
 
-/// Finest flatness (rad): below, leaves would outnumber any use of them (a ball has 10^5 there).
+/// Smallest accepted flatness (rad). A smaller limit would admit options that produce more leaves than
+/// queries can use: a ball already has 10^5 leaves at this value.
 const MIN_FLATNESS: f64 = 0.01;
 
-/// Why a solid cannot be prepared.
+/// Reasons why a solid cannot be prepared.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PrepareError {
     /// The flatness is not an angle in `[0.01, π/2]`.
-    #[error("flatness is {0} rad; choose between 0.01 and 1.57")]
+    #[error("the flatness of {0} rad is out of range; choose a value between 0.01 and 1.57")]
     Flatness(f64),
-    /// The solid has no face that could be touched.
-    #[error("solid #{entity} has no faces")]
+    /// The solid has no faces.
+    #[error("solid #{entity} has no faces; export it again as a closed solid")]
     Empty {
         /// Entity id of the solid.
         entity: u64,
     },
-    /// A face without an end, or with numbers that are not finite.
-    #[error("face #{entity} is unbounded or not finite; check its boundary")]
+    /// A face is unbounded, or its boundary contains non-finite numbers.
+    #[error(
+        "face #{entity} is unbounded or has non-finite coordinates; check the boundary of this face \
+         in the CAD system"
+    )]
     Unbounded {
         /// Entity id of the face.
         entity: u64,
     },
-    /// What came out is no solid.
-    #[error("the result of importing it is no solid: {0}")]
+    /// The prepared shape is not a valid solid.
+    #[error("the imported shape is not a valid solid: {0}")]
     Unsound(#[from] Unsound),
 }
 
-/// Prepares several solids and puts them in their places.
+/// Prepares several solids and stores them with their instances in a model.
 ///
 /// # Errors
-/// As [`prepare_solid`], for the first solid that fails.
+/// Same as [`prepare_solid`], for the first solid that fails.
 pub fn prepare_model(
     input: &str,
     input_hash: u64,
@@ -67,7 +71,7 @@ pub fn prepare_model(
     })
 }
 
-/// What was found while a solid was built; `subject`: how it is named to the user.
+/// Remarks that were made while the solid was built; `subject` is the name of the solid in messages.
 #[must_use]
 pub fn remarks(solid: &Solid, subject: &str) -> Vec<Remark> {
     let severity = |s| match s {
@@ -85,10 +89,10 @@ pub fn remarks(solid: &Solid, subject: &str) -> Vec<Remark> {
     solid.remarks.iter().map(remark).collect()
 }
 
-/// Groups, splits, bounds and builds: the hierarchy of one solid.
+/// Prepares one solid: groups, splits and bounds its features and builds the tree above them.
 ///
 /// # Errors
-/// [`PrepareError`]; nothing else in a [`Solid`] made by `feeler_brep` can fail.
+/// [`PrepareError`]; nothing else can fail for a [`Solid`] made by `feeler_brep`.
 pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, PrepareError> {
     if !(MIN_FLATNESS..=FRAC_PI_2).contains(&options.flatness) {
         return Err(PrepareError::Flatness(options.flatness));
@@ -117,7 +121,7 @@ pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, Prep
     (out.info.bbox_min, out.info.bbox_max) = (tight.min.into(), tight.max.into());
     out.hull = crate::hull::hull(&out);
     crate::sound::check(solid, &out)?;
-    out.info.wall = crate::wall::wall(&out);
+    out.info.min_thickness = crate::wall::wall(&out);
     Ok(out)
 }
 
@@ -133,9 +137,10 @@ fn type_bits(leaf: &Leaf, features: &Features) -> u16 {
     kind.bit()
 }
 
-/// How far (relative to the size of the solid) a free-form shape may be off a canonical one that tells where
-/// its minima are: the waves of fillets that a modeller writes as splines, and no more.
-const NEAR: f64 = 1e-5;
+/// Maximum deviation, relative to the size of the solid, of a spline from the canonical shape that guides
+/// its solver. The value covers the ripples of fillets that modellers export as splines. With a larger
+/// value, closed forms do not determine where the minima are; with a smaller one, queries are slower.
+const MAX_NEAR_CANONICAL_DEVIATION: f64 = 1e-5;
 
 fn near<T>(found: Nearly<T>, outward: bool) -> NearCanonical<T> {
     NearCanonical {
@@ -150,7 +155,9 @@ fn near<T>(found: Nearly<T>, outward: bool) -> NearCanonical<T> {
 fn face_record(solid: &Solid, face: FaceGroup) -> Face {
     let id = |f: u32| solid.faces[f as usize].source;
     let near = match &face.surface {
-        Surface::Bezier(grid) => grid.nearly(NEAR * solid.bounds.diagonal()).map(|n| near(n, face.outward)),
+        Surface::Bezier(grid) => {
+            grid.nearly(MAX_NEAR_CANONICAL_DEVIATION * solid.bounds.diagonal()).map(|n| near(n, face.outward))
+        }
         _ => None,
     };
     Face {
@@ -178,7 +185,9 @@ fn edge_record(solid: &Solid, features: &Features, edge: &EdgeGroup) -> Edge {
         }
     };
     let near = match &edge.curve {
-        Curve::Bezier(spline) => spline.nearly(NEAR * solid.bounds.diagonal()).map(|n| near(n, true)),
+        Curve::Bezier(spline) => {
+            spline.nearly(MAX_NEAR_CANONICAL_DEVIATION * solid.bounds.diagonal()).map(|n| near(n, true))
+        }
         _ => None,
     };
     Edge {
@@ -211,7 +220,7 @@ fn inertia(i: &feeler_brep::mass::Inertia) -> Inertia {
     Inertia { centroid: i.centroid.into(), tensor: [row(0), row(1), row(2)] }
 }
 
-/// Counts and sizes. An edge of the file that was split where its status changes counts once.
+/// Counts and sizes of a solid. An edge of the file that was split where its status changes counts once.
 fn info(solid: &Solid, features: &Features) -> SolidInfo {
     let mut by_source: Vec<(u64, u32)> = Vec::with_capacity(solid.edges.len());
     for (k, e) in solid.edges.iter().enumerate() {
@@ -221,7 +230,7 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
     let mut edges_by_curve = [0; 6];
     let mut edges_by_status = [0; 4];
     let mut n_edges = 0;
-    // Without an entity id every edge is its own.
+    // Edges without an entity id are counted separately.
     for parts in by_source.chunk_by(|a, b| a.0 == b.0 && a.0 != 0) {
         n_edges += 1;
         let kind = match &solid.shell.edges[parts[0].1 as usize].curve {
@@ -268,7 +277,7 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         area: solid.area,
         volume: solid.volume,
         inertia: solid.inertia.as_ref().map(inertia),
-        wall: f64::INFINITY,
+        min_thickness: f64::INFINITY,
         source_counts: [index(solid.shell.faces.len()), n_edges, index(solid.shell.vertices.len())],
         faces_by_type,
         edges_by_curve,

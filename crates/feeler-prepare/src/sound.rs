@@ -1,9 +1,10 @@
-//! Is the result a solid? Volume, area and box must fit each other, and lines through it must enter and leave
-//! it in turns.
+//! Checks that a prepared solid is valid: its volume, area and box must be consistent, and lines through
+//! it must enter and leave it alternately.
 //!
-//! What importing and preparing get wrong shows here: a surface that covers itself, a face on the wrong side
-//! of its edges, a part that is missing. Lines begin on the boundary, spread over its areas, so that each of
-//! them meets it. Sheets bound nothing, and are met twice in one place: they are not asked.
+//! The check detects faults of import and preparation: a surface that covers itself, a face on the wrong
+//! side of its edges, a missing part. Lines start on the boundary, spread over its areas, so that each of
+//! them intersects it. Sheets are not checked because they bound no volume and every line crosses them
+//! twice at the same point.
 
 mod line;
 #[cfg(test)]
@@ -16,25 +17,29 @@ use std::f64::consts::{PI, TAU};
 
 use line::{Crossing, Line, Target};
 
-/// Lines that are tried, and those without doubt that are enough.
-const LINES: (u64, u32) = (96, 24);
+/// Maximum number of lines tried, and number of conclusive lines that are enough.
+const LINE_LIMITS: (u64, u32) = (96, 24);
 
-/// Single lines may meet a small fault of the model that does no harm: so many do not.
-const FEW: u32 = 2;
+/// Number of open lines from which a solid is rejected. A single line can hit a small fault of the model
+/// that does no harm.
+const MIN_OPEN_LINES: u32 = 2;
 
-/// Share of the inside that may be covered twice: threads and sweeps of real models overlap themselves by a
-/// part in a thousand.
-const OVERLAP: f64 = 0.05;
+/// Maximum fraction of the inside that may be covered twice. Threads and sweeps of real models overlap
+/// themselves by a thousandth. With a larger value doubled surfaces pass; with a smaller one threads are
+/// rejected.
+const MAX_OVERLAP: f64 = 0.05;
 
-/// Shells with less volume than this, relative to their area and size, bound nothing.
-const NO_VOLUME: f64 = 1e-9;
+/// Minimum volume of a solid, relative to its area times its size. With a larger value thin parts are
+/// rejected; with a smaller one empty shells pass.
+const MIN_RELATIVE_VOLUME: f64 = 1e-9;
 
-/// Why a result is no solid.
+/// Reasons why a prepared shape is not a valid solid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Unsound {
-    /// No volume, or a negative one.
+    /// The volume is zero, negative, or larger than that of a ball of the same area.
     #[error(
-        "its faces enclose a volume of {volume:.6e} mm³ with an area of {area:.6e} mm², which no solid does"
+        "its volume of {volume:.6e} mm³ is impossible for a closed solid with an area of {area:.6e} mm²; \
+         check that its faces close and are oriented outwards"
     )]
     Volume {
         /// Volume (mm³).
@@ -42,56 +47,63 @@ pub enum Unsound {
         /// Area (mm²).
         area: f64,
     },
-    /// More volume than its box.
-    #[error("its volume of {volume:.6e} mm³ does not fit into its box of {room:.6e} mm³")]
+    /// The volume is larger than that of the bounding box.
+    #[error(
+        "its volume of {volume:.6e} mm³ exceeds that of its bounding box ({box_volume:.6e} mm³); \
+         check for duplicated faces"
+    )]
     Box {
         /// Volume (mm³).
         volume: f64,
         /// Volume of the box (mm³).
-        room: f64,
+        box_volume: f64,
     },
-    /// Lines do not leave where they should.
+    /// Lines do not enter and leave equally often.
     #[error(
-        "{bad} of {lines} lines through it enter and leave it a different number of times, as at face #{face}"
+        "{bad} of {lines} test lines do not enter and leave it equally often, for example at face #{face}; \
+         check for missing, duplicated or reversed faces"
     )]
     Open {
-        /// Lines that do so.
+        /// Number of such lines.
         bad: u32,
-        /// Lines without doubt.
+        /// Number of conclusive lines.
         lines: u32,
-        /// Entity id of a face that such a line meets.
+        /// Entity id of a face that such a line crosses.
         face: u64,
     },
     /// The boundary covers itself.
-    #[error("its surface covers itself: {percent:.0} % of its inside is entered twice, as at face #{face}")]
+    #[error(
+        "its surface covers itself: {percent:.0} % of its inside is enclosed twice, for example at face \
+         #{face}; check for overlapping bodies or duplicated faces"
+    )]
     Covered {
-        /// Share of the lines' length within the solid (%).
+        /// Fraction of the length of the lines within the solid (%).
         percent: f64,
         /// Entity id of a face where such a line enters or leaves.
         face: u64,
     },
 }
 
-/// Looks at a prepared solid as a whole.
+/// Checks a prepared solid as a whole.
 pub(crate) fn check(solid: &Solid, h: &Hierarchy) -> Result<(), Unsound> {
     if is_sheet(solid) {
         return Ok(());
     }
     let (volume, area) = (h.info.volume, h.info.area);
     let edges = V3::from(h.info.bbox_max) - V3::from(h.info.bbox_min);
-    let (room, size) = (edges.x * edges.y * edges.z, edges.norm());
-    // A ball has the smallest area around its volume.
+    let (box_volume, size) = (edges.x * edges.y * edges.z, edges.norm());
+    // Of all solids of a given volume a ball has the smallest area.
     let ball = math::powf(36.0 * PI * volume * volume, 1.0 / 3.0);
-    if volume <= NO_VOLUME * area * size || ball > area * (1.0 + 1e-6) {
+    if volume <= MIN_RELATIVE_VOLUME * area * size || ball > area * (1.0 + 1e-6) {
         return Err(Unsound::Volume { volume, area });
     }
-    if volume > room * (1.0 + 1e-6) {
-        return Err(Unsound::Box { volume, room });
+    if volume > box_volume * (1.0 + 1e-6) {
+        return Err(Unsound::Box { volume, box_volume });
     }
     lines(h, size)
 }
 
-/// Whether open shells were given a back: each of their faces is there twice.
+/// Returns whether open shells were given a back side: each of their faces occurs twice.
 fn is_sheet(solid: &Solid) -> bool {
     let faces = solid.faces.iter().zip(&solid.shell.faces);
     let mut sides: Vec<(u64, bool)> = faces.map(|(f, s)| (f.source, s.orientation)).collect();
@@ -102,7 +114,7 @@ fn is_sheet(solid: &Solid) -> bool {
 fn lines(h: &Hierarchy, size: f64) -> Result<(), Unsound> {
     let tol = 1e-7 * size;
     let target = Target::new(h, tol);
-    // Far below the thickness of plates and foils.
+    // The tie distance is far below the thickness of plates and foils.
     let tie = (1e-9 * size + 2.0 * h.info.max_trim_deviation).min(0.1 * h.info.volume / h.info.area);
     let area = |a: &feeler_hierarchy::Area| match a.feature {
         Feature::Face(f) => Some((f, a.rect)),
@@ -110,59 +122,59 @@ fn lines(h: &Hierarchy, size: f64) -> Result<(), Unsound> {
     };
     let areas: Vec<(FaceId, Rect)> = h.areas.iter().filter_map(area).collect();
     let mut sums = Sums::default();
-    for k in 0..LINES.0 {
-        if sums.lines >= LINES.1 || areas.is_empty() {
+    for k in 0..LINE_LIMITS.0 {
+        if sums.lines >= LINE_LIMITS.1 || areas.is_empty() {
             break;
         }
-        // Spread over all areas, the first ones not before the last ones.
+        // The starts are spread over all areas, not taken in their order.
         let (f, rect) = &areas[scattered(k, areas.len())];
         let face = &h.faces[f.index()];
         let Some(uv) = face.trim.sample_inside(rect) else { continue };
         let away = face.surface.normal(uv) + random_direction(k) * 0.8;
         let Some(dir) = away.try_normalize(0.1) else { continue };
         let Some(found) = target.crossings(&Line { origin: face.surface.point(uv), dir }) else { continue };
-        // The line begins on the boundary: a line that does not meet it there tells nothing.
+        // The line starts on the boundary, so that without a crossing there the result is inconclusive.
         if found.iter().any(|c| c.face == *f && c.t.abs() <= 10.0 * tol) {
             sums.add(&found, tie);
         }
     }
     let entity = |f: FaceId| h.faces[f.index()].sources.first().map_or(0, |s| s.0);
-    let Sums { lines, open, nothing, at, .. } = sums;
-    if open >= FEW {
-        return Err(Unsound::Open { bad: open, lines, face: entity(at) });
+    let Sums { lines, open, empty, faulty_face, .. } = sums;
+    if open >= MIN_OPEN_LINES {
+        return Err(Unsound::Open { bad: open, lines, face: entity(faulty_face) });
     }
-    if sums.twice > OVERLAP * sums.inside || 4 * nothing > lines {
-        let share = if 4 * nothing > lines { 1.0 } else { sums.twice / sums.inside };
-        return Err(Unsound::Covered { percent: 100.0 * share, face: entity(at) });
+    if sums.covered_twice > MAX_OVERLAP * sums.inside || 4 * empty > lines {
+        let share = if 4 * empty > lines { 1.0 } else { sums.covered_twice / sums.inside };
+        return Err(Unsound::Covered { percent: 100.0 * share, face: entity(faulty_face) });
     }
     Ok(())
 }
 
-/// What all lines say together.
+/// Sums over all lines.
 #[derive(Debug, Default)]
 struct Sums {
-    /// Lines without doubt.
+    /// Number of conclusive lines.
     lines: u32,
-    /// Those that enter and leave a different number of times.
+    /// Number of lines that do not enter and leave equally often.
     open: u32,
-    /// Those that enter and leave again in one place.
-    nothing: u32,
-    /// Their length within the solid (mm), and that where they have entered more often than once or not at
-    /// all.
+    /// Number of enter-leave pairs at one point, with nothing between.
+    empty: u32,
+    /// Length of the lines within the solid (mm), and length over which they have entered more than once
+    /// or left more often than entered.
     inside: f64,
-    twice: f64,
-    /// A face where something is wrong.
-    at: FaceId,
+    covered_twice: f64,
+    /// Face at a fault.
+    faulty_face: FaceId,
 }
 
 impl Sums {
-    /// `tie`: crossings that are nearer to each other are in one place (mm).
+    /// Adds the crossings of a line. Crossings closer than `tie` (mm) are at the same point.
     fn add(&mut self, crossings: &[Crossing], tie: f64) {
         self.lines += 1;
         let Some(last) = crossings.last() else { return };
         if crossings.iter().map(|c| c.step).sum::<i32>() != 0 {
             self.open += 1;
-            self.at = last.face;
+            self.faulty_face = last.face;
             return;
         }
         let mut depth = 0;
@@ -170,11 +182,11 @@ impl Sums {
         while let Some(first) = rest.first() {
             let n = rest.windows(2).take_while(|w| w[1].t - w[0].t <= tie).count() + 1;
             let step: i32 = rest[..n].iter().map(|c| c.step).sum();
-            // Faces back to back within the material are a slit; without material around them there is
-            // nothing.
+            // Two faces back to back within the material are a slit; without material around them they
+            // enclose nothing.
             if n > 1 && step == 0 && depth == 0 {
-                self.nothing += 1;
-                self.at = first.face;
+                self.empty += 1;
+                self.faulty_face = first.face;
             }
             depth += step;
             let length = rest.get(n).map_or(0.0, |next| next.t - rest[n - 1].t);
@@ -182,23 +194,23 @@ impl Sums {
                 self.inside += length;
             }
             if !(0..=1).contains(&depth) {
-                self.twice += length;
-                self.at = first.face;
+                self.covered_twice += length;
+                self.faulty_face = first.face;
             }
             rest = &rest[n..];
         }
     }
 }
 
-/// One of `n` things, another one for each `k`, spread evenly.
+/// Index below `n` that differs from one `k` to the next and is evenly spread.
 fn scattered(k: u64, n: usize) -> usize {
-    // Multiples of the golden ratio, as shares of 2³².
+    // Multiples of the golden ratio, as fractions of 2³².
     let share = k.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let n = u64::try_from(n).unwrap_or(1).min(1 << 31);
     usize::try_from((share * n) >> 32).unwrap_or(0)
 }
 
-/// Directions that look random, the same ones every time.
+/// Pseudo-random unit direction, a function of `k` only.
 fn random_direction(k: u64) -> V3 {
     let share = |salt: u64| {
         let mut x = (2 * k + salt).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

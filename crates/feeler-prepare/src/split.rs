@@ -1,11 +1,12 @@
-//! Almost flat rectangles of faces.
+//! Splits faces into almost flat rectangles.
 //!
 //! # Source
 //! BREP §2.4.1 and Algorithm 3, MATH §6 "Almost flat".
 //!
 //! # Deviations
-//! - Algorithm 3's four recursive calls are misprinted (they are the quarters); here a patch is halved across
-//!   the direction in which its normals turn more, so that an extruded patch is not cut along its rulings.
+//! - The four recursive calls of Algorithm 3 are misprinted (they are the quarters). Here a patch is
+//!   halved across the direction in which its normals turn more, so that an extruded patch is not cut
+//!   along its rulings.
 //! - On spheres and tori the number of columns depends on the latitude of the row.
 //! - Every rectangle is shrunk to the part of the trimmed domain in it ([`crate::cover`]).
 
@@ -16,51 +17,56 @@ use crate::cover::{CoverCost, Coverage};
 use crate::group::FaceGroup;
 use crate::normals::normals_over;
 
-/// Area, relative to a plane or an almost flat rectangle, that an additional leaf must save. A triangle then
-/// stays within three leaves, a disc and an annulus' quarter in one.
+/// Area, relative to a plane or an almost flat rectangle, that an additional leaf must save. With this
+/// value a triangle has at most three leaves; a disc and a quarter of an annulus have one. A larger value
+/// gives looser covers; a smaller one more leaves.
 const LEAF_COST: f64 = 0.1;
 
-/// A leaf of a face with many holes is worth less: it is the holes that must not be covered.
+/// Reduction of the leaf cost per hole: the cost is divided by one plus this times the number of holes,
+/// because holes should not be covered. With a smaller value holes are covered.
 const COST_PER_HOLE: f64 = 4.0;
 
-/// Holes beyond this many do not lower the cost of a leaf further.
+/// Maximum number of holes that reduce the cost of a leaf.
 const MAX_HOLES: usize = 1000;
 
-/// Longest turn (rad) of a rectangle about the axis of a cone or torus. Where normals hardly turn (a flat
-/// cone, the top of a torus), rings would be flat enough and yet fill their boxes badly.
+/// Maximum turn (rad) of a rectangle about the axis of a cone or torus. Where normals hardly turn (a flat
+/// cone, the top of a torus), whole rings would be flat enough but fill their boxes badly. A larger value
+/// gives looser boxes; a smaller one more leaves.
 const MAX_TURN: f64 = 0.8;
 
-/// Halvings of a patch, from one break of the grid to the next.
+/// Maximum number of halvings of a patch between consecutive breaks of the grid.
 const MAX_HALVINGS: u32 = 12;
 
-/// Halvings of a patch whose normals have no bound (a singular point inside): rectangles that hold the
-/// singular point never get one, however small.
+/// Maximum number of halvings of a patch whose normals have no bound because it contains a singular
+/// point. Rectangles that contain the singular point never get a bound, however small.
 const MAX_SINGULAR_HALVINGS: u32 = 6;
 
-/// Rectangles of one free-form face beyond one for each patch. A face with a fold (its normals turn back
-/// along a curve) would take as many as there is memory for: all its patches are halved less often.
+/// Maximum number of rectangles of one free-form face beyond one per patch. A face with a fold (its
+/// normals reverse along a curve) would exhaust the memory; if the limit is exceeded, all its patches are
+/// halved less often.
 const MAX_PARTS: usize = 5_000;
 
-/// Largest flatness (rad) of free-form areas, whatever is asked for: their minima are found by iteration from
-/// a few starts an area, and with 0.8 one of the oracle's (a face against an edge of two threads) was lost.
-/// Canonical areas are solved in closed form over their whole feature; their size matters to culling only.
+/// Maximum flatness (rad) of free-form areas, whatever the option. Their minima are found by iteration
+/// from a few starts per area, and with 0.8 a minimum of the reference search was missed (a face and an
+/// edge of two threads). Canonical areas are solved in closed form over their whole feature, so that
+/// their size affects only culling. A smaller value gives more leaves.
 pub(crate) const FREE_FORM_FLATNESS: f64 = 0.5;
 
-/// An almost flat rectangle.
+/// Almost flat rectangle of a face.
 #[derive(Clone, Debug)]
 pub(crate) struct FacePart {
     pub(crate) rect: Rect,
-    /// Directions whose conical hull holds the natural normals; `None`: no bound.
+    /// Directions whose conical hull contains the natural normals; `None` if there is no bound.
     pub(crate) generators: Option<Vec<V3>>,
 }
 
-/// Rectangles of one face that together hold its trimmed domain, each with normals within a cone of apex
-/// angle `flatness` (rad), except at singular points of patches.
+/// Splits a face into rectangles that together contain its trimmed domain. The normals of each lie within
+/// a cone of apex angle `flatness` (rad), except at singular points of patches.
 pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
     let flatness = if face.surface.is_canonical() { flatness } else { flatness.min(FREE_FORM_FLATNESS) };
     let domain = face.cells.rect;
     let mut coverage = Coverage::new(&face.cells);
-    // A cylinder's or cone's two ends are loops as well.
+    // The two ends of a cylinder or cone are loops as well.
     let plain_loops = if face.surface.u_period().is_some() { 2 } else { 1 };
     let holes = face.n_loops.saturating_sub(plain_loops).min(MAX_HOLES);
     #[expect(clippy::cast_precision_loss, reason = "at most 1000")]
@@ -69,7 +75,7 @@ pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
         Surface::Plane { .. } => vec![domain],
         Surface::Cylinder { .. } => columns(&domain, flatness),
         Surface::Cone { half_angle, .. } => {
-            // Normals turn by 2 asin(cos φ sin(Δu / 2)) while the ruling turns by Δu.
+            // The normals turn by 2 asin(cos φ sin(Δu / 2)) while the ruling turns by Δu.
             let s = math::sin(0.5 * flatness) / math::cos(*half_angle);
             let turn = if s < 1.0 { (2.0 * math::asin(s)).min(MAX_TURN) } else { MAX_TURN };
             columns(&domain, turn)
@@ -78,17 +84,18 @@ pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
         Surface::Torus { .. } => bands(&domain, flatness, MAX_TURN),
         Surface::Bezier(_) => {
             let patches = patches(&face.surface, &domain);
-            let room = patches.len() + MAX_PARTS;
-            let mut halving = Halving { surface: &face.surface, flatness, most: MAX_HALVINGS, room };
+            let max_rects = patches.len() + MAX_PARTS;
+            let mut halving =
+                Halving { surface: &face.surface, flatness, max_halvings: MAX_HALVINGS, max_rects };
             loop {
                 let mut out = Vec::new();
                 for rect in &patches {
                     halving.halve(&mut coverage, rect, 0, &mut out);
                 }
-                if out.len() <= room || halving.most == 0 {
+                if out.len() <= max_rects || halving.max_halvings == 0 {
                     return out;
                 }
-                halving.most -= 4;
+                halving.max_halvings -= 4;
             }
         }
     };
@@ -101,21 +108,21 @@ pub(crate) fn split_face(face: &FaceGroup, flatness: f64) -> Vec<FacePart> {
     out
 }
 
-/// Width over height in space at the middle of a rectangle.
+/// Width over height of a rectangle in space, measured at its centre.
 fn aspect(surface: &Surface, rect: &Rect) -> f64 {
     let d = surface.derivs(P2::new(0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1)));
     let a = d.du.norm() * (rect.u1 - rect.u0) / (d.dv.norm() * (rect.v1 - rect.v0));
     if a.is_finite() { a.clamp(1e-6, 1e6) } else { 1.0 }
 }
 
-/// Number of parts of at most `limit` in `span`; a rounding error too much makes no additional part.
+/// Number of equal parts of `span`, each at most `limit`, up to rounding.
 pub(crate) fn parts(span: f64, limit: f64) -> u32 {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let n = (span / limit - 1e-9).ceil().clamp(1.0, 1e6) as u32;
     n
 }
 
-/// `[a, b]` in `n` equal parts, the ends exact.
+/// Divides `[a, b]` into `n` equal parts with exact ends.
 fn divide(a: f64, b: f64, n: u32) -> impl Iterator<Item = (f64, f64)> {
     let at = move |k: u32| if k == n { b } else { a + (b - a) * (f64::from(k) / f64::from(n)) };
     (0..n).map(move |k| (at(k), at(k + 1)))
@@ -126,7 +133,7 @@ fn columns(domain: &Rect, limit: f64) -> Vec<Rect> {
     divide(domain.u0, domain.u1, n).map(|(u0, u1)| Rect { u0, u1, ..*domain }).collect()
 }
 
-/// Rows of latitude, each in as many columns as its widest parallel needs.
+/// Rows of latitude, each with as many columns as its longest parallel needs.
 fn bands(domain: &Rect, flatness: f64, max_turn: f64) -> Vec<Rect> {
     let limit = flatness / SQRT_2;
     let mut out = Vec::new();
@@ -139,13 +146,13 @@ fn bands(domain: &Rect, flatness: f64, max_turn: f64) -> Vec<Rect> {
     out
 }
 
-/// Largest |cos| over an interval.
+/// Maximum of |cos| over an interval.
 fn max_abs_cos(a: f64, b: f64) -> f64 {
     let pi = std::f64::consts::PI;
     if (a / pi).ceil() <= (b / pi).floor() { 1.0 } else { math::cos(a).abs().max(math::cos(b).abs()) }
 }
 
-/// The domain cut at the breaks of a grid.
+/// Cuts the domain at the breaks of a grid.
 fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
     let (us, vs) = surface.breaks(domain);
     let stops = |a: f64, inner: &[f64], b: f64| -> Vec<f64> {
@@ -159,31 +166,31 @@ fn patches(surface: &Surface, domain: &Rect) -> Vec<Rect> {
     out
 }
 
-/// How patches are halved.
+/// Parameters of the recursive halving of patches.
 struct Halving<'a> {
     surface: &'a Surface,
     flatness: f64,
-    /// Halvings of one patch.
-    most: u32,
-    /// Ends when there are more rectangles than this.
-    room: usize,
+    /// Maximum number of halvings of one patch.
+    max_halvings: u32,
+    /// Number of rectangles beyond which the recursion stops.
+    max_rects: usize,
 }
 
 impl Halving<'_> {
     fn halve(&self, coverage: &mut Coverage<'_>, rect: &Rect, depth: u32, out: &mut Vec<FacePart>) {
-        if out.len() > self.room {
+        if out.len() > self.max_rects {
             return;
         }
         let Some(tight) = coverage.shrink(rect) else { return };
         let samples = Samples::new(self.surface, &tight);
         let flat = |c: &RevolutionCone| c.half_angle <= 0.5 * self.flatness;
-        // Bounding costs much more than sampling: not before the samples are almost flat.
+        // Bounding costs much more than sampling, so that it waits until the samples are almost flat.
         let sampled_flat = flat(&RevolutionCone::around(&samples.normals));
-        let singular = MAX_SINGULAR_HALVINGS.min(self.most);
+        let singular = MAX_SINGULAR_HALVINGS.min(self.max_halvings);
         let bound = sampled_flat || depth >= singular;
         let generators = if bound { normals_over(self.surface, &tight) } else { None };
         let bounded_flat = generators.as_ref().is_some_and(|g| flat(&RevolutionCone::around(g)));
-        let limit = if sampled_flat && generators.is_none() { singular } else { self.most };
+        let limit = if sampled_flat && generators.is_none() { singular } else { self.max_halvings };
         if bounded_flat || depth >= limit {
             out.push(FacePart { rect: tight, generators });
             return;
@@ -200,21 +207,20 @@ impl Halving<'_> {
     }
 }
 
-/// Normals on a grid over a rectangle. They decide where to cut and when bounding is worth its time, nothing
-/// else.
+/// Normals on a grid over a rectangle. They only decide where to cut and when bounding is worthwhile.
 struct Samples {
     normals: [V3; 16],
 }
 
 impl Samples {
     fn new(surface: &Surface, r: &Rect) -> Self {
-        // A little inside: patches may collapse on a side.
+        // The samples lie slightly inside because patches can collapse on a side.
         let s = |k: usize| [0.05, 0.35, 0.65, 0.95][k];
         let at = |k: usize| P2::new(r.u0 + (r.u1 - r.u0) * s(k / 4), r.v0 + (r.v1 - r.v0) * s(k % 4));
         Self { normals: std::array::from_fn(|k| surface.normal(at(k))) }
     }
 
-    /// Whether normals turn more along u than along v.
+    /// Returns whether normals turn more along u than along v.
     fn turn_more_along_u(&self, surface: &Surface, r: &Rect) -> bool {
         let at = |i: usize, j: usize| self.normals[4 * i + j];
         let (mut along_u, mut along_v) = (0.0, 0.0);

@@ -1,11 +1,11 @@
-//! The smallest thickness of the material: the shortest segment through it that is normal to the boundary at
-//! both ends.
+//! Computes the minimum thickness of the material: the length of the shortest segment through it that is
+//! normal to the boundary at both ends. Such a segment is called a wall.
 //!
-//! Pairs of cells (nodes of the hierarchy, then ever smaller rectangles of its areas) are opened, the one
-//! with the smallest lower bound of the distance first, and each along its own best parts down to cells that
-//! are small against their distance. What is still possible there counts as a pair. A pair is left out only
-//! where it provably holds none: no opposite normals, the wrong side, out of reach along the normals, outside
-//! the trims.
+//! Pairs of cells (nodes of the hierarchy, then ever smaller rectangles of its areas) are subdivided, the
+//! pair with the smallest lower bound first. Each is followed along its best parts down to cells that are
+//! small relative to their distance; what is not excluded there counts as a wall. A pair is discarded
+//! only if it provably contains no wall: no opposite normals, the wrong side, out of reach along the
+//! normals, or outside the trims.
 //!
 //! # Source
 //! MATH §19.
@@ -19,45 +19,51 @@ use std::f64::consts::PI;
 
 mod core;
 
-use self::core::{Core, across, core, extent, most_along, widest};
+use self::core::{Core, across, core, extent, max_component, max_extent};
 use crate::cover::Coverage;
 use crate::normals::normals_over;
 
-/// Pairs that reach the smallest upper bound but for this share are not opened further.
-const ENOUGH: f64 = 0.995;
+/// Fraction of the smallest upper bound above which the lower bound of a pair closes it. Nearer to 1 is
+/// slower; a smaller value reports smaller walls than necessary.
+const CLOSING_RATIO: f64 = 0.995;
 
-/// Bounds of a pair of small cells differ by less than this share.
-const CLOSE: f64 = 0.004;
+/// Maximum relative difference between the bounds of a pair of small cells. A larger value reports
+/// smaller walls than necessary; a smaller one is slower.
+const MAX_BOUND_GAP: f64 = 0.004;
 
-/// Small cells: their diagonal relative to the distance, and the half-angle (rad) of their normals.
-const SMALL: (f64, f64) = (0.1, 0.05);
+/// Limits of small cells: their diagonal relative to the distance, and the half-angle (rad) of their
+/// normals.
+const SMALL_CELL: (f64, f64) = (0.1, 0.05);
 
-/// Walls thinner than this share of the solid's size are not looked for: at singular points normals have no
-/// bound.
-const THINNEST: f64 = 1e-6;
+/// Minimum thickness, relative to the size of the solid, of walls that are searched for: at singular
+/// points normals have no bound. With a larger value thin walls are missed; with a smaller one singular
+/// points count as walls.
+const MIN_THICKNESS: f64 = 1e-6;
 
-/// Thinner walls than this share of the size end the search: they are folds and cusps, where every bound is
-/// poor.
-const HOPELESS: f64 = 1e-5;
+/// Upper bound, relative to the size, below which the search ends. Such walls are folds and cusps, where
+/// every bound is poor. A larger value reports walls of 0; with a smaller one folds take long.
+const GIVE_UP_THICKNESS: f64 = 1e-5;
 
-/// Rounding of bounds, relative to the lengths involved.
+/// Rounding of bounds, relative to the lengths involved. A larger value reports smaller walls; with a
+/// smaller one walls can be too large.
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
 
-/// Halvings of the rectangle of an area.
+/// Maximum number of halvings of the rectangle of an area.
 const MAX_HALVINGS: u8 = 48;
 
-/// Pairs that are bounded at most: so many, and so many for each area. Then the smallest lower bound is the
-/// result.
+/// Maximum number of pairs that are bounded: a constant, and a number per area. If it is exceeded, the
+/// smallest lower bound of the open pairs is the result.
 const BUDGET: (usize, usize) = (240_000, 40);
 
-/// What bounding a part of a free-form surface costs, in pairs.
-const FREE_FORM: usize = 150;
+/// Cost of bounding a part of a free-form surface, in pairs.
+const FREE_FORM_COST: usize = 150;
 
-/// What of a cell's length counts where its normals do not turn: cells that are flat in one direction are cut
-/// across.
-const FLAT: f64 = 1e-3;
+/// Angle (rad) added to the turn of normals when the extents of a cell are weighted by it, so that cells
+/// that are flat in every direction are still cut where they are longer. It affects only speed.
+const FLAT_TURN: f64 = 1e-3;
 
-/// See [`wall`](feeler_hierarchy::SolidInfo::wall). Infinite for sheets, which hold no material.
+/// Computes [`wall`](feeler_hierarchy::SolidInfo::wall). The result is infinite for sheets, which contain
+/// no material.
 pub(crate) fn wall(h: &Hierarchy) -> f64 {
     if h.info.inertia.is_none() {
         return f64::INFINITY;
@@ -65,35 +71,38 @@ pub(crate) fn wall(h: &Hierarchy) -> f64 {
     Search::new(h).run()
 }
 
-/// What a cell is.
+/// Origin of a cell.
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum CellSource {
     Node(NodeId),
     Piece { face: FaceId, rect: Rect, halvings: u8 },
 }
 
-/// A part of the boundary.
+/// Part of the boundary.
 struct Cell {
-    what: What,
+    source: CellSource,
     obb: Obb,
-    /// Around the outward normals.
+    /// Cone around the outward normals.
     cap: RevolutionCone,
     core: Core,
-    /// Its parts, once they were asked for.
+    /// Parts of the cell, once computed.
     parts: Option<[Option<u32>; 2]>,
 }
 
-/// Two cells, the same one twice included, that may hold a wall.
+/// Two cells, possibly the same one twice, that may contain a wall.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
+    /// Lower bound of the thickness of their walls (mm).
     near: f64,
+    /// Upper bound of the thickness (mm).
     far: f64,
     cells: [u32; 2],
-    /// When it was found.
+    /// Number of pairs bounded before this one.
     serial: usize,
 }
 
-// The nearest is on top of a heap; among equals the last found, which tends to be the smallest.
+// The pair with the smallest lower bound is on top of a heap; among equal pairs the last one found, which
+// tends to be the smallest.
 feeler_geom::ordered_by!(Pair, |a, b| b.near.total_cmp(&a.near).then(a.serial.cmp(&b.serial)));
 
 struct Search<'a> {
@@ -101,19 +110,19 @@ struct Search<'a> {
     cells: Vec<Cell>,
     coverage: BTreeMap<FaceId, Coverage<'a>>,
     size: f64,
-    /// Rounding of lengths.
+    /// Rounding of lengths (mm).
     slack: f64,
-    /// Smallest upper bound of a pair of small cells.
+    /// Smallest upper bound of the pairs of small cells (mm).
     upper: f64,
-    /// Pairs bounded.
+    /// Number of pairs bounded, in units of the budget.
     spent: usize,
 }
 
 impl<'a> Search<'a> {
     fn new(h: &'a Hierarchy) -> Self {
-        let (size, place) =
+        let (size, max_coordinate) =
             h.nodes.first().map_or((0.0, 0.0), |n| (2.0 * n.obb.radius(), n.obb.center.coords.amax()));
-        let slack = ROUNDING * (size + place);
+        let slack = ROUNDING * (size + max_coordinate);
         let mut out = Self {
             h,
             cells: Vec::new(),
@@ -136,7 +145,10 @@ impl<'a> Search<'a> {
         let mut best = if self.cells.is_empty() { None } else { self.pair(0, 0) };
         while let Some(pair) = best.or_else(|| open.pop()) {
             let deep = best.take().is_some();
-            if pair.near >= ENOUGH * self.upper || self.spent > budget || self.upper <= HOPELESS * self.size {
+            if pair.near >= CLOSING_RATIO * self.upper
+                || self.spent > budget
+                || self.upper <= GIVE_UP_THICKNESS * self.size
+            {
                 lower = lower.min(pair.near);
                 if !deep {
                     break;
@@ -152,8 +164,8 @@ impl<'a> Search<'a> {
             if parts.is_empty() {
                 continue;
             }
-            // The part that is most likely to hold a pair: the nearest, then the one whose boxes face each
-            // other best.
+            // The part that most likely contains a wall comes first: the one with the smallest lower
+            // bound, then the one whose boxes face each other best.
             let rank = |p: &Pair| (p.near, self.aside(p));
             let first = (0..parts.len())
                 .min_by(|i, j| {
@@ -167,20 +179,22 @@ impl<'a> Search<'a> {
         lower
     }
 
-    /// Whether what is left of a pair counts as a wall.
+    /// Returns whether the remainder of a pair counts as a wall.
     fn is_small(&self, pair: &Pair) -> bool {
         let [a, b] = pair.cells.map(|i| &self.cells[i as usize]);
-        let whole = |c: &Cell| match c.what {
-            What::Node(_) => false,
-            What::Piece { halvings, .. } => halvings >= MAX_HALVINGS,
+        let whole = |c: &Cell| match c.source {
+            CellSource::Node(_) => false,
+            CellSource::Piece { halvings, .. } => halvings >= MAX_HALVINGS,
         };
-        let small = |c: &Cell| matches!(c.what, What::Piece { .. }) && c.cap.half_angle <= SMALL.1;
-        let close = pair.far * (1.0 - CLOSE) <= pair.near + self.slack;
-        let narrow = 2.0 * a.obb.radius().max(b.obb.radius()) <= SMALL.0 * pair.near;
+        let small =
+            |c: &Cell| matches!(c.source, CellSource::Piece { .. }) && c.cap.half_angle <= SMALL_CELL.1;
+        let close = pair.far * (1.0 - MAX_BOUND_GAP) <= pair.near + self.slack;
+        let narrow = 2.0 * a.obb.radius().max(b.obb.radius()) <= SMALL_CELL.0 * pair.near;
         (close && narrow && small(a) && small(b)) || whole(a) || whole(b)
     }
 
-    /// How far the centres of two cells are aside of each other's normals.
+    /// Lateral distance (mm) between the centres of two cells, across the axis of the normals of one of
+    /// them, whichever gives less.
     fn aside(&self, pair: &Pair) -> f64 {
         let [a, b] = pair.cells.map(|i| &self.cells[i as usize]);
         let d = b.obb.center - a.obb.center;
@@ -188,7 +202,7 @@ impl<'a> Search<'a> {
         aside(&a.cap.axis).min(aside(&b.cap.axis))
     }
 
-    /// The pairs of the parts of the cell that leaves more open.
+    /// Subdivides the cell of a pair that is larger or less flat, and returns the pairs of its parts.
     fn open(&mut self, pair: &Pair) -> Vec<Pair> {
         let [a, b] = pair.cells;
         let mut out = Vec::new();
@@ -203,7 +217,7 @@ impl<'a> Search<'a> {
         }
         let open = |i: u32| {
             let c = &self.cells[i as usize];
-            c.obb.radius() * (c.cap.half_angle.min(1.0) + FLAT)
+            c.obb.radius() * (c.cap.half_angle.min(1.0) + FLAT_TURN)
         };
         let (a, b) = if open(a) >= open(b) { (a, b) } else { (b, a) };
         for part in self.parts(a).into_iter().flatten() {
@@ -217,11 +231,11 @@ impl<'a> Search<'a> {
             return parts;
         }
         let cap = self.cells[i as usize].cap;
-        let parts = match self.cells[i as usize].what {
-            What::Node(node) => {
+        let parts = match self.cells[i as usize].source {
+            CellSource::Node(node) => {
                 self.h.nodes[node.index()].children().map_or([None; 2], |c| c.map(|c| self.node(c)))
             }
-            What::Piece { face, rect, halvings } => {
+            CellSource::Piece { face, rect, halvings } => {
                 let surface = &self.h.faces[face.index()].surface;
                 halves(surface, &rect).map(|r| {
                     let coverage = self
@@ -237,7 +251,7 @@ impl<'a> Search<'a> {
         parts
     }
 
-    /// The cell of a node; none when it holds no face.
+    /// Adds the cell of a node; `None` if the node contains no face.
     fn node(&mut self, i: NodeId) -> Option<u32> {
         let node = &self.h.nodes[i.index()];
         if node.types & FeatureType::FACES == 0 {
@@ -249,20 +263,20 @@ impl<'a> Search<'a> {
             if surface.is_canonical() {
                 return Some(self.piece(face, area.rect, 0, None));
             }
-            // Bounding free-form parts is what takes the time.
+            // The bounds of the node are reused because bounding free-form parts takes most of the time.
             let core = core(surface, true, &area.rect, &node.obb);
             return Some(self.add(
-                What::Piece { face, rect: area.rect, halvings: 0 },
+                CellSource::Piece { face, rect: area.rect, halvings: 0 },
                 node.obb,
                 node.cone,
                 core,
             ));
         }
         Some(self.add(
-            What::Node(i),
+            CellSource::Node(i),
             node.obb,
             node.cone,
-            Core { places: node.obb, axis: None, exact: false, radius: 0.0 },
+            Core { centers: node.obb, axis: None, exact: false, radius: 0.0 },
         ))
     }
 
@@ -274,34 +288,34 @@ impl<'a> Search<'a> {
             }
             RevolutionCone::around(&normals)
         });
-        // A cone around the normals of a larger part holds as well; the narrower one where rounding blurs
-        // that of a sliver.
+        // A cone around the normals of a larger part is also valid. It is used where it is narrower
+        // because rounding widens the cone of a sliver.
         let cap = whole.filter(|w| w.half_angle < cap.half_angle).unwrap_or(cap);
-        // Flat along the normals.
+        // The box is thin along the normals.
         let middle = f.surface.derivs(rect.center());
         let z = if cap.is_all() { unit(middle.du.cross(&middle.dv)).unwrap_or_else(V3::z) } else { cap.axis };
         let x = unit(middle.du - z * z.dot(&middle.du)).unwrap_or_else(|| complete_basis(&z).0);
         let obb = Obb::around(&f.surface.hull_points(&rect), [x, z.cross(&x), z]);
-        self.spent += if f.surface.is_canonical() { 0 } else { FREE_FORM };
+        self.spent += if f.surface.is_canonical() { 0 } else { FREE_FORM_COST };
         let core = core(&f.surface, f.outward, &rect, &obb);
-        self.add(What::Piece { face, rect, halvings }, obb, cap, core)
+        self.add(CellSource::Piece { face, rect, halvings }, obb, cap, core)
     }
 
-    fn add(&mut self, what: What, obb: Obb, cap: RevolutionCone, core: Core) -> u32 {
+    fn add(&mut self, source: CellSource, obb: Obb, cap: RevolutionCone, core: Core) -> u32 {
         let index = feeler_geom::count::index(self.cells.len());
-        self.cells.push(Cell { what, obb, cap, core, parts: None });
+        self.cells.push(Cell { source, obb, cap, core, parts: None });
         index
     }
 
-    /// Two cells, unless they hold no wall that is thinner than what is known. `d` goes from a point of the
-    /// first to one of the second cell, `n` is the outward normal at the first: a wall of thickness τ has
-    /// `d = -τ n`.
+    /// Bounds the walls between two cells. Returns `None` if they provably contain no wall thicker than
+    /// the minimum and within reach. `d` points from the first cell to the second one and `n` is the
+    /// outward normal in the first: a wall of thickness τ has `d = -τ n`.
     fn pair(&mut self, i: u32, j: u32) -> Option<Pair> {
         self.spent += 1;
         let (a, b) = (&self.cells[i as usize], &self.cells[j as usize]);
         let slack = self.slack;
-        // No normals are opposite when the angle between one axis and the other's opposite is larger than
-        // both half-angles.
+        // No normals are opposite if the angle between one axis and the reverse of the other exceeds the
+        // sum of both half-angles.
         let together = a.cap.half_angle + b.cap.half_angle;
         let opposite = -a.cap.axis.dot(&b.cap.axis);
         if together < PI && opposite < math::cos(together) - 1e-12 {
@@ -314,7 +328,7 @@ impl<'a> Search<'a> {
         let mut far = d.norm() + a.obb.radius() + b.obb.radius();
         for (m, angle) in caps {
             let cos = math::cos(angle);
-            if angle >= WIDE {
+            if angle >= MAX_USEFUL_HALF_ANGLE {
                 continue;
             }
             let (along, spread) = (-d.dot(&m), extent(&a.obb, &m) + extent(&b.obb, &m) + slack);
@@ -323,53 +337,55 @@ impl<'a> Search<'a> {
         }
         let circle = self.one_circle(a, b);
         if let Some(one) = circle {
-            // Normals at two places of a circle that face each other: one and the same place, or opposite
-            // ones.
+            // Normals at two points of a circle that are opposite belong to the same point or to opposite
+            // points.
             let radii = a.core.radius + b.core.radius;
             match one {
-                Place::Apart => return None,
-                Place::Same => (near, far) = (near.max(radii - 4.0 * slack), far.min(radii + 4.0 * slack)),
-                Place::Any => {}
+                ArcPoints::None => return None,
+                ArcPoints::Same => {
+                    (near, far) = (near.max(radii - 4.0 * slack), far.min(radii + 4.0 * slack))
+                }
+                ArcPoints::Any => {}
             }
         }
         if let Some(across) = across(&a.core, &b.core) {
-            // A multiple of the normal, to one side or the other.
+            // The offset is a multiple of the normal, to one side or the other.
             let (long, radii) = (across.norm(), a.core.radius + b.core.radius);
             let slack = 4.0 * slack;
-            if long > ACROSS * self.size {
+            if long > MIN_OFFSET * self.size {
                 let turned = math::atan2(across.cross(&m).norm(), across.dot(&m));
-                let room = angle + slack / long;
-                let sides = [(turned <= room, long), (PI - turned <= room, -long)];
-                let least = sides.iter().rev().find(|s| s.0)?.1;
-                let most = sides.iter().find(|s| s.0)?.1;
-                near = near.max(radii + least - slack);
-                far = far.min(radii + most + slack);
+                let max_turn = angle + slack / long;
+                let sides = [(turned <= max_turn, long), (PI - turned <= max_turn, -long)];
+                let min_along = sides.iter().rev().find(|s| s.0)?.1;
+                let max_along = sides.iter().find(|s| s.0)?.1;
+                near = near.max(radii + min_along - slack);
+                far = far.min(radii + max_along + slack);
             } else {
                 near = near.max(radii - long - slack);
                 far = far.min(radii + long + slack);
             }
         }
-        if angle < WIDE {
+        if angle < MAX_USEFUL_HALF_ANGLE {
             let middle = a.obb.center + d * 0.5;
-            let place = |c: &Core| {
-                let o = c.places.center;
+            let core_point = |c: &Core| {
+                let o = c.centers.center;
                 c.axis.map_or(o, |axis| o + axis * (middle - o).dot(&axis))
             };
             let cone = (m, angle);
-            let offset = place(&a.core) - place(&b.core);
+            let offset = core_point(&a.core) - core_point(&b.core);
             let turned = math::atan2(offset.cross(&m).norm(), offset.dot(&m));
             let radii = a.core.radius + b.core.radius;
-            let spread = widest(&a.core.places, cone) + widest(&b.core.places, cone) + slack;
-            let least = offset.norm() * math::cos((turned + angle).min(PI));
-            let most = offset.norm() * math::cos((turned - angle).max(0.0));
-            near = near.max(radii + least - spread);
-            far = far.min(radii + most + spread);
+            let spread = max_extent(&a.core.centers, cone) + max_extent(&b.core.centers, cone) + slack;
+            let min_along = offset.norm() * math::cos((turned + angle).min(PI));
+            let max_along = offset.norm() * math::cos((turned - angle).max(0.0));
+            near = near.max(radii + min_along - spread);
+            far = far.min(radii + max_along + spread);
         }
         near = (near - slack).max(0.0);
-        if far <= THINNEST * self.size || far < near {
+        if far <= MIN_THICKNESS * self.size || far < near {
             return None;
         }
-        if angle < WIDE && i != j {
+        if angle < MAX_USEFUL_HALF_ANGLE && i != j {
             let sin = math::sin(angle);
             let reach = far.min(self.upper);
             let aside = d - m * d.dot(&m);
@@ -378,37 +394,38 @@ impl<'a> Search<'a> {
             {
                 return None;
             }
-            let along = |axis: &V3| slack + reach * most_along((m, angle), axis);
+            let along = |axis: &V3| slack + reach * max_component((m, angle), axis);
             if unreachable_in_frame(&a.obb, &b.obb, slack, along).is_some() {
                 return None;
             }
         }
-        // Where the normals say little, the boxes may say more.
+        // If the normals bound little, the boxes may bound more.
         let near = if i == j { near } else { near.max(a.obb.distance_lower_bound(&b.obb) - slack) };
         Some(Pair { near, far, cells: [i, j], serial: self.spent })
     }
 }
 
-/// How normal planes at places of two arcs of one circle may share a chord.
-enum Place {
-    /// Not at all.
-    Apart,
-    /// Both are in one place.
+/// Points of two arcs of one circle between which a chord can be normal to the circle at both ends.
+enum ArcPoints {
+    /// No points.
+    None,
+    /// Only a common point.
     Same,
-    /// There, or in opposite places.
+    /// A common point or opposite points.
     Any,
 }
 
 impl Search<'_> {
-    /// Of two cells on tori with one and the same circle: a wall between them runs along normals of both, so
-    /// the chord between the places on the circle is normal to the circle at both ends.
-    fn one_circle(&self, a: &Cell, b: &Cell) -> Option<Place> {
-        let of = |c: &Cell| match c.what {
-            What::Piece { face, rect, .. } => match &self.h.faces[face.index()].surface {
+    /// Relates two cells on tori with the same circle, or returns `None` for other cells. A wall between
+    /// them runs along normals of both, so that the chord between the points of the circle is normal to
+    /// the circle at both ends.
+    fn one_circle(&self, a: &Cell, b: &Cell) -> Option<ArcPoints> {
+        let of = |c: &Cell| match c.source {
+            CellSource::Piece { face, rect, .. } => match &self.h.faces[face.index()].surface {
                 Surface::Torus { frame, major, .. } => Some((*frame, *major, rect)),
                 _ => None,
             },
-            What::Node(_) => None,
+            CellSource::Node(_) => None,
         };
         let ((fa, ra, a), (fb, rb, b)) = (of(a)?, of(b)?);
         let slack = self.slack;
@@ -421,36 +438,38 @@ impl Search<'_> {
         }
         let y = fa.z.cross(&fa.x);
         let turned = math::atan2(fb.x.dot(&y), fb.x.dot(&fa.x));
-        let (low, high) = (b.u0 - a.u1 + turned - SAME_PLACE, b.u1 - a.u0 + turned + SAME_PLACE);
-        // Multiples of half a turn between the bounds.
+        let (low, high) = (b.u0 - a.u1 + turned - CIRCLE_ANGLE_TOL, b.u1 - a.u0 + turned + CIRCLE_ANGLE_TOL);
+        // Multiples of half a turn between the bounds are the candidates.
         let first = (low / PI).ceil();
         Some(if first * PI > high {
-            Place::Apart
+            ArcPoints::None
         } else if first % 2.0 == 0.0 && (first + 1.0) * PI > high {
-            Place::Same
+            ArcPoints::Same
         } else {
-            Place::Any
+            ArcPoints::Any
         })
     }
 }
 
-/// Axes and centres that are farther apart than this share of the size have a direction from one to the
-/// other.
-const ACROSS: f64 = 1e-6;
+/// Distance, relative to the size, above which two axes or centres define a direction from one to the
+/// other. A larger value gives looser bounds; a smaller one directions of noise.
+const MIN_OFFSET: f64 = 1e-6;
 
-/// Room (rad) for the rounding of places on a circle.
-const SAME_PLACE: f64 = 1e-9;
+/// Tolerance (rad) for the rounding of angles on a circle. A larger value gives looser bounds; with a
+/// smaller one walls are missed.
+const CIRCLE_ANGLE_TOL: f64 = 1e-9;
 
-/// Cones of more than this half-angle (rad) say nothing of directions.
-const WIDE: f64 = 1.5;
+/// Half-angle (rad) above which a cone of normals is not used. A larger value uses directions of noise; a
+/// smaller one gives looser bounds.
+const MAX_USEFUL_HALF_ANGLE: f64 = 1.5;
 
-/// A rectangle cut across the direction in which it is less flat.
+/// Halves a rectangle across the direction in which it is less flat.
 fn halves(surface: &Surface, r: &Rect) -> [Rect; 2] {
     let middle = r.center();
     let open = |a: P2, b: P2| {
         let (p, q, m) = (surface.point(a), surface.point(b), surface.point(middle));
         let turn = (surface.normal(a) - surface.normal(b)).norm();
-        ((p - m).norm() + (q - m).norm()) * (turn + FLAT)
+        ((p - m).norm() + (q - m).norm()) * (turn + FLAT_TURN)
     };
     let along_u = open(P2::new(r.u0, middle.y), P2::new(r.u1, middle.y));
     let along_v = open(P2::new(middle.x, r.v0), P2::new(middle.x, r.v1));

@@ -1,5 +1,5 @@
-//! Small solids with known features.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+//! Tests on small solids with known features.
+#![expect(clippy::unwrap_used, reason = "test helpers")]
 
 mod common;
 
@@ -24,23 +24,23 @@ fn counts(h: &Hierarchy) -> [usize; 3] {
 fn a_block() {
     let (solid, h) = prepared(&fixtures::block([0.0; 3], [1.0, 2.0, 3.0]), 0.5);
     assert_eq!(counts(&h), [6, 12, 8], "features");
-    assert_eq!(h.areas.len(), 26, "every feature is flat");
-    assert_eq!(h.info.source_counts, [6, 12, 8], "counts");
-    assert_eq!(h.info.edges_by_status, [12, 0, 0, 0], "all convex");
+    assert_eq!(h.areas.len(), 26, "one leaf per feature, because all are flat");
+    assert_eq!(h.info.source_counts, [6, 12, 8], "source counts");
+    assert_eq!(h.info.edges_by_status, [12, 0, 0, 0], "all edges are convex");
     Checker::new(&solid, &h, 2000).all();
 }
 
 #[test]
-fn concave_edges_and_pits_are_no_features() {
+fn concave_edges_and_pits_are_not_features() {
     let l = [[0.0, 0.0], [10.0, 0.0], [10.0, 2.0], [2.0, 2.0], [2.0, 10.0], [0.0, 10.0]];
     let (solid, h) = prepared(&fixtures::prism(&l, 5.0), 0.5);
-    // At the ends of the concave edge the normals of top and bottom remain: rays.
-    assert_eq!(counts(&h), [8, 17, 12], "one concave edge is gone");
+    // The polars at the ends of the concave edge are rays: the normals of top and bottom.
+    assert_eq!(counts(&h), [8, 17, 12], "the concave edge is removed");
     assert!(h.areas.iter().all(|a| !a.cone.is_all()), "every polar has a bound");
     Checker::new(&solid, &h, 2000).all();
     let (solid, h) = prepared(&fixtures::notched_cube(10.0), 0.5);
     Checker::new(&solid, &h, 2000).all();
-    assert_eq!(counts(&h), [9, 18, 13], "three concave edges and the pit are gone");
+    assert_eq!(counts(&h), [9, 18, 13], "three concave edges and the pit are removed");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn the_dialects_of_a_cylinder_agree() {
             let turn = e.spans[0].t1 - e.spans[0].t0;
             assert!((turn - std::f64::consts::TAU).abs() < 1e-12, "{}: a full turn, {turn}", source.name);
         }
-        // 2π / 0.5 = 12.6 columns and as many arcs on each circle, two discs.
+        // There are 2π / 0.5 = 12.6 columns, as many arcs on each circle, and two discs.
         assert_eq!(h.areas.len(), 13 + 2 * 13 + 2, "{}: leaves", source.name);
         Checker::new(&solid, &h, 2000).all();
     }
@@ -104,7 +104,7 @@ fn an_apple_has_one_sheet() {
 fn bends_about_their_own_side() {
     for (difference, halved) in [(0.0, true), (4e-16, false), (-4e-16, true), (-1e-10, false)] {
         let (solid, h) = prepared(&fixtures::horn_bend(1.0, difference, 2.0, halved), 0.5);
-        assert_eq!(counts(&h)[0], 3, "a side and two ends");
+        assert_eq!(counts(&h)[0], 3, "a bend has a side and two ends");
         Checker::new(&solid, &h, 2000).all();
     }
 }

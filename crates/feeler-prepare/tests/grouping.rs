@@ -1,5 +1,5 @@
-//! Supermaximal features of solids whose pieces come in frames of their own.
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+//! Tests of supermaximal features of solids whose pieces have different frames.
+#![expect(clippy::unwrap_used, reason = "test helpers")]
 
 mod common;
 
@@ -40,21 +40,22 @@ fn random_unit(rng: &mut SmallRng) -> V3 {
 fn coplanar_faces_and_collinear_edges_of_a_channel() {
     let u = [[0.0, 0.0], [9.0, 0.0], [9.0, 5.0], [6.0, 5.0], [6.0, 2.0], [3.0, 2.0], [3.0, 5.0], [0.0, 5.0]];
     let (_, h) = prepared(&fixtures::prism(&u, 4.0));
-    // Of ten faces the two rims are one; of 24 edges two are concave, and the rims' outer edges lie on two
-    // lines.
+    // Two of the ten faces (the rims) merge. Two of the 24 edges are concave, and the outer edges of the
+    // rims lie on two lines.
     assert_eq!(counts(&h), [9, 20, 16], "features");
     let two: Vec<_> = h.edges.iter().filter(|e| e.spans.len() == 2).collect();
-    assert_eq!(two.len(), 2, "two lines of two spans");
+    assert_eq!(two.len(), 2, "two lines have two spans");
     for e in two {
         assert!(e.spans[0].t1 < e.spans[1].t0, "disjoint and in order: {:?}", e.spans);
         let length: f64 = e.spans.iter().map(|s| s.t1 - s.t0).sum();
-        assert!((length - 6.0).abs() < 1e-12, "two rims of 3 mm");
+        assert!((length - 6.0).abs() < 1e-12, "two rims of 3 mm each");
     }
-    let rim = h.faces.iter().find(|f| f.sources.len() == 2).expect("a face of two sources");
+    let rim = h.faces.iter().find(|f| f.sources.len() == 2).expect("no face has two sources");
     assert!(rim.sources.iter().all(|s| s.1.is_some()), "each source keeps its own domain");
 }
 
-/// A block whose top is two faces; the second one's frame is mirrored, its natural normal points down.
+/// Block whose top consists of two faces; the frame of the second one is mirrored, so that its natural
+/// normal points down.
 fn block_with_split_top() -> SolidSource {
     let mut b = SourceBuilder::new();
     let (l, w, h) = (6.0, 3.0, 2.0);
@@ -76,14 +77,15 @@ fn block_with_split_top() -> SolidSource {
 #[test]
 fn a_mirrored_frame_and_a_joined_line() {
     let (_, h) = prepared(&block_with_split_top());
-    assert_eq!(counts(&h), [6, 12, 8], "a block is a block");
+    assert_eq!(counts(&h), [6, 12, 8], "the merged block has the features of a plain block");
     assert!(h.edges.iter().all(|e| e.spans.len() == 1), "the halves of the long edges are joined");
     let mut lengths: Vec<f64> = h.edges.iter().map(|e| e.spans[0].t1 - e.spans[0].t0).collect();
     lengths.sort_by(f64::total_cmp);
     assert!((lengths[11] - 6.0).abs() < 1e-12 && (lengths[8] - 6.0).abs() < 1e-12, "{lengths:?}");
 }
 
-/// A cylinder of two halves; the second half and its circles use frames turned over, moved and spun.
+/// Cylinder of two halves; the second half and its circles have frames that are reversed, shifted and
+/// rotated.
 fn halves_with_own_frames() -> SolidSource {
     let (r, height) = (3.0, 5.0);
     let at = |z: f64| Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
@@ -93,7 +95,7 @@ fn halves_with_own_frames() -> SolidSource {
     let [low_0, low_1] = [b.vertex(r, 0.0, 0.0), b.vertex(-r, 0.0, 0.0)];
     let [high_0, high_1] = [b.vertex(r, 0.0, height), b.vertex(-r, 0.0, height)];
     let circle = |frame| Curve::Circle { frame, radius: r };
-    // The turned circles run clockwise seen from above: from vertex 0 to vertex 1 along negative y.
+    // The reversed circles run clockwise seen from above, from vertex 0 to vertex 1 along negative y.
     let [bottom_0, bottom_1] =
         [b.edge(circle(at(0.0)), low_0, low_1), b.edge(circle(turned(0.0)), low_0, low_1)];
     let [top_0, top_1] =
@@ -122,7 +124,7 @@ fn half_cylinders_and_half_circles_with_opposite_axes() {
     }
 }
 
-/// A ball of eight octants (or the upper four and a disc), each on a sphere with an axis of its own.
+/// Ball of eight octants, or the upper four and a disc, each on a sphere with a different axis.
 fn octants(rng: &mut SmallRng, whole: bool) -> SolidSource {
     let r = 4.0;
     let mut b = SourceBuilder::new();
@@ -163,12 +165,12 @@ fn spheres_with_own_axes_become_one() {
     for _ in 0..5 {
         let (_, h) = prepared(&octants(&mut rng, true));
         assert_eq!(counts(&h), [1, 0, 0], "a whole sphere");
-        assert_eq!(h.faces[0].sources.len(), 8, "of eight octants");
+        assert_eq!(h.faces[0].sources.len(), 8, "the sphere has eight source faces");
         let (_, h) = prepared(&octants(&mut rng, false));
         assert_eq!(counts(&h), [2, 1, 0], "a dome, a disc and a circle");
         assert!(h.edges[0].closed, "the circle is closed");
-        // Each point of the dome is in one octant, but for their borders.
-        let dome = h.faces.iter().find(|f| f.sources.len() == 4).expect("four octants");
+        // Each point of the dome is in one octant, except on their borders.
+        let dome = h.faces.iter().find(|f| f.sources.len() == 4).expect("no face has four sources");
         for _ in 0..500 {
             let p = P3::from(random_unit(&mut rng) * 4.0);
             let uv = dome.surface.invert(&p, None, None);
@@ -182,7 +184,7 @@ fn spheres_with_own_axes_become_one() {
 
 #[test]
 fn nested_faces_of_one_plane() {
-    // A square rim around a square pit with an island as high as the rim.
+    // Square rim around a square pit with an island as high as the rim.
     let mut b = SourceBuilder::new();
     let ring = |b: &mut SourceBuilder, s: f64, z: f64| {
         [[-s, -s], [s, -s], [s, s], [-s, s]].map(|p| b.vertex(p[0], p[1], z))
@@ -203,7 +205,7 @@ fn nested_faces_of_one_plane() {
     }
     let (_, h) = prepared(&b.finish("pit"));
     assert_eq!(h.faces.len(), 3 + 12, "rim and island are one face");
-    let top = h.faces.iter().find(|f| f.sources.len() == 2).expect("rim and island");
+    let top = h.faces.iter().find(|f| f.sources.len() == 2).expect("rim and island are not merged");
     let at = |x: f64, y: f64| top.trim.classify(top.surface.invert(&P3::new(x, y, 0.0), None, None));
     assert_eq!(
         [at(0.0, 1.0), at(4.0, 0.0), at(7.0, 7.0)],
@@ -264,12 +266,12 @@ fn a_model_of_two_solids() {
     };
     let instances = vec![instance(0, 0.0), instance(1, 5.0), instance(0, -7.0)];
     let model = prepare_model("two.step", 7, &solids, instances, &Options { flatness: 0.5 }).unwrap();
-    assert_eq!((model.solids.len(), model.instances.len()), (2, 3), "solids and their places");
+    assert_eq!((model.solids.len(), model.instances.len()), (2, 3), "numbers of solids and instances");
     feeler_hierarchy::validate::check_well_formed(&model).unwrap();
     let again =
         prepare_model("two.step", 7, &solids, model.instances.clone(), &Options { flatness: 0.5 }).unwrap();
     let bytes = |m| feeler_hierarchy::file::encode(m);
-    assert_eq!(bytes(&model).unwrap(), bytes(&again).unwrap(), "the same input gives the same bytes");
+    assert_eq!(bytes(&model).unwrap(), bytes(&again).unwrap(), "equal inputs give equal bytes");
     let p = model.solids[0].faces[0].surface.point(P2::new(0.3, 0.2));
-    assert!((math::hypot(math::hypot(p.x, p.y), p.z) - 2.0).abs() < 1e-12, "the sphere is still one");
+    assert!((math::hypot(math::hypot(p.x, p.y), p.z) - 2.0).abs() < 1e-12, "the sphere keeps its radius");
 }

@@ -1,4 +1,4 @@
-//! What one file holds, and how it is asked for.
+//! Content of one file, and the options of reading it.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +13,28 @@ use crate::reading::Reading;
 use crate::text;
 use crate::topology;
 
-/// Gives the bytes of a file that another one refers to, by its path from the first file's folder with `/`
-/// between folders; none: it is not there.
+/// Returns the bytes of a referenced file by its path from the folder of the first file, with `/` between
+/// folders; `None` if it does not exist.
 pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 
-/// Remarks of one kind beyond this many are only counted.
+/// Maximum number of remarks of one kind that are kept; further ones are only counted.
 const MAX_NOTES: usize = 20;
 
-/// What a STEP file holds.
+/// Content of a STEP file.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// Distinct solids, each in the millimetres of its own representation: the file's in the order of their
-    /// ids, then those of the files that it refers to. One that is placed mirrored comes a second time,
-    /// mirrored.
+    /// Distinct solids in millimetres, each in the coordinates of its own representation: those of the
+    /// file in the order of their ids, then those of referenced files. A solid that also occurs mirrored
+    /// is followed by its mirror image.
     pub solids: Vec<SolidSource>,
-    /// For each solid the other file that it is from, as a path from this file's folder; none: it is from
-    /// this file.
+    /// Referenced file of each solid, as a path from the folder of this file; `None` for solids of this
+    /// file.
     pub files: Vec<Option<String>>,
-    /// Their places, in the order of the assembly tree, those from other files last.
+    /// Instances of the solids in the order of the assembly tree, those from other files last.
     pub instances: Vec<SolidInstance>,
-    /// The assembly tree: parents come before their children. Only what holds solids is in it.
+    /// Assembly tree; parents precede their children. It contains only components with solids.
     pub components: Vec<ComponentSource>,
-    /// What was odd, approximated or left out.
+    /// Remarks on irregular, approximated or skipped content.
     pub problems: Vec<Problem>,
     /// Schema of the file.
     pub schema: String,
@@ -46,43 +46,43 @@ pub struct Import {
     pub file_entities: usize,
 }
 
-/// One place of a solid.
+/// Instance of a solid.
 #[derive(Clone, Debug)]
 pub struct SolidInstance {
     /// Index in [`Import::solids`].
     pub solid: usize,
-    /// Name: of the solid, or of its product when it has none.
+    /// Name of the solid, or of its product if the solid has none.
     pub name: String,
     /// Names from the root of the assembly to the solid, joined by `/`.
     pub path: String,
-    /// From the solid's coordinates to the world (mm).
+    /// Pose: maps the coordinates of the solid to world coordinates (mm).
     pub pose: Pose,
-    /// Index in [`Import::components`] of the one that it is directly in; none for a solid outside all
-    /// products.
+    /// Index in [`Import::components`] of the component that directly contains the instance; `None` for a
+    /// solid outside all products.
     pub component: Option<usize>,
 }
 
-/// A product in its place.
+/// Occurrence of a product in the assembly tree.
 #[derive(Clone, Debug)]
 pub struct ComponentSource {
-    /// Name of the product, numbered where the parent uses it several times.
+    /// Name of the product, numbered if the parent uses it several times.
     pub name: String,
-    /// Entity id of its use in the parent, or of the product definition at a root.
+    /// Entity id of its usage in the parent, or of the product definition of a root.
     pub id: u64,
-    /// Index of the component that it is in.
+    /// Index of the parent component.
     pub parent: Option<usize>,
-    /// From its coordinates (mirrored, if so) to its parent's (mm).
+    /// Pose: maps the coordinates of the component (after mirroring, if any) to those of its parent (mm).
     pub pose: Pose,
-    /// The first coordinate changes its sign before the pose.
+    /// Whether the sign of the first coordinate is changed before the pose is applied.
     pub mirrored: bool,
 }
 
-/// How a file is read.
+/// Options of reading a file.
 #[derive(Clone, Copy)]
 pub struct ReadOptions<'a> {
-    /// Gives the files that it refers to.
+    /// Returns the files that it refers to.
     pub resolve: Resolve<'a>,
-    /// What is asked of the reading.
+    /// Options set by the user.
     pub reading: Reading,
 }
 
@@ -92,21 +92,21 @@ impl std::fmt::Debug for ReadOptions<'_> {
     }
 }
 
-/// What one file holds, before the files that it refers to are added.
+/// Content of one file, before the referenced files are added.
 #[derive(Debug)]
 pub(crate) struct Content {
     pub(crate) solids: Vec<SolidSource>,
-    /// Index of a solid in `solids`, by its id.
+    /// Index in `solids` by entity id.
     pub(crate) place: BTreeMap<u64, usize>,
     pub(crate) instances: Vec<Placed>,
     pub(crate) components: Vec<Component>,
     pub(crate) externals: Vec<External>,
     pub(crate) problems: Vec<Problem>,
-    /// One for each solid that cannot be used.
+    /// One problem for each solid that cannot be used.
     pub(crate) refused: Vec<Problem>,
-    /// What there is beside solids.
+    /// Warning about shapes other than solids.
     pub(crate) beside: Option<Problem>,
-    /// What there is instead of solids, and what to do about it.
+    /// Content of a file without solids, and what to do.
     pub(crate) found: String,
     pub(crate) schema: String,
     pub(crate) file_faces: usize,
@@ -123,7 +123,7 @@ pub(crate) fn content_of(name: &str, bytes: &[u8], reading: Reading) -> Result<C
     Ok(content(graph, reading))
 }
 
-/// The entities of a text.
+/// Parses the entities of a text.
 fn parse(name: &str, bytes: &[u8]) -> Result<Graph, StepError> {
     let name = name.to_owned();
     let text = without_tail(bytes.trim_ascii());
@@ -141,13 +141,13 @@ fn parse(name: &str, bytes: &[u8]) -> Result<Graph, StepError> {
     }
     part21::read(text).map_err(|fault| {
         let (reason, name) = (fault.to_string(), name.clone());
-        // A text that breaks off within a value may seem to be anything.
+        // A value that is cut off can look like any syntax error.
         let is_cut = fault.at_end || end_mark(text).is_none();
         if is_cut { StepError::Truncated { name, reason } } else { StepError::Syntax { name, reason } }
     })
 }
 
-/// Whether the first token is `ISO-10303-21`, comments before it apart.
+/// Returns whether the first token is `ISO-10303-21`, ignoring comments before it.
 fn starts_as_step(mut text: &[u8]) -> bool {
     while let Some(comment) = text.strip_prefix(b"/*") {
         let Some(end) = comment.windows(2).position(|w| w == b"*/") else { return false };
@@ -157,7 +157,7 @@ fn starts_as_step(mut text: &[u8]) -> bool {
     text.get(..START.len()).is_some_and(|t| t.eq_ignore_ascii_case(START))
 }
 
-/// The text up to its end mark: zeros, control characters or mail footers may follow.
+/// Returns the text up to its end mark. Zeros, control characters or mail footers may follow it.
 fn without_tail(text: &[u8]) -> &[u8] {
     let Some(at) = end_mark(text) else { return text };
     let rest = &text[at + END.len()..];
@@ -169,7 +169,7 @@ fn without_tail(text: &[u8]) -> &[u8] {
 
 const END: &[u8] = b"END-ISO-10303-21";
 
-/// Where the end mark is, if it is near the end.
+/// Position of the end mark, if it is near the end of the text.
 fn end_mark(text: &[u8]) -> Option<usize> {
     let from = text.len().saturating_sub(4096);
     text[from..].windows(END.len()).rposition(|w| w.eq_ignore_ascii_case(END)).map(|at| from + at)
@@ -184,28 +184,27 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
     let oddities = graph.oddities.drain(..).take(MAX_NOTES);
     let mut problems: Vec<Problem> = oddities.map(|what| warning(None, what)).collect();
     if more > 0 {
-        problems.push(warning(None, format!("{more} more such remarks on the text")));
+        problems.push(warning(None, format!("{more} more remarks of this kind on the syntax")));
     }
     problems.extend(graph.remarks.drain(..).map(|message| warning(None, message)));
     if !is_known {
         let message = format!(
-            "the file's schema is '{schema}', which is none of AP203, AP214 and AP242; it is read as if it \
-                were"
+            "the file's schema '{schema}' is not AP203, AP214 or AP242; the file is read as if it were"
         );
         problems.push(warning(None, message));
     }
     let entities = Entities::new(graph, reading);
     let layout = assembly::layout(&entities, &mut problems);
-    let found = if layout.solids.is_empty() { whats_there(&entities, external) } else { String::new() };
+    let found = if layout.solids.is_empty() { describe_content(&entities, external) } else { String::new() };
 
-    // A solid without a name goes by its product's.
+    // A solid without a name gets that of its product.
     let mut names = BTreeMap::new();
     for i in &layout.instances {
         names.entry(i.solid).or_insert(i.name.as_str());
     }
     let mut solids = Vec::new();
     let mut refused = Vec::new();
-    // Index of a solid in `solids`, by its id.
+    // Index in `solids` by entity id.
     let mut place = BTreeMap::new();
     for (id, units) in &layout.solids {
         let converted = match units {
@@ -218,7 +217,10 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
                 let notes = converted.notes.into_iter().take(MAX_NOTES);
                 problems.extend(notes);
                 if more > 0 {
-                    problems.push(warning(Some(*id), format!("is a solid with {more} more such remarks")));
+                    problems.push(warning(
+                        Some(*id),
+                        format!("is a solid with {more} more remarks of this kind"),
+                    ));
                 }
                 let mut solid = converted.solid;
                 if solid.name.is_empty() || solid.name.eq_ignore_ascii_case("none") {
@@ -236,7 +238,10 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
     }
     let beside = listed(&counts[..N_SHAPES]);
     let beside = (!beside.is_empty()).then(|| {
-        warning(None, format!("the file also holds {beside}, which are no B-rep solids and left out"))
+        warning(
+            None,
+            format!("the file also contains {beside}; only B-rep solids are read, the rest is skipped"),
+        )
     });
     let count = |kinds: &[&str]| entities.iter().filter(|r| kinds.contains(&r.name)).count();
     Content {
@@ -256,7 +261,7 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
     }
 }
 
-/// Why a solid cannot be used: everything that was found, in the order of the faces.
+/// Lists all problems that prevent a solid from being used, in the order of the faces.
 fn because(id: u64, all: &[Bad]) -> String {
     let (own, others): (Vec<&Bad>, Vec<&Bad>) = all.iter().partition(|e| e.id == id);
     let mut text: Vec<String> = own.iter().map(|e| e.message.clone()).collect();
@@ -270,7 +275,8 @@ fn because(id: u64, all: &[Bad]) -> String {
     text.join("; ")
 }
 
-/// What a file may hold beside the solids that this crate reads; the last kind are references to other files.
+/// Kinds of shapes other than the solids that this crate reads; the last kind is references to other
+/// files.
 const KINDS: [(&str, &str); 16] = [
     ("SHELL_BASED_SURFACE_MODEL", "surface model"),
     ("FACE_BASED_SURFACE_MODEL", "surface model"),
@@ -280,7 +286,7 @@ const KINDS: [(&str, &str); 16] = [
     ("REVOLVED_AREA_SOLID", "swept solid"),
     ("SURFACE_CURVE_SWEPT_AREA_SOLID", "swept solid"),
     ("SOLID_REPLICA", "copy of a solid"),
-    // From here on: parts of the above, and what is often there beside solids.
+    // The kinds from here on are parts of the above, or often occur beside solids.
     ("OPEN_SHELL", "open shell"),
     ("CLOSED_SHELL", "closed shell that no solid uses"),
     ("TESSELLATED_SHELL", "tessellated shell"),
@@ -290,12 +296,12 @@ const KINDS: [(&str, &str); 16] = [
     ("GEOMETRIC_CURVE_SET", "set of curves"),
     ("DOCUMENT_FILE", "reference to another file"),
 ];
-/// Place of what [`Reading::open_shells`] reads among [`KINDS`].
+/// Index in [`KINDS`] of the surface models that [`Reading::open_shells`] reads.
 const SURFACE_MODELS: usize = 0;
-/// So many of [`KINDS`] are shapes of their own.
+/// Number of leading [`KINDS`] that are independent shapes.
 const N_SHAPES: usize = 8;
 
-/// How much of each of [`KINDS`] there is.
+/// Number of entities of each of [`KINDS`].
 fn counts_of(entities: &Entities, external: usize) -> [usize; KINDS.len()] {
     let mut counts = [0_usize; KINDS.len()];
     for kind in entities.iter().flat_map(|r| r.kinds()) {
@@ -317,17 +323,23 @@ fn listed(counts: &[usize]) -> String {
     found.join(", ")
 }
 
-/// What a file without solids holds, and what to do about it.
-fn whats_there(entities: &Entities, external: usize) -> String {
+/// Describes the content of a file without solids, and what to do about it.
+fn describe_content(entities: &Entities, external: usize) -> String {
     let counts = counts_of(entities, external);
     let found = listed(&counts);
     if found.is_empty() {
-        format!("its {} entities have no shape; export the model as a solid (B-rep)", entities.len())
+        format!(
+            "none of its {} entities describes a shape; export the model as a solid (B-rep)",
+            entities.len()
+        )
     } else if counts[KINDS.len() - 1] > 0 {
-        format!("only {found}; give the files it refers to, or export the assembly as one file")
+        format!("only {found}; provide the referenced files, or export the assembly as one file")
     } else {
-        let sheets =
-            if counts[SURFACE_MODELS] > 0 { ", or read it with open shells (`--open-shells`)" } else { "" };
-        format!("only {found}; close the surfaces to a solid and export that{sheets}")
+        let sheets = if counts[SURFACE_MODELS] > 0 {
+            ", or read the surfaces as sheets (`--open-shells`)"
+        } else {
+            ""
+        };
+        format!("only {found}; close the surfaces to form a solid and export it{sheets}")
     }
 }

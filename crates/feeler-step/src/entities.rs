@@ -1,9 +1,8 @@
-//! Entities of a file by their ids, and typed access to their attributes.
+//! Entities of a file by their ids, with typed access to their attributes.
 //!
-//! The parsed file is read as it stands: every access names the entity and the attribute in its error, and
-//! nothing is dropped behind the user's back. A complex instance (`#1=(A(..)B(..))`) is read either by its
-//! parts or, where its types form one chain of subtypes, flattened to the attribute order of a plain
-//! instance.
+//! The parsed file is used as written: every error names the entity and the attribute, and nothing is
+//! dropped silently. A complex instance (`#1=(A(..)B(..))`) is read by its parts, or flattened to the
+//! attribute order of a plain instance if its types form a chain of subtypes.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,19 +10,19 @@ use std::collections::BTreeMap;
 use crate::part21::{Attribute, Graph, Instance, Part};
 use crate::reading::Reading;
 
-/// Something about one entity that keeps it from being used.
+/// Problem of one entity that prevents its use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Bad {
-    /// The entity.
+    /// Entity id.
     pub(crate) id: u64,
-    /// What is wrong, and what to do where that is known.
+    /// Description of the problem, and what to do if that is known.
     pub(crate) message: String,
 }
 
-/// Shorthand for results that name an entity.
+/// Result whose error names an entity.
 pub(crate) type Res<T> = Result<T, Bad>;
 
-/// An error about entity `id`.
+/// Returns an error about entity `id`.
 pub(crate) fn bad<T>(id: u64, message: impl Into<String>) -> Res<T> {
     Err(Bad { id, message: message.into() })
 }
@@ -40,12 +39,12 @@ impl Entities {
         Self { map: graph.entities, reading }
     }
 
-    /// Whether surface models count as solids.
+    /// Returns whether surface models count as solids.
     pub(crate) fn open_shells(&self) -> bool {
         self.reading.open_shells
     }
 
-    /// Millimetres in one unit of length, where somebody has said so.
+    /// Length unit in millimetres that the user gave, if any.
     pub(crate) fn unit(&self) -> Option<f64> {
         self.reading.unit
     }
@@ -59,7 +58,7 @@ impl Entities {
         self.map.iter().map(|(id, instance)| Record::of(*id, instance))
     }
 
-    /// The entity `id`, which `by` refers to.
+    /// Returns the entity `id`, which the entity `by` refers to.
     pub(crate) fn get(&self, id: u64, by: u64) -> Res<Record<'_>> {
         match self.map.get(&id) {
             Some(instance) => Ok(Record::of(id, instance)),
@@ -69,24 +68,24 @@ impl Entities {
         }
     }
 
-    /// As [`Entities::get`] where absence is no error.
+    /// Like [`Entities::get`], but a missing entity is not an error.
     pub(crate) fn find(&self, id: u64) -> Option<Record<'_>> {
         self.map.get(&id).map(|instance| Record::of(id, instance))
     }
 }
 
-/// One entity. A plain instance has its attributes in `attrs`, inherited ones first; a complex one as well,
-/// after flattening, and its parts in `parts`.
+/// Entity. A plain instance has its attributes in `attrs`, inherited ones first. So has a complex
+/// instance after flattening; its parts are in `parts`.
 #[derive(Clone, Debug)]
 pub(crate) struct Record<'a> {
     pub(crate) id: u64,
-    /// Type; of a complex instance its most special part.
+    /// Type name; for a complex instance that of its most specific part.
     pub(crate) name: &'a str,
     attrs: Cow<'a, [Attribute]>,
     parts: &'a [Part],
 }
 
-/// Place of a supertype in the attribute order of its subtypes; leaf types come last.
+/// Position of a supertype in the attribute order of its subtypes; leaf types come last.
 fn rank(part: &str) -> u32 {
     match part {
         "REPRESENTATION_ITEM" | "PRODUCT_DEFINITION_RELATIONSHIP" | "REPRESENTATION_RELATIONSHIP" => 0,
@@ -139,7 +138,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Whether this is an instance of `kind`, be it one part of a complex instance.
+    /// Returns whether this is an instance of `kind`, or has a part of that type.
     pub(crate) fn is(&self, kind: &str) -> bool {
         self.name == kind || self.parts.iter().any(|p| &*p.name == kind)
     }
@@ -150,7 +149,7 @@ impl<'a> Record<'a> {
         own.into_iter().chain(self.parts.iter().map(|p| &*p.name))
     }
 
-    /// For messages: `#12 CIRCLE`'s type, or all parts of a complex instance.
+    /// Type names for messages: that of a plain instance, or those of all parts of a complex one.
     pub(crate) fn label(&self) -> String {
         if self.parts.is_empty() {
             return self.name.to_owned();
@@ -159,8 +158,8 @@ impl<'a> Record<'a> {
         format!("({})", names.join(" "))
     }
 
-    /// A complex instance with its attributes in the order of a plain one. Right where its parts form one
-    /// chain.
+    /// Returns a complex instance with its attributes in the order of a plain one. The order is correct
+    /// if its parts form one chain of subtypes.
     pub(crate) fn flattened(self) -> Self {
         if self.parts.is_empty() {
             return self;
@@ -171,8 +170,8 @@ impl<'a> Record<'a> {
         Self { attrs: Cow::Owned(attrs), ..self }
     }
 
-    /// The attributes that `kind` itself declares: of a complex instance its part, of a plain one of that
-    /// type those after the `inherited` first.
+    /// Returns the attributes that `kind` itself declares: those of that part of a complex instance, or
+    /// those after the first `inherited` attributes of a plain instance of that type.
     pub(crate) fn own(&self, kind: &str, inherited: usize) -> Option<Record<'a>> {
         if let Some(p) = self.parts.iter().find(|p| &*p.name == kind) {
             return Some(Self {
@@ -195,7 +194,7 @@ impl<'a> Record<'a> {
         self.attrs.len()
     }
 
-    /// Attribute `i`, without the type name of a typed value. A missing one reads as unset.
+    /// Attribute `i`, without the type name of a typed value. A missing attribute counts as unset.
     fn attr(&self, i: usize) -> &Attribute {
         let mut a = self.attrs.get(i).unwrap_or(&Attribute::Unset);
         while let Attribute::Typed(value) = a {
@@ -208,12 +207,12 @@ impl<'a> Record<'a> {
         bad(self.id, format!("{}: {what} must be {must}", self.label()))
     }
 
-    /// Whether attribute `i` is given.
+    /// Returns whether attribute `i` is given.
     pub(crate) fn has(&self, i: usize) -> bool {
         !matches!(self.attr(i), Attribute::Unset | Attribute::Derived)
     }
 
-    /// A number. Finite: a number that overflows is refused here.
+    /// Finite number; one that overflows is an error.
     pub(crate) fn real(&self, i: usize, what: &str) -> Res<f64> {
         match number(self.attr(i)) {
             Some(x) if x.is_finite() => Ok(x),
@@ -222,7 +221,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A whole number, also when written as a real.
+    /// Whole number, also if written as a real.
     pub(crate) fn int(&self, i: usize, what: &str) -> Res<i64> {
         match self.attr(i) {
             Attribute::Integer(n) => Ok(*n),
@@ -255,7 +254,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A string; empty when unset.
+    /// String; empty if unset.
     pub(crate) fn text(&self, i: usize) -> &str {
         match self.attr(i) {
             Attribute::Text(s) => s.trim(),
@@ -263,12 +262,12 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// A string to be shown: without control characters.
+    /// String for display, without control characters.
     pub(crate) fn name(&self, i: usize) -> String {
         self.text(i).replace(char::is_control, " ").trim().to_owned()
     }
 
-    /// The id that attribute `i` refers to.
+    /// Id that attribute `i` refers to.
     pub(crate) fn reference(&self, i: usize, what: &str) -> Res<u64> {
         match self.attr(i) {
             Attribute::Reference(id) => Ok(*id),
@@ -276,7 +275,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// As [`Record::reference`], `None` when unset.
+    /// Like [`Record::reference`], but `None` if it is not a reference.
     pub(crate) fn maybe_reference(&self, i: usize) -> Option<u64> {
         match self.attr(i) {
             Attribute::Reference(id) => Some(*id),
@@ -287,7 +286,7 @@ impl<'a> Record<'a> {
     fn list(&self, i: usize, what: &str) -> Res<&[Attribute]> {
         match self.attr(i) {
             Attribute::List(l) => Ok(l),
-            // An empty list is written as $ by some.
+            // Some writers use $ for an empty list.
             Attribute::Unset => Ok(&[]),
             _ => self.wrong(what, "a list"),
         }
@@ -305,7 +304,7 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// References of a list, whatever else it holds skipped.
+    /// References in a list; other values are skipped.
     pub(crate) fn any_references(&self, i: usize) -> impl Iterator<Item = u64> {
         let list: &[Attribute] = match self.attr(i) {
             Attribute::List(l) => l,
@@ -314,8 +313,8 @@ impl<'a> Record<'a> {
         list.iter().filter_map(|a| if let Attribute::Reference(id) = a { Some(*id) } else { None })
     }
 
-    /// Numbers of a list, whatever else it holds skipped (a trimming point with both its parameter and its
-    /// place).
+    /// Finite numbers in a list; other values are skipped (a trimming point can have both a parameter and
+    /// a point).
     pub(crate) fn any_numbers(&self, i: usize) -> Vec<f64> {
         match self.attr(i) {
             Attribute::List(l) => l.iter().filter_map(number).filter(|x| x.is_finite()).collect(),
@@ -358,12 +357,12 @@ fn is_one_of(e: &str, values: [&str; 2]) -> bool {
     values.iter().any(|v| e.eq_ignore_ascii_case(v))
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the caller checked the range")]
+#[expect(clippy::cast_possible_truncation, reason = "the caller checks the range")]
 fn whole(x: f64) -> i64 {
     x as i64
 }
 
-#[expect(clippy::cast_precision_loss, reason = "STEP integers that stand for reals are small")]
+#[expect(clippy::cast_precision_loss, reason = "STEP integers used as reals are small")]
 fn number(a: &Attribute) -> Option<f64> {
     match a {
         Attribute::Real(x) => Some(*x),

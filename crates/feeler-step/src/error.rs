@@ -1,10 +1,10 @@
-//! What can go wrong with a whole file, and what is told about a part of it.
+//! Errors that concern a whole file, and problems of its entities.
 
 use feeler_brep::Severity;
 use feeler_geom::P3;
 use std::fmt;
 
-/// Why no solid could be read from a file.
+/// Reasons why no solid could be read from a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
@@ -13,69 +13,69 @@ pub enum StepError {
     Unreadable {
         /// The path as given.
         path: String,
-        /// What the operating system says.
+        /// Reason, for example the error of the operating system.
         reason: String,
     },
-    /// The file is empty or does not begin as a STEP file does.
-    #[error("{name}: is no STEP file ({reason}); give a file that begins with ISO-10303-21;")]
+    /// The file is empty or does not begin like a STEP file.
+    #[error("{name}: is not a STEP file ({reason}); give a file that begins with ISO-10303-21;")]
     NotStep {
         /// Name of the input.
         name: String,
-        /// What it is instead.
+        /// Description of the content found instead.
         reason: String,
     },
-    /// The file is in gzip or ZIP, and nothing can be taken out of that.
+    /// The file is a gzip or ZIP archive that cannot be unpacked.
     #[error("{name}: {reason}")]
     Packed {
         /// Name of the input.
         name: String,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// The file ends before its end.
+    /// The file ends before its data are complete.
     #[error("{name}: the file is cut off ({reason}); copy or export it again")]
     Truncated {
         /// Name of the input.
         name: String,
-        /// Where.
+        /// Position and expected content.
         reason: String,
     },
-    /// The file breaks the syntax of ISO 10303-21.
+    /// The file violates the syntax of ISO 10303-21.
     #[error("{name}: {reason}; export the file again")]
     Syntax {
         /// Name of the input.
         name: String,
-        /// Where and what.
+        /// Position and description of the fault.
         reason: String,
     },
-    /// The file is STEP but holds no solid.
-    #[error("{name}: holds no solid: {found}")]
+    /// The file is valid STEP but contains no solid.
+    #[error("{name}: contains no solid: {found}")]
     NoSolids {
         /// Name of the input.
         name: String,
-        /// What it holds instead, and what to do.
+        /// Content of the file, and what to do.
         found: String,
     },
-    /// The file holds solids, but none can be used.
+    /// The file contains solids, but none of them can be used.
     #[error("{name}: none of its {} solids can be used: {}", .problems.len(), join(.problems))]
     AllRefused {
         /// Name of the input.
         name: String,
-        /// One for each solid.
+        /// One problem for each solid.
         problems: Vec<Problem>,
     },
 }
 
-/// Something the user should hear about one entity of a file.
+/// Message about one entity or about the whole file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
-    /// The entity (`#123`), if it is about one.
+    /// Entity (`#123`), if the problem concerns one.
     pub entity: Option<u64>,
-    /// A point of it (mm, in the coordinates of the solid that it is part of), if it has a place.
+    /// Point on the entity (mm, in the coordinates of its solid), if the entity has a position.
     pub place: Option<P3>,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// What is the matter, and what to do where that is known.
+    /// Description of the problem, and what to do if that is known.
     pub message: String,
 }
 
@@ -94,7 +94,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The first few problems in one line.
+/// Joins the first few problems in one line.
 fn join(problems: &[Problem]) -> String {
     const SHOWN: usize = 3;
     let mut text: Vec<String> = problems.iter().take(SHOWN).map(ToString::to_string).collect();

@@ -1,8 +1,8 @@
-//! A file with the files that it refers to, as one assembly.
+//! Combines a file and the files that it refers to into one assembly.
 //!
 //! # Source
-//! The implementor forum's recommended practice for external references: a product without a shape of its own
-//! and with a document file stands for that file's content, in the same coordinates.
+//! Recommended practice of the implementor forum for external references: a product with a document file
+//! and without a shape is replaced by the content of that file, in the same coordinates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -15,12 +15,13 @@ use crate::error::{Problem, StepError};
 use crate::text::is_step_name;
 use feeler_brep::Severity;
 
-/// Uses of other files beyond this many are taken for a mistake: a few files can describe any number.
+/// Maximum number of uses of other files, because a few files can describe any number of instances. More
+/// are assumed to be an error.
 const MAX_USES: usize = 10_000;
-/// Files that refer to each other in a longer chain are taken for a mistake.
+/// Maximum length of a chain of files that refer to each other. Longer chains are assumed to be an error.
 const MAX_CHAIN: usize = 16;
 
-/// Finds files below a folder: by their path, or else by one that differs in case only.
+/// Reads a file below a folder by its path, or else the file whose path differs only in case.
 #[must_use]
 pub fn read_below(folder: &Path, path: &str) -> Option<Vec<u8>> {
     if let Ok(bytes) = std::fs::read(folder.join(path)) {
@@ -38,14 +39,14 @@ pub fn read_below(folder: &Path, path: &str) -> Option<Vec<u8>> {
     std::fs::read(found).ok()
 }
 
-/// Reads a file and all that it refers to.
+/// Reads a file and all files that it refers to.
 pub(crate) fn read_all(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Result<Import, StepError> {
     let first = Rc::new(content_of(name, bytes, options.reading)?);
     let mut assembly = Assembly {
         options: *options,
         files: vec![File { path: String::new(), content: Rc::clone(&first) }],
         known: BTreeMap::new(),
-        told: BTreeSet::new(),
+        reported: BTreeSet::new(),
         problems: Vec::new(),
         components: Vec::new(),
         instances: Vec::new(),
@@ -56,24 +57,24 @@ pub(crate) fn read_all(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> R
     assembly.finish(name)
 }
 
-/// A file that has been read.
+/// File that has been read.
 struct File {
-    /// Path from the first file's folder; empty for the first file.
+    /// Path from the folder of the first file; empty for the first file.
     path: String,
     content: Rc<Content>,
 }
 
-/// Where a file's content goes.
-struct Place {
+/// Position in the assembly where the content of a file is inserted.
+struct InsertionPoint {
     component: usize,
     path: String,
     motion: Motion,
 }
 
-/// A solid of one of the files in its place.
+/// Instance of a solid of one of the files.
 struct Placed {
     file: usize,
-    /// Index in the file's content.
+    /// Index in the content of the file.
     solid: usize,
     name: String,
     path: String,
@@ -84,22 +85,22 @@ struct Placed {
 struct Assembly<'a> {
     options: ReadOptions<'a>,
     files: Vec<File>,
-    /// Files by path, or why they cannot be used.
+    /// Files by path, or the reason why a file cannot be used.
     known: BTreeMap<String, Result<usize, String>>,
-    /// References (file, entity) whose failure has been told.
-    told: BTreeSet<(usize, u64)>,
+    /// References (file, entity) whose failure has been reported.
+    reported: BTreeSet<(usize, u64)>,
     problems: Vec<Problem>,
     components: Vec<Component>,
     instances: Vec<Placed>,
-    /// Files on the way from the first one.
+    /// Files between the first one and the current one.
     chain: Vec<usize>,
     uses: usize,
 }
 
 impl Assembly<'_> {
-    /// Adds a file's content.
-    fn add(&mut self, content: &Content, file: usize, at: Option<&Place>) {
-        // The one product of a file is the product that refers to it.
+    /// Adds the content of a file at an insertion point.
+    fn add(&mut self, content: &Content, file: usize, at: Option<&InsertionPoint>) {
+        // A single root product is merged with the product that refers to the file.
         let mut roots = content.components.iter().filter(|c| c.parent.is_none());
         let merged = match (at, roots.next(), roots.next()) {
             (Some(_), Some(root), None) => {
@@ -141,7 +142,7 @@ impl Assembly<'_> {
         }
         for e in &content.externals {
             let motion = base * e.motion;
-            let at = Place { component: place[e.component], path: path_of(&e.path), motion };
+            let at = InsertionPoint { component: place[e.component], path: path_of(&e.path), motion };
             self.external(e, file, &at);
         }
     }
@@ -153,7 +154,7 @@ impl Assembly<'_> {
         }
     }
 
-    fn external(&mut self, e: &External, file: usize, at: &Place) {
+    fn external(&mut self, e: &External, file: usize, at: &InsertionPoint) {
         self.uses += 1;
         if self.uses > MAX_USES {
             self.overflow();
@@ -167,7 +168,7 @@ impl Assembly<'_> {
                 self.chain.pop();
             }
             Err(message) => {
-                if self.told.insert((file, e.id)) {
+                if self.reported.insert((file, e.id)) {
                     let problem = Problem::new(Some(e.id), Severity::Error, message);
                     self.problems.push(self.named(file, &problem));
                 }
@@ -175,13 +176,13 @@ impl Assembly<'_> {
         }
     }
 
-    /// Index of the file that a product refers to.
+    /// Returns the index of the file that a product refers to.
     fn load(&mut self, e: &External, file: usize) -> Result<usize, String> {
         let listed = e.files.join(", ");
         let readable = |n: &&String| is_step_name(n);
         let mut readable = e.files.iter().filter(readable).peekable();
         if readable.peek().is_none() {
-            return Err(format!("has its shape in {listed}, which is no STEP file; export that as STEP"));
+            return Err(format!("has its shape in {listed}, which is not a STEP file; export it as STEP"));
         }
         for name in readable {
             for path in candidates(&self.files[file].path, name) {
@@ -202,22 +203,27 @@ impl Assembly<'_> {
             }
         }
         Err(format!(
-            "has its shape in {listed}, which is not there; put it beside this file, or export the assembly \
+            "has its shape in {listed}, which was not found; put it beside this file, or export the assembly \
                 as one file"
         ))
     }
 
     fn outside_chain(&self, file: usize, path: &str) -> Result<usize, String> {
         if self.chain.contains(&file) {
-            return Err(format!("has its shape in {path}, which refers back to this file"));
+            return Err(format!(
+                "has its shape in {path}, which refers back to this file; export the assembly as one file"
+            ));
         }
         if self.chain.len() >= MAX_CHAIN {
-            return Err(format!("has its shape in {path}, at the end of too long a chain of files"));
+            return Err(format!(
+                "has its shape in {path}, behind a chain of more than {MAX_CHAIN} files; export the assembly as \
+                    one file"
+            ));
         }
         Ok(file)
     }
 
-    /// A problem with the name of its file; the first file's are plain.
+    /// Returns a problem prefixed with the name of its file; those of the first file stay unchanged.
     fn named(&self, file: usize, problem: &Problem) -> Problem {
         match self.files[file].path.as_str() {
             "" => problem.clone(),
@@ -227,7 +233,8 @@ impl Assembly<'_> {
 
     fn finish(mut self, name: &str) -> Result<Import, StepError> {
         let first = Rc::clone(&self.files[0].content);
-        // Every solid once as it is, unless it is only seen mirrored, and once mirrored if it is seen so.
+        // Each solid is stored once as it is, unless it only occurs mirrored, and once mirrored if it
+        // occurs so.
         let mut used: BTreeMap<(usize, usize), [bool; 2]> = BTreeMap::new();
         for i in &self.instances {
             used.entry((i.file, i.solid)).or_default()[usize::from(i.motion.mirrored)] = true;
@@ -298,8 +305,9 @@ impl Assembly<'_> {
     }
 }
 
-/// Where a file may be, from the first file's folder: where the reference says, seen from the file that
-/// refers, or simply beside that. References out of the folder are not followed.
+/// Candidate paths of a referenced file from the folder of the first file: the path as written, relative
+/// to the referring file, and the plain file name beside it. References out of the folder are not
+/// followed.
 fn candidates(from: &str, name: &str) -> Vec<String> {
     let name = name.replace('\\', "/");
     let folder = from.rsplit_once('/').map_or("", |(folder, _)| folder);

@@ -1,13 +1,13 @@
-//! STEP files in: parts, assemblies, units, names.
+//! Reads STEP files: parts, assemblies, units, names.
 //!
-//! [`read_step`] gives every distinct solid of a file once, in millimetres and radians, and where its
-//! instances are placed. What a solid's faces, edges and curves mean follows ISO 10303-42; what writers do
-//! instead is tolerated where the meaning is clear, and refused with the entity's id where it is not: a solid
-//! is either read whole or reported, never half.
+//! [`read_step`] returns every distinct solid of a file once, in millimetres and radians, together with
+//! the poses of its instances. Faces, edges and curves follow ISO 10303-42. Deviations of writers are
+//! tolerated if their meaning is clear, and refused with the id of the entity otherwise: a solid is
+//! either read completely or reported, never partially.
 //!
-//! `text` takes files out of gzip and ZIP and finds out their encodings, `part21` reads the syntax. Entities
-//! are kept as they stand: ids survive, complex instances keep their parts, and an entity that some other
-//! part of the file breaks costs nothing unless a solid needs it.
+//! `text` unpacks gzip and ZIP files and detects encodings, `part21` parses the syntax. Entities are kept
+//! as written: ids survive, complex instances keep their parts, and a faulty entity matters only if a
+//! solid needs it.
 
 mod assembly;
 mod content;

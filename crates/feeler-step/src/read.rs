@@ -1,4 +1,4 @@
-//! From a file to solids and their places.
+//! Reads a file into solids and their instances.
 
 use crate::content::{Import, ReadOptions};
 use crate::error::StepError;
@@ -7,7 +7,7 @@ use crate::reading::Reading;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-/// Reads the STEP file at `path`, with the files in its folder that it refers to.
+/// Reads the STEP file at `path`, and the files in its folder that it refers to.
 ///
 /// # Errors
 /// See [`StepError`].
@@ -31,8 +31,8 @@ pub fn read_step(path: &Path) -> Result<Import, StepError> {
     )
 }
 
-/// Reads a STEP file from memory; `name` stands for it in messages. Parts that are in other files are left
-/// out, with a problem that says so.
+/// Reads a STEP file from memory; `name` is its name in messages. Parts in other files are skipped, with
+/// a problem that reports it.
 ///
 /// # Errors
 /// See [`StepError`].
@@ -40,16 +40,16 @@ pub fn read_step_bytes(name: &str, bytes: &[u8]) -> Result<Import, StepError> {
     read_step_with(name, bytes, &ReadOptions { resolve: &|_| None, reading: Reading::default() })
 }
 
-/// [`read_step_bytes`] with options.
+/// Like [`read_step_bytes`], with options.
 ///
 /// # Errors
 /// See [`StepError`].
 pub fn read_step_with(name: &str, bytes: &[u8], options: &ReadOptions<'_>) -> Result<Import, StepError> {
-    // Nothing below is meant to panic. Should a dependency do so on some file, the caller still gets an
+    // The code below should not panic. If a dependency panics on some file, the caller still gets an
     // error.
     let result = catch_unwind(AssertUnwindSafe(|| files::read_all(name, bytes, options)));
     result.unwrap_or_else(|_| {
-        let reason = "reading it failed unexpectedly; please report this file".to_owned();
+        let reason = "reading the file failed unexpectedly; please report this file".to_owned();
         Err(StepError::Syntax { name: name.to_owned(), reason })
     })
 }

@@ -1,11 +1,12 @@
-//! What somebody asks of the reading of a file.
+//! User options of reading.
 
-/// What is asked of the reading of a file.
+/// Options that a user can set when a file is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// Whether surface models are read as well: closed ones as solids, open ones as sheets without thickness.
+    /// Whether surface models are read as well: closed ones as solids, open ones as sheets without
+    /// thickness.
     pub open_shells: bool,
-    /// Millimetres in one unit of length, whatever the file says: for files that say nothing, or something
-    /// wrong.
+    /// Length unit in millimetres, which overrides the unit of the file. For files without a unit, or
+    /// with a wrong one.
     pub unit: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! From the bytes of a file to text: unpacked, in UTF-8.
+//! Converts the bytes of a file to text: unpacked, in UTF-8.
 
 mod encoding;
 mod wrapping;

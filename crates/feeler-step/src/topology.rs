@@ -1,4 +1,4 @@
-//! Shells, faces, loops, edges and vertices of one solid.
+//! Reads shells, faces, loops, edges and vertices of one solid.
 
 mod outline;
 
@@ -15,7 +15,7 @@ use crate::geometry::{Geometry, Near, Note, ReadSurface};
 use crate::units::Units;
 use outline::{curve_hull, edges_of, plane_of_polygons, reversed};
 
-/// Whether `r` is a solid that this crate converts, or a surface model that is asked for.
+/// Returns whether `r` is a solid that this crate converts, or a surface model if these are enabled.
 pub(crate) fn is_solid(entities: &Entities, r: &Record<'_>) -> bool {
     SOLIDS.iter().any(|kind| r.is(kind)) || entities.open_shells() && r.is(SURFACE_MODEL)
 }
@@ -24,18 +24,18 @@ const SURFACE_MODEL: &str = "SHELL_BASED_SURFACE_MODEL";
 
 const SOLIDS: [&str; 3] = ["MANIFOLD_SOLID_BREP", "BREP_WITH_VOIDS", "FACETED_BREP"];
 
-/// How deep oriented shells, faces and edges may be wrapped in each other.
+/// Maximum nesting depth of oriented shells, faces and edges.
 const MAX_WRAPS: usize = 16;
 
-/// A solid, and notes about its entities that do not keep it from being used.
+/// Converted solid, and notes about its entities that do not prevent its use.
 #[derive(Debug)]
 pub(crate) struct Converted {
     pub(crate) solid: SolidSource,
     pub(crate) notes: Vec<Problem>,
 }
 
-/// Converts the solid `id`, whose representation counts in `units`. Everything that keeps it from being used
-/// is told, each entity once.
+/// Converts the solid `id`, whose representation is in `units`. Everything that prevents its use is
+/// reported, each problem once.
 pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Result<Converted, Vec<Bad>> {
     let one = |e: Bad| vec![e];
     let record = entities.get(id, id).map_err(one)?;
@@ -62,7 +62,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
     };
     for (i, shell) in shells {
         if let Err(e) = reader.shell(shell, id, i) {
-            reader.tell(e);
+            reader.report(e);
         }
     }
     if !reader.bad.is_empty() {
@@ -70,8 +70,8 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
     }
     if let Some((first, face)) = reader.turned_loops.first().copied() {
         let message = format!(
-            "is one of {} loops whose edges do not connect as their flags say; they are walked in the order \
-                of the list",
+            "is one of {} loops whose edge orientations contradict the order of their edges; the edges are \
+                connected in the order of the list",
             reader.turned_loops.len()
         );
         reader.geometry.part = face;
@@ -105,7 +105,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
     Ok(Converted { notes: warnings(&sheets.solid, reader.geometry.notes), solid: sheets.solid })
 }
 
-/// Notes with a point of the part of the solid that each is about.
+/// Converts notes to warnings, with a point on the part of the solid that each note concerns.
 fn warnings(solid: &SolidSource, notes: Vec<Note>) -> Vec<Problem> {
     let warning = |n: Note| Problem {
         place: n.part.or(Some(n.entity)).and_then(|part| solid.place_of(part)),
@@ -114,22 +114,22 @@ fn warnings(solid: &SolidSource, notes: Vec<Note>) -> Vec<Problem> {
     notes.into_iter().map(warning).collect()
 }
 
-/// Name and shells of a surface model: all of them are outer ones.
+/// Name and shells of a surface model; all shells are outer ones.
 fn surface_parts(r: &Record<'_>) -> Res<(String, Vec<(u32, u64)>)> {
     let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
     let Some(own) = r.own(SURFACE_MODEL, 1) else {
-        return bad(r.id, format!("is a {}, no surface model", r.label()));
+        return bad(r.id, format!("is a {}, not a surface model", r.label()));
     };
     Ok((name, own.references(0, "sbsm_boundary")?.into_iter().map(|s| (0, s)).collect()))
 }
 
-/// Name, outer shell and voids, of a plain or a complex instance.
+/// Name, outer shell and voids of a solid, plain or complex.
 fn solid_parts(r: &Record<'_>) -> Res<(String, u64, Vec<u64>)> {
     let name = r.own("REPRESENTATION_ITEM", 0).map_or_else(|| r.name(0), |p| p.name(0));
     let inherited = r.own("MANIFOLD_SOLID_BREP", 1);
     let outer = match inherited.or_else(|| r.own("FACETED_BREP", 1)).or_else(|| r.own("BREP_WITH_VOIDS", 1)) {
         Some(part) => part.reference(0, "outer")?,
-        None => return bad(r.id, format!("is a {}, no solid", r.label())),
+        None => return bad(r.id, format!("is a {}, not a solid", r.label())),
     };
     let voids = match r.own("BREP_WITH_VOIDS", 2) {
         Some(part) => part.references(0, "voids")?,
@@ -146,20 +146,20 @@ struct SolidReader<'a> {
     faces: Vec<FaceSource>,
     vertex_of: HashMap<u64, u32>,
     edge_of: HashMap<u64, u32>,
-    /// Corners of polygonal faces by their exact coordinates.
+    /// Corners of polygonal faces by the bits of their coordinates.
     poly_vertex_of: HashMap<[u64; 3], u32>,
     poly_edge_of: HashMap<(u32, u32), u32>,
-    /// Edge loops whose edges had to be turned around to connect, each with its face.
+    /// Edge loops whose edges had to be reversed to connect, each with its face.
     turned_loops: Vec<(u64, Option<u64>)>,
-    /// What keeps the solid from being used.
+    /// Problems that prevent the use of the solid.
     bad: Vec<Bad>,
-    /// Shells need not be closed.
+    /// Whether shells may be open.
     may_be_open: bool,
 }
 
 impl SolidReader<'_> {
-    /// Remembers an error, once: an edge is read by two faces.
-    fn tell(&mut self, e: Bad) {
+    /// Stores a problem once, because two faces read the same edge.
+    fn report(&mut self, e: Bad) {
         if !self.bad.contains(&e) {
             self.bad.push(e);
         }
@@ -185,18 +185,23 @@ impl SolidReader<'_> {
                     }
                     for face in faces {
                         if let Err(e) = self.face(face, id, index, forward) {
-                            self.tell(e);
+                            self.report(e);
                         }
                     }
                     return Ok(());
                 }
-                _ => return bad(id, format!("is a {}; a closed shell is needed here (by #{by})", r.label())),
+                _ => {
+                    return bad(
+                        id,
+                        format!("is a {}; a closed shell is needed here (referenced by #{by})", r.label()),
+                    );
+                }
             }
         }
-        bad(id, "is a shell wrapped in itself")
+        bad(id, "is a shell that is nested too deeply or contains itself")
     }
 
-    /// `forward`: the shell's orientation.
+    /// Reads a face; `forward` is the orientation of the shell.
     fn face(&mut self, id: u64, by: u64, shell: u32, forward: bool) -> Res<()> {
         let (mut id, mut by, mut forward) = (id, by, forward);
         let mut bounds_of = None;
@@ -208,7 +213,7 @@ impl SolidReader<'_> {
                     id = r.reference(2, "face_element")?;
                     forward = forward == r.boolean(3, "orientation")?;
                 }
-                // A part of another face: its bounds, the other's surface.
+                // A subface has its own bounds and the surface of its parent.
                 "SUBFACE" => {
                     bounds_of.get_or_insert(id);
                     by = id;
@@ -224,7 +229,7 @@ impl SolidReader<'_> {
                 _ => return bad(id, format!("is a {}, which is not supported as a face", r.label())),
             }
         }
-        bad(id, "is a face wrapped in itself")
+        bad(id, "is a face that is nested too deeply or contains itself")
     }
 
     fn face_itself(&mut self, r: &Record<'_>, bounds: &[u64], shell: u32, forward: bool) -> Res<()> {
@@ -233,12 +238,12 @@ impl SolidReader<'_> {
         let mut polygons = Vec::new();
         for bound_id in bounds {
             match self.face_bound(*bound_id, r.id, &mut polygons) {
-                // Bounds run around the face's own normal; where the shell turns that over, they run the
-                // other way.
+                // Bounds run counter-clockwise about the normal of the face; if the shell reverses the
+                // face, they are reversed as well.
                 Ok(Some((l, along))) => loops.push(if along == forward { l } else { reversed(l) }),
                 Ok(None) => {}
-                // The surface may be bad as well: it is read all the same.
-                Err(e) => self.tell(e),
+                // The surface is read nevertheless, so that its problems are reported, too.
+                Err(e) => self.report(e),
             }
         }
         let near = self.points_around(&loops);
@@ -251,9 +256,13 @@ impl SolidReader<'_> {
                 self.geometry.surface(surface_id, r.id, near)?
             }
             None if !polygons.is_empty() => {
-                // A polygon needs no surface: its plane is its own.
+                // A polygon without a surface defines its own plane.
                 let Some(frame) = plane_of_polygons(&polygons) else {
-                    return bad(r.id, "is a face without a surface, and its polygon spans no plane");
+                    return bad(
+                        r.id,
+                        "is a face without a surface, and its polygon does not define a plane; give it a \
+                            surface",
+                    );
                 };
                 ReadSurface::exact(Surface::Plane { frame })
             }
@@ -272,8 +281,8 @@ impl SolidReader<'_> {
         Ok(())
     }
 
-    /// A bound of a face: its loop, and whether it runs as written; `polygons` receives the corners of a
-    /// polygon.
+    /// Returns the loop of a face bound and whether it runs as written; `None` for an empty loop. The
+    /// corners of polygons are added to `polygons`.
     fn face_bound(
         &mut self,
         id: u64,
@@ -293,7 +302,7 @@ impl SolidReader<'_> {
         Ok(read.map(|l| (l, along)))
     }
 
-    /// A loop as written; `polygons` receives the corners of a polygon.
+    /// Returns a loop as written; `None` if it is empty. The corners of polygons are added to `polygons`.
     fn bound(&mut self, id: u64, by: u64, polygons: &mut Vec<Vec<P3>>) -> Res<Option<LoopSource>> {
         let r = self.entities.get(id, by)?.flattened();
         match r.name {
@@ -304,7 +313,7 @@ impl SolidReader<'_> {
             "EDGE_LOOP" => {
                 let ids = r.references(1, "edge_list")?;
                 if ids.is_empty() {
-                    self.geometry.note(id, "is an EDGE_LOOP without edges; it is taken as no boundary");
+                    self.geometry.note(id, "is an EDGE_LOOP without edges; it is ignored");
                     return Ok(None);
                 }
                 let mut uses = Vec::with_capacity(ids.len());
@@ -314,7 +323,7 @@ impl SolidReader<'_> {
                         Ok(u) => uses.push(u),
                         Err(e) => {
                             if let Some(before) = failed.replace(e) {
-                                self.tell(before);
+                                self.report(before);
                             }
                         }
                     }
@@ -338,13 +347,13 @@ impl SolidReader<'_> {
         }
     }
 
-    /// Start and end vertex of an edge as a loop walks it.
+    /// Start and end vertex of an edge in the direction of its loop.
     fn ends(&self, (e, forward): (u32, bool)) -> (u32, u32) {
         let edge = &self.edges[e as usize];
         if forward { (edge.start, edge.end) } else { (edge.end, edge.start) }
     }
 
-    /// Whether two vertices are one, by entity or by place.
+    /// Returns whether two vertices are the same entity or at the same position.
     fn same_vertex(&self, a: u32, b: u32) -> bool {
         let (p, q) = (self.vertices[a as usize].point, self.vertices[b as usize].point);
         a == b || (p - q).norm() <= self.geometry.units.uncertainty.clamp(1e-6, 1e-2)
@@ -355,9 +364,9 @@ impl SolidReader<'_> {
         uses.iter().zip(next).all(|(a, b)| self.same_vertex(self.ends(*a).1, self.ends(*b).0))
     }
 
-    /// The loop with its edges turned so that each begins where the one before ends, in the order of the
-    /// list: some writers get the flags of single edges wrong. `None` when that makes no closed loop either,
-    /// or leaves a choice.
+    /// Returns the loop with its edges reversed such that each begins where the previous one ends, in the
+    /// order of the list. Some writers get the flags of single edges wrong. Returns `None` if that does
+    /// not close the loop either, or is ambiguous.
     fn turned_to_connect(&self, uses: &[(u32, bool)]) -> Option<Vec<(u32, bool)>> {
         let [first, second, _, ..] = uses else { return None };
         let (a, b) = self.ends(*first);
@@ -386,7 +395,7 @@ impl SolidReader<'_> {
         let mut corners = Vec::with_capacity(ids.len());
         for id in ids {
             let point = self.geometry.point(*id, by)?;
-            // 0.0 and -0.0 are one place.
+            // The addition maps -0.0 to 0.0, which is the same position.
             let key = [point.x + 0.0, point.y + 0.0, point.z + 0.0].map(f64::to_bits);
             let vertices = &mut self.vertices;
             let v = *self.poly_vertex_of.entry(key).or_insert_with(|| {
@@ -443,7 +452,7 @@ impl SolidReader<'_> {
             id = r.reference(3, "edge_element")?;
             forward = forward == r.boolean(4, "orientation")?;
         }
-        bad(id, "is an edge wrapped in itself")
+        bad(id, "is an edge that is nested too deeply or contains itself")
     }
 
     fn edge(&mut self, r: &Record<'_>) -> Res<u32> {
@@ -481,7 +490,10 @@ impl SolidReader<'_> {
         }
         let r = self.entities.get(id, by)?.flattened();
         if r.name != "VERTEX_POINT" {
-            return bad(id, format!("is a {}; a VERTEX_POINT is needed here (by #{by})", r.label()));
+            return bad(
+                id,
+                format!("is a {}; a VERTEX_POINT is needed here (referenced by #{by})", r.label()),
+            );
         }
         let point = self.geometry.point(r.reference(1, "vertex_geometry")?, id)?;
         self.vertices.push(VertexSource { id, point });
@@ -490,7 +502,7 @@ impl SolidReader<'_> {
         Ok(v)
     }
 
-    /// Points whose hull holds the loops, roughly: what unbounded surfaces are cut to.
+    /// Points whose hull roughly contains the loops. Unbounded surfaces are limited to this region.
     fn points_around(&self, loops: &[LoopSource]) -> Vec<P3> {
         let mut points = Vec::new();
         for l in loops {
@@ -509,8 +521,8 @@ impl SolidReader<'_> {
         points
     }
 
-    /// Notes every edge that is not used exactly once in each direction: the solid is open, not manifold or
-    /// not consistently oriented there.
+    /// Adds a note for every edge that is not used exactly once in each direction. There the solid is
+    /// open, not manifold or not consistently oriented.
     fn check_uses(&mut self) {
         let mut uses = vec![Uses::default(); self.edges.len()];
         for face in &self.faces {
@@ -531,10 +543,10 @@ impl SolidReader<'_> {
                     format!("is an edge that its two faces (one is #{}) use in the same direction", u.face)
                 }
                 (1, 0) | (0, 1) => {
-                    format!("is an edge of one face only (#{}); a closed solid has two there", u.face)
+                    format!("is an edge of one face only (#{}); in a closed solid it has two faces", u.face)
                 }
                 (f, b) => format!(
-                    "is an edge used {} times (by face #{}); a closed solid uses it twice",
+                    "is an edge used {} times (by face #{} among others); a closed solid uses it twice",
                     f + b,
                     u.face
                 ),
@@ -544,7 +556,7 @@ impl SolidReader<'_> {
     }
 }
 
-/// How often an edge is used, and by which face last.
+/// Number of uses of an edge in each direction, and the last face that uses it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses {
     forward: u32,

@@ -1,17 +1,17 @@
-//! Units of a representation: what its lengths and angles count in.
+//! Units of lengths and angles of a representation.
 
 use crate::entities::{Entities, Record, Res, bad};
 
 /// Units of one representation context.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Units {
-    /// Millimetres in one length unit.
+    /// Length unit in millimetres.
     pub(crate) mm: f64,
-    /// Radians in one plane-angle unit.
+    /// Plane-angle unit in radians.
     pub(crate) rad: f64,
-    /// Stated uncertainty (mm), 0 when there is none.
+    /// Stated uncertainty (mm); 0 if the file states none.
     pub(crate) uncertainty: f64,
-    /// The context names a length unit.
+    /// Whether the context names a length unit.
     pub(crate) has_length: bool,
 }
 
@@ -22,7 +22,8 @@ impl Default for Units {
 }
 
 impl Units {
-    /// Of a representation that names none: what somebody has said of the file, else millimetres.
+    /// Units of a representation that names none: the unit that the user gave for the file, or else
+    /// millimetres.
     pub(crate) fn of_file(entities: &Entities) -> Self {
         let default = Self::default();
         match entities.unit() {
@@ -34,14 +35,14 @@ impl Units {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Unit {
-    /// Millimetres in one.
+    /// Size of the unit in millimetres.
     Length(f64),
-    /// Radians in one.
+    /// Size of the unit in radians.
     Angle(f64),
     Other,
 }
 
-/// Units of the representation context `id`; `by` is the representation.
+/// Units of the representation context `id`; `by` is the representation that refers to it.
 pub(crate) fn units_of_context(entities: &Entities, id: u64, by: u64) -> Res<Units> {
     let context = entities.get(id, by)?;
     let mut units = Units::default();
@@ -63,7 +64,7 @@ pub(crate) fn units_of_context(entities: &Entities, id: u64, by: u64) -> Res<Uni
     }
     if let Some(assigned) = context.own("GLOBAL_UNCERTAINTY_ASSIGNED_CONTEXT", 2) {
         for measure_id in assigned.references(0, "uncertainty")? {
-            // Uncertainties that cannot be read only lose a hint.
+            // Unreadable uncertainties are skipped because the uncertainty is only a hint.
             let Ok(measure) = entities.get(measure_id, id) else { continue };
             let measure = measure_part(measure);
             let (Ok(value), Ok(unit_id)) = (measure.real(0, "value"), measure.reference(1, "unit")) else {
@@ -74,7 +75,7 @@ pub(crate) fn units_of_context(entities: &Entities, id: u64, by: u64) -> Res<Uni
             }
         }
     }
-    // The uncertainty is in the file's unit, too.
+    // The user's unit applies to the uncertainty as well.
     if let Some(mm) = entities.unit() {
         units.uncertainty *= mm / units.mm;
         (units.mm, units.has_length) = (mm, true);
@@ -97,7 +98,7 @@ fn unit(entities: &Entities, id: u64, by: u64, depth: u32) -> Res<Unit> {
         if !(value.is_finite() && value > 0.0) {
             return bad(
                 factor_id,
-                format!("gives {value} as the conversion factor of a unit; it must be positive"),
+                format!("has the conversion factor {value} of a unit, which must be positive"),
             );
         }
         return Ok(match unit(entities, factor.reference(1, "unit_component")?, factor_id, depth + 1)? {
@@ -112,7 +113,8 @@ fn unit(entities: &Entities, id: u64, by: u64, depth: u32) -> Res<Unit> {
     Ok(Unit::Other)
 }
 
-/// The value and unit of a measure, also where it is a representation item as well.
+/// Returns the part of a measure with its value and unit, also if the measure is a representation item as
+/// well.
 fn measure_part(measure: Record<'_>) -> Record<'_> {
     measure.own("MEASURE_WITH_UNIT", 0).unwrap_or(measure)
 }
@@ -139,7 +141,7 @@ fn si_unit(si: &Record<'_>) -> Res<Unit> {
         Some(other) => return bad(si.id, format!("has the unknown SI prefix {other}")),
     };
     Ok(match si.enumeration(1).as_deref() {
-        // 1e-3 * 1000 is not 1: take the common case exactly.
+        // 1e-3 * 1000 is not exactly 1, so that millimetres are a case of their own.
         Some("METRE") if si.enumeration(0).as_deref() == Some("MILLI") => Unit::Length(1.0),
         Some("METRE") => Unit::Length(factor * 1000.0),
         Some("RADIAN") => Unit::Angle(factor),

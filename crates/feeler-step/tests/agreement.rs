@@ -1,4 +1,5 @@
-//! Curves, surfaces and vertices of every model agree in space: units, senses and parametrisations are right.
+//! Checks that curves, surfaces and vertices of every model agree in space, and with them units, senses
+//! and parametrisations.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,22 +7,22 @@ use std::path::Path;
 use feeler_brep::source::{EdgeSource, LoopSource, SolidSource};
 use feeler_geom::{Curve, P3, Surface, math};
 
-/// Models whose own geometry is further apart (mm), as other kernels find, too.
+/// Models whose geometry has larger gaps (mm), which other kernels confirm.
 const LOOSE: [(&str, f64); 3] =
     [("frame-proe.step", 2.2e-2), ("nist-ctc-05-ap242.step", 2.2e-2), ("nist-ftc-07-ap242.step", 3.5e-2)];
 
-/// Invalid on purpose: edges that are not used once in each direction.
+/// Models that are invalid on purpose: edges that are not used once in each direction.
 const NOT_MANIFOLD: [&str; 3] = ["zero-area-face.step", "connector-eg2308-acis.step", "dangling-spur.step"];
 
-/// How far apart a file's own vertices, curves and surfaces may be (mm).
+/// Maximum distance (mm) between vertices, curves and surfaces of one file.
 const TOL: f64 = 1e-2;
 
-/// The larger one; not a number when either is none.
+/// Larger of two numbers; NaN if either is NaN.
 fn larger(a: f64, b: f64) -> f64 {
     if a >= b || a.is_nan() { a } else { b }
 }
 
-/// Parameter on a curve near `p`.
+/// Parameter of the point of a curve near `p`.
 fn parameter(curve: &Curve, p: &P3) -> f64 {
     match curve {
         Curve::Line { origin, dir } => (p - origin).dot(dir),
@@ -34,7 +35,7 @@ fn parameter(curve: &Curve, p: &P3) -> f64 {
     }
 }
 
-/// Distance of the vertices from the curve, and points along the edge.
+/// Distance (mm) of the vertices from the curve, and points along the edge.
 fn walk(solid: &SolidSource, edge: &EdgeSource) -> (f64, Vec<P3>) {
     let (a, b) = (solid.vertices[edge.start as usize].point, solid.vertices[edge.end as usize].point);
     let (ta, tb) = (parameter(&edge.curve, &a), parameter(&edge.curve, &b));
@@ -54,7 +55,7 @@ fn walk(solid: &SolidSource, edge: &EdgeSource) -> (f64, Vec<P3>) {
 }
 
 #[test]
-#[allow(clippy::print_stderr, clippy::float_cmp, reason = "the table is what a developer runs this for")]
+#[allow(clippy::print_stderr, clippy::float_cmp, reason = "the test prints a table for developers")]
 fn edges_lie_on_their_surfaces() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/models");
     let Ok(entries) = std::fs::read_dir(&dir) else {

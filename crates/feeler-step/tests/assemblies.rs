@@ -1,4 +1,5 @@
-//! Assembly trees: counts, names and places, against closed forms and an independent kernel.
+//! Tests of assembly trees: counts, names and poses are compared with closed forms and an independent
+//! kernel.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use feeler_brep::build::{BuildOptions, build_solid};
@@ -17,7 +18,7 @@ fn assembly(name: &str) -> Import {
     read_step(&data().join("assemblies").join(name)).unwrap()
 }
 
-/// Box around the vertices of an instance: smallest and largest coordinates.
+/// Box around the vertices of an instance: minimum and maximum coordinates.
 fn corners(import: &Import, instance: usize) -> [f64; 6] {
     let i = &import.instances[instance];
     let mut out =
@@ -36,13 +37,13 @@ fn near(a: [f64; 6], b: [f64; 6], tol: f64) -> bool {
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tol)
 }
 
-/// Components as `depth name`, and their instances.
+/// Components as `depth name`, with their instances.
 fn tree(import: &Import) -> Vec<String> {
     let mut depth = vec![0; import.components.len()];
     let mut lines = Vec::new();
     for (k, c) in import.components.iter().enumerate() {
         if let Some(p) = c.parent {
-            assert!(p < k, "parents come first");
+            assert!(p < k, "a parent follows its child");
             depth[k] = depth[p] + 1;
         }
         let held: Vec<String> = import
@@ -63,12 +64,13 @@ fn tree(import: &Import) -> Vec<String> {
     lines
 }
 
-/// The place of every instance is that of its components, one in the other.
-fn check_places(import: &Import, what: &str) {
+/// Checks that the pose of every instance is the product of the poses of its components.
+fn check_poses(import: &Import, what: &str) {
     for (k, i) in import.instances.iter().enumerate() {
         let source = &import.solids[i.solid];
         let Some(p) = source.vertices.first().map(|v| v.point) else { continue };
-        // Every component maps its coordinates to its parent's; a mirrored solid holds the mirrored point.
+        // Every component maps its coordinates to those of its parent; a mirrored solid contains the
+        // mirrored point.
         let mut chain = Vec::new();
         let mut at = i.component;
         while let Some(c) = at {
@@ -101,13 +103,14 @@ fn nested_and_repeated() {
         "-ball 6",
     ];
     assert_eq!(tree(&import), expected);
-    check_places(&import, "rack");
+    check_poses(&import, "rack");
     let paths: Vec<&str> = import.instances.iter().map(|i| i.path.as_str()).collect();
     assert_eq!(paths[4..], ["rack/upper/pin_left:1", "rack/upper/pin_left:2", "rack/ball"]);
     assert!(import.problems.is_empty(), "{:?}", import.problems);
-    // The upper shelf is turned by a quarter about z and moved to (10, 0, 50): x becomes y.
+    // The upper shelf is rotated by a quarter turn about z and moved to (10, 0, 50): x becomes y.
     assert!(near(corners(&import, 3), [-5., -30., 45., 25., 30., 55.], 1e-9), "{:?}", corners(&import, 3));
-    // The right pin hangs from -10 down to -30 in its shelf; its bottom centre is the top of the other.
+    // The right pin extends from -10 down to -30 in its shelf; its bottom centre is the top of the other
+    // pin.
     let top = import.instances[5].pose * P3::new(0., 0., 20.);
     assert!((top - P3::new(10., 15., 20.)).norm() < 1e-9, "{top}");
 }
@@ -117,8 +120,8 @@ fn mirrored_instances() {
     let import = assembly("hands.step");
     assert_eq!((import.solids.len(), import.instances.len()), (2, 3));
     assert_eq!(tree(&import), ["hands", "-hand 0", "-hand* 1", "-hand* 2"]);
-    check_places(&import, "hands");
-    assert_eq!(import.instances[1].solid, import.instances[2].solid, "both images are one solid");
+    check_poses(&import, "hands");
+    assert_eq!(import.instances[1].solid, import.instances[2].solid, "both images share one solid");
     for (i, expected) in [
         (0, [0., 0., 0., 30., 14., 12.]),
         (1, [-50., 0., 0., -20., 14., 12.]),
@@ -126,7 +129,8 @@ fn mirrored_instances() {
     ] {
         assert!(near(corners(&import, i), expected, 1e-9), "{i}: {:?}", corners(&import, i));
     }
-    // Not a rotation: the round boss stands at x = 6 from the corner, y = 5 from the long side.
+    // The image is not a rotation: the round boss is at x = 6 from the corner and y = 5 from the long
+    // side.
     let built: Vec<_> =
         import.solids.iter().map(|s| build_solid(s, &BuildOptions::default()).unwrap()).collect();
     assert!((built[0].volume / built[1].volume - 1.0).abs() < 1e-12, "volume");
@@ -143,8 +147,8 @@ fn mirrored_instances() {
 #[test]
 fn parts_in_other_files() {
     let import = assembly("frame.step");
-    // The foot, in inches in its own file, twice; the three solids of the rack in seven places; one file is
-    // not there.
+    // The foot, in inches in its own file, occurs twice, and the three solids of the rack occur seven
+    // times; one file is missing.
     assert_eq!((import.solids.len(), import.instances.len()), (4, 9));
     assert_eq!(tree(&import)[..3], ["frame", "-foot:1 0", "-foot:2 1"]);
     let parent = |name: &str| {
@@ -152,11 +156,11 @@ fn parts_in_other_files() {
         import.components[c.parent.unwrap()].name.as_str()
     };
     assert_eq!((parent("lower"), parent("rack")), ("rack", "frame"), "the root of the other file is merged");
-    check_places(&import, "frame");
+    check_poses(&import, "frame");
     let files: Vec<_> = import.files.iter().map(Option::as_deref).collect();
     assert_eq!(files, [Some("PARTS/Foot.stp"), Some("rack.step"), Some("rack.step"), Some("rack.step")]);
     assert!(near(corners(&import, 0), [0., 0., 0., 30., 14., 12.], 1e-9), "{:?}", corners(&import, 0));
-    // z becomes y, x stays, y becomes -z; moved to (100, 0, 20) mm.
+    // z becomes y, x stays, y becomes -z; the part is moved to (100, 0, 20) mm.
     let c = corners(&import, 1);
     assert!(near(c, [100., 0., 6., 130., 12., 20.], 1e-9), "{c:?}");
     assert_eq!(import.instances[8].path, "frame/rack/ball");
@@ -175,8 +179,8 @@ fn other_files_that_cannot_be_used() {
         assert!(found.contains(name), "{found}");
     }
     let part = std::fs::read(data().join("box.step")).unwrap();
-    // One is the assembly once more, with a part of its own that refers to itself, one is no STEP file, and
-    // one is good.
+    // One file is the assembly itself, with a part that refers to itself, one is not a STEP file, and one
+    // is valid.
     let resolve = |name: &str| match name {
         "rack.step" => Some(frame.clone()),
         "PARTS/Foot.stp" => Some(b"nothing".to_vec()),
@@ -188,19 +192,19 @@ fn other_files_that_cannot_be_used() {
     assert_eq!((import.solids.len(), import.instances.len()), (1, 2), "{:?}", import.problems);
     let errors: Vec<String> =
         import.problems.iter().filter(|p| p.severity == Severity::Error).map(ToString::to_string).collect();
-    let said = |words: &[&str]| errors.iter().any(|e| words.iter().all(|w| e.contains(w)));
-    assert!(said(&["#42", "PARTS/Foot.stp", "no STEP file"]), "{errors:?}");
-    assert!(said(&["rack.step", "refers back"]), "{errors:?}");
-    // Files that are no STEP files at all are not opened.
+    let reported = |words: &[&str]| errors.iter().any(|e| words.iter().all(|w| e.contains(w)));
+    assert!(reported(&["#42", "PARTS/Foot.stp", "not a STEP file"]), "{errors:?}");
+    assert!(reported(&["rack.step", "refers back"]), "{errors:?}");
+    // Files without a STEP extension are not opened.
     let text = String::from_utf8(frame).unwrap().replace("lost.stp", "lost.CATPart");
     let error = read_step_bytes("frame.step", text.as_bytes()).unwrap_err().to_string();
-    assert!(error.contains("lost.CATPart, which is no STEP file"), "{error}");
+    assert!(error.contains("lost.CATPart, which is not a STEP file"), "{error}");
 }
 
-/// Counts and vertex boxes that another kernel sees, for our assembly and those of the shared corpus. Volumes
-/// only tell parts apart here: they are compared closely elsewhere.
+/// Compares counts and vertex boxes with another kernel, for our assembly and those of the shared corpus.
+/// Volumes only distinguish parts here; other tests compare them precisely.
 #[test]
-fn places_are_those_of_another_kernel() {
+fn poses_agree_with_another_kernel() {
     let text = std::fs::read_to_string(data().join("golden/instances.json")).unwrap();
     let golden: BTreeMap<String, Vec<[f64; 7]>> = serde_json::from_str(&text).unwrap();
     let models = data().join("../../shared/models");
@@ -210,7 +214,7 @@ fn places_are_those_of_another_kernel() {
         let Some(path) = path.iter().find(|p| p.is_file()) else { continue };
         let import = read_step(path).unwrap();
         assert_eq!(import.instances.len(), rows.len(), "{file}: instances");
-        check_places(&import, file);
+        check_poses(&import, file);
         let volumes: Vec<f64> = import
             .solids
             .iter()
@@ -225,7 +229,7 @@ fn places_are_those_of_another_kernel() {
             let size = c.iter().fold(1.0_f64, |m, x| m.max(x.abs()));
             let found = left.iter().position(|r| {
                 let there: [f64; 6] = std::array::from_fn(|j| r[j]);
-                // A single pole is not all that the other kernel has.
+                // The other kernel may have more vertices than a single pole.
                 let one = import.solids[i.solid].vertices.len() == 1;
                 let inside = (0..3).all(|j| there[j] <= c[j] + 1e-9 && c[j + 3] <= there[j + 3] + 1e-9);
                 (near(c, there, 1e-6 * size) || one && inside) && (r[6] / volumes[i.solid] - 1.0).abs() < 1e-3

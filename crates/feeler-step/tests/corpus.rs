@@ -1,13 +1,14 @@
-//! Every model of the shared collection, against what an independent kernel and a count of its entities say.
+//! Compares every model of the shared collection with an independent kernel and a count of its entities.
 //!
-//! The collection stands beside the repository and is not part of it; without it the test has nothing to do.
+//! The collection is located beside the repository and is not part of it; without it the test passes
+//! without comparing anything.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use feeler_step::{StepError, read_step};
 
-/// Models that hold no solid: a refusal that says what they hold is right.
+/// Models without solids, for which the error `NoSolids` is correct.
 const WITHOUT_SOLIDS: [&str; 5] = [
     "wind-turbine-blade-15mw.step",
     "race-car-nose.step",
@@ -16,7 +17,7 @@ const WITHOUT_SOLIDS: [&str; 5] = [
     "malformed-representation.step",
 ];
 
-/// Models that cannot be read yet, and why.
+/// Models that cannot be read yet, with the reason.
 const KNOWN_FAILURES: [(&str, &str); 0] = [];
 
 fn models() -> Option<PathBuf> {
@@ -24,14 +25,15 @@ fn models() -> Option<PathBuf> {
     dir.join("manifest.json").is_file().then_some(dir)
 }
 
-/// Every instance's vertices lie in the box that the other kernel found for one of the solids, in the world.
+/// Paths of the instances whose vertices do not lie in any box that the other kernel found for a solid in
+/// world coordinates.
 fn misplaced(import: &feeler_step::Import, entry: &serde_json::Value) -> Vec<String> {
     let boxes: Vec<Vec<f64>> = entry["solids_facts"]
         .as_array()
         .into_iter()
         .flatten()
         .filter_map(|s| s["bbox_mm"].as_array())
-        .map(|b| b.iter().map(|x| x.as_f64().expect("a number")).collect())
+        .map(|b| b.iter().map(|x| x.as_f64().expect("not a number")).collect())
         .collect();
     let inside = |b: &Vec<f64>, p: &feeler_geom::P3| {
         let tol = 1e-4 * (b[3] - b[0] + b[4] - b[1] + b[5] - b[2]);
@@ -54,7 +56,7 @@ fn misplaced(import: &feeler_step::Import, entry: &serde_json::Value) -> Vec<Str
 }
 
 #[test]
-#[allow(clippy::print_stderr, reason = "the table is what a developer runs this for")]
+#[allow(clippy::print_stderr, reason = "the test prints a table for developers")]
 fn counts_agree_with_the_manifest() {
     let Some(dir) = models() else {
         eprintln!("no model collection beside the repository: nothing compared");

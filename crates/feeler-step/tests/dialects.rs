@@ -1,4 +1,5 @@
-//! Units, orientations and ways of writing the same solid: each must give the volume in closed form.
+//! Tests of units, orientations and alternative notations of the same solid: each must give the volume in
+//! closed form.
 #![allow(clippy::float_cmp, reason = "placements of whole numbers are exact")]
 
 mod writer;
@@ -14,17 +15,17 @@ fn read(file: &File) -> Import {
     read_step_bytes("small.step", file.text().as_bytes()).expect("a good file")
 }
 
-/// The file's only solid, read and built.
+/// Volume of the only solid of a file, read and built.
 fn volume(file: &File) -> f64 {
     let import = read(file);
     assert_eq!(import.solids.len(), 1, "{:?}", import.problems);
-    assert_eq!(import.problems, [], "nothing to complain about");
+    assert_eq!(import.problems, [], "problems of a valid file");
     build_solid(&import.solids[0], &BuildOptions::default()).expect("a good solid").volume
 }
 
 #[track_caller]
 fn assert_near(a: f64, b: f64, relative: f64) {
-    assert!((a / b - 1.0).abs() <= relative, "{a} is not {b}");
+    assert!((a / b - 1.0).abs() <= relative, "{a} instead of {b}");
 }
 
 fn cylinder(file: &mut File, r: f64, h: f64) -> u64 {
@@ -68,18 +69,18 @@ fn two_contexts_in_one_file() {
     assert_eq!((radius(0), radius(1)), (1.0, 25.4));
 }
 
-/// A frustum from its own cone, in every way to write that.
+/// A frustum of a cone, in all notations.
 #[test]
 fn cones() {
     let (r0, r1, h) = (1.0, 3.0, 4.0_f64);
     let exact = PI * h / 3.0 * (r0 * r0 + r0 * r1 + r1 * r1);
     let angle = math::atan2(r1 - r0, h);
-    // Placement height, axis, radius there, angle.
+    // Height of the placement, axis, radius there, angle.
     for (z, up, r, a) in [
         (0.0, 1.0, r0, angle),
         (4.0, 1.0, r1, angle),
         (-2.0, 1.0, 0.0, angle),
-        // On the other nappe's side, and opening against the axis.
+        // The placement is on the side of the other nappe, and the cone opens against the axis.
         (-3.0, 1.0, -0.5, angle),
         (4.0, -1.0, r1, -angle),
         // The face is on the far nappe.
@@ -97,7 +98,7 @@ fn cones() {
             assert_near(volume(&f), exact, 1e-8);
         }
     }
-    // No angle at all: a cylinder.
+    // Without an angle the surface is a cylinder.
     let mut f = File::new();
     let frame = f.placement([0., 0., 0.], [0., 0., 1.], None);
     let side = f.add(format!("CONICAL_SURFACE('',#{frame},2.,0.)"));
@@ -125,20 +126,20 @@ fn omitted_ref_direction_is_x_or_y() {
 
 #[test]
 fn orientations_fold_into_outward() {
-    // The same box: planes turned over, bounds turned over, the shell turned over, and all of them.
+    // The same box with planes reversed, bounds reversed, the shell reversed, and all of them.
     for turns in 0..8 {
         let (plane, bound, shell) = (turns & 1 != 0, turns & 2 != 0, turns & 4 != 0);
         let mut f = File::new();
         let faces = f.block([0., 0., 0.], [1., 2., 3.]);
         let mut text = f.text();
         if plane {
-            // Normals inward, against which same_sense speaks.
+            // The normals point inward, and same_sense is reversed.
             text = text.replace("ADVANCED_FACE", "@").replace(",.T.);", ",.t.);");
             text = text
                 .lines()
                 .map(|l| if l.contains('@') { l.replace(".t.", ".F.") } else { l.replace(".t.", ".T.") })
                 .map(|l| {
-                    // Only planes carry these directions without a ref_direction: unit vectors along the
+                    // Only planes have these directions without a ref_direction: unit vectors along the
                     // axes.
                     if l.contains("DIRECTION") && is_normal(&l, &text) { negated(&l) } else { l }
                 })
@@ -147,7 +148,7 @@ fn orientations_fold_into_outward() {
             text = text.replace('@', "ADVANCED_FACE");
         }
         if bound {
-            // Every loop walked backwards, and its bound says so.
+            // Every loop is reversed, and its bound says so.
             text = text
                 .lines()
                 .map(|l| {
@@ -169,7 +170,7 @@ fn orientations_fold_into_outward() {
         let mut tail = format!("#{n}=CLOSED_SHELL('',{list});\n");
         let mut outer = n;
         if shell {
-            // Inside out twice.
+            // The shell is reversed twice.
             tail += &format!("#{}=ORIENTED_CLOSED_SHELL('',*,#{n},.F.);\n", n + 1);
             tail += &format!("#{}=ORIENTED_CLOSED_SHELL('',*,#{},.F.);\n", n + 2, n + 1);
             outer = n + 2;
@@ -183,7 +184,7 @@ fn orientations_fold_into_outward() {
     }
 }
 
-/// Whether a direction line is the axis of a placement (rather than along a line).
+/// Returns whether a direction line is the axis of a placement and not of a line.
 fn is_normal(line: &str, text: &str) -> bool {
     let id = line.split('=').next().unwrap_or_default();
     text.lines().any(|l| l.contains("AXIS2_PLACEMENT_3D") && l.contains(&format!(",{id},")))
@@ -208,8 +209,8 @@ fn reversed_list(line: &str) -> String {
 
 #[test]
 fn voids_point_into_the_void() {
-    // ISO: the void's shell is oriented so that its normals point out of the material. Writers give the shell
-    // of the void as a solid's and turn it over.
+    // By ISO the shell of a void is oriented with its normals out of the material. Writers use the shell
+    // of a solid and reverse it.
     let mut f = File::new();
     let outer = f.block([0., 0., 0.], [4., 4., 4.]);
     let outer = f.closed_shell(&outer);
@@ -244,7 +245,7 @@ fn whole_spheres_and_tori() {
         assert_near(volume(&f), 4.0 / 3.0 * PI * 8.0, 1e-8);
         assert_eq!(read(&f).solids[0].faces[0].loops.len(), usize::from(bounded));
     }
-    // A negative major radius turns the tube's parameter, and with it the normal.
+    // A negative major radius reverses the parameter of the tube and with it the normal.
     for (major, sense) in [(5.0, true), (-5.0, false)] {
         let mut f = File::new();
         let frame = f.placement([0., 0., 0.], [0., 0., 1.], None);
@@ -257,7 +258,7 @@ fn whole_spheres_and_tori() {
     }
 }
 
-/// A side surface that is a cylinder in disguise gives a cylinder, with the right normal.
+/// A side surface that is a cylinder in another notation is read as a cylinder with the correct normal.
 #[test]
 fn swept_and_wrapped_cylinders() {
     type Side = fn(&mut File) -> (u64, bool);
@@ -326,14 +327,14 @@ fn swept_and_wrapped_cylinders() {
     }
 }
 
-/// Profiles turned about the axis: the frustum, the ball's zone and the ring's zone.
+/// Profiles revolved about the axis: a frustum, a zone of a ball and a zone of a ring.
 #[test]
 fn revolved_profiles() {
     let axis = |f: &mut File| {
         let (o, z) = (f.point([0., 0., -7.]), f.direction([0., 0., 1.]));
         f.add(format!("AXIS1_PLACEMENT('',#{o},#{z})"))
     };
-    // Frustum: its generator upwards, then downwards.
+    // The generator of the frustum runs upwards, then downwards.
     for up in [true, false] {
         let mut f = File::new();
         let line = if up { f.line([0., 1., 0.], [0., 2., 4.]) } else { f.line([0., 3., 4.], [0., -2., -4.]) };
@@ -346,7 +347,7 @@ fn revolved_profiles() {
         assert_near(volume(&f), PI * 4.0 / 3.0 * 13.0, 1e-8);
         assert!(matches!(read(&f).solids[0].faces[0].surface, Surface::Cone { .. }), "a cone");
     }
-    // A zone of a ball: the circle in the plane of x and z, as a half on either side of the axis.
+    // A zone of a ball: the circle in the xz-plane, as a half on either side of the axis.
     for (z_dir, from, to, sense) in [
         // Seen from -y the circle runs upwards on the side of +x.
         ([0., -1., 0.], [0., 0., -5.], [0., 0., 5.], true),
@@ -448,11 +449,11 @@ fn extruded_ellipse() {
     }
 }
 
-/// The rings of a cylinder's ends in every way to write a circle.
+/// The end circles of a cylinder in all notations of a circle.
 #[test]
 fn ways_to_write_a_curve() {
     type Curve = fn(&mut File) -> u64;
-    // Control points of a whole circle of radius 1 in three arcs.
+    // Control points of a whole unit circle in three arcs.
     fn third(f: &mut File) -> String {
         let s = 3.0_f64.sqrt();
         let ps = [
@@ -538,7 +539,7 @@ fn ways_to_write_a_curve() {
     }
 }
 
-/// The rings of a cylinder known in the parameter planes of their surfaces only.
+/// The end circles of a cylinder, given only as pcurves.
 #[test]
 fn curves_in_parameter_planes() {
     for degrees in [false, true] {
@@ -549,8 +550,8 @@ fn curves_in_parameter_planes() {
         let solid = f.solid(&faces);
         let context = f.context(Length::Inch, degrees);
         f.shape(&[solid], context);
-        // A line in the cylinder's parameter plane for the lower ring, a circle in the plane's for the upper
-        // one.
+        // The lower circle is a line in the parameter plane of the cylinder, the upper one a circle in
+        // that of the plane.
         let plane = f.add("PARAMETRIC_REPRESENTATION_CONTEXT('','2D')");
         let p = f.add("CARTESIAN_POINT('',(0.,0.))");
         let d = f.add("DIRECTION('',(1.,0.))");
@@ -571,8 +572,8 @@ fn curves_in_parameter_planes() {
     }
 }
 
-/// A prism one side of which is the parallel of a spline, whose edges there have the spline's own curve in
-/// space and the right one in the parameter plane.
+/// A prism with one side on the parallel surface of a spline. The edges there have the curve of the
+/// spline itself as 3D curve, and the correct curve as pcurve.
 #[test]
 fn curves_in_space_that_are_not_the_edges() {
     let arc = |t: f64| [4.0 * t, 3.0 * t * (1.0 - t)];
@@ -664,12 +665,12 @@ fn curves_in_space_that_are_not_the_edges() {
         let import = read(&f);
         let built = build_solid(&import.solids[0], &BuildOptions::default());
         if !with_pcurve {
-            assert!(built.is_err(), "nothing tells where the edges are");
+            assert!(built.is_err(), "without a pcurve the edges are wrong");
             continue;
         }
         let taken = import.problems.iter().filter(|p| p.message.contains("misses its ends")).count();
         assert_eq!(taken, 2, "{:?}", import.problems);
-        // Twice the area of the outline, by trapezia along the parallel.
+        // Twice the area of the outline, by trapezoids along the parallel curve.
         let n = 20_000;
         let ring: Vec<[f64; 2]> =
             (0..=n).map(|i| parallel(f64::from(i) / f64::from(n))).chain([outline[2], outline[3]]).collect();
@@ -683,8 +684,8 @@ fn curves_in_space_that_are_not_the_edges() {
 
 #[test]
 fn faceted() {
-    // A tetrahedron of polygons, with a plane for some faces and none for others, and no corner shared by
-    // entity.
+    // A tetrahedron of polygons, some faces with a plane and some without, whose corners share no
+    // entities.
     let mut f = File::new();
     let corners = [[0., 0., 0.], [6., 0., 0.], [0., 6., 0.], [0., 0., 6.]];
     let mut faces = Vec::new();
@@ -715,7 +716,7 @@ fn a_loop_whose_flags_contradict_its_order() {
     let solid = f.solid(&faces);
     let context = f.context(Length::Millimetre, false);
     f.shape(&[solid], context);
-    // The second edge of the first loop says it runs the other way.
+    // The second edge of the first loop has the wrong orientation.
     let text = f.text();
     let line = text.lines().filter(|l| l.contains("ORIENTED_EDGE")).nth(1).unwrap();
     let flipped = if line.contains(".T.") { line.replace(".T.", ".F.") } else { line.replace(".F.", ".T.") };
@@ -728,8 +729,8 @@ fn a_loop_whose_flags_contradict_its_order() {
 
 #[test]
 fn assemblies_by_usages() {
-    // The component's frame goes to the place that the assembly gives; the shapes or the items of the
-    // relation may come in either order.
+    // The frame of the component is mapped to the placement that the assembly gives; the shapes or the
+    // items of the relation may come in either order.
     for turned in 0..4 {
         let (swap_reps, swap_items) = (turned & 1 != 0, turned & 2 != 0);
         let mut f = File::new();
@@ -740,7 +741,7 @@ fn assemblies_by_usages() {
         let home = f.placement([1., 0., 0.], [0., 0., 1.], Some([1., 0., 0.]));
         let part_shape = f.shape(&[home, solid], inch);
         let part = f.product("bolt", part_shape);
-        // A quarter turn about z, 100 mm along y.
+        // A quarter turn about z and 100 mm along y.
         let there = f.placement([0., 100., 0.], [0., 0., 1.], Some([0., 1., 0.]));
         let again = f.placement([0., 0., 7.], [0., 0., 1.], Some([1., 0., 0.]));
         let shape = f.add(format!("SHAPE_REPRESENTATION('',(#{there},#{again}),#{mm})"));
@@ -761,7 +762,7 @@ fn assemblies_by_usages() {
         let [a, b] = &import.instances[..] else { unreachable!() };
         assert_eq!((a.path.as_str(), b.path.as_str()), ("rack_unit/bolt:1", "rack_unit/bolt:2"));
         assert_eq!(a.name, "body");
-        // Home (25.4, 0, 0) comes to rest at the place; x goes along y.
+        // The point (25.4, 0, 0) is mapped to the placement; x becomes y.
         let p = a.pose * P3::new(25.4 + 3.0, 0.0, 0.0);
         assert!((p - P3::new(0.0, 103.0, 0.0)).norm() < 1e-12, "{turned}: {p}");
         let q = b.pose * P3::new(25.4, 0.0, 0.0);
@@ -780,7 +781,7 @@ fn assemblies_by_mapped_items() {
     let map = f.add(format!("REPRESENTATION_MAP(#{home},#{part})"));
     let there = f.placement([10., 0., 0.], [0., 0., 1.], Some([0., 1., 0.]));
     let placed = f.add(format!("MAPPED_ITEM('',#{map},#{there})"));
-    // An operator: turned about x by a quarter; another that mirrors; another that scales.
+    // Three operators: a quarter turn about x, a reflection, and a scaling.
     let o = f.point([0., 20., 0.]);
     let (x, y, z) = (f.direction([1., 0., 0.]), f.direction([0., 0., 1.]), f.direction([0., -1., 0.]));
     let up = f.direction([0., 1., 0.]);
@@ -800,8 +801,8 @@ fn assemblies_by_mapped_items() {
     assert!((q - P3::new(1.0, 17.0, 2.0)).norm() < 1e-15, "{q}");
     let errors: Vec<_> = import.problems.iter().filter(|p| p.severity == Severity::Error).collect();
     assert_eq!(errors.iter().map(|p| p.entity).collect::<Vec<_>>(), [Some(scale)]);
-    // The mirrored one: x goes along x, y along z, z along y, so the corner (1, 2, 3) comes to rest at (1,
-    // 23, 2).
+    // The reflection maps x to x, y to z and z to y, so that the corner (1, 2, 3) is mapped to (1, 23,
+    // 2).
     let m = &import.instances[2];
     assert_ne!(m.solid, import.instances[0].solid, "mirrored");
     let image = &import.solids[m.solid];
@@ -849,7 +850,7 @@ fn byte_order_mark_comments_and_empty_lists() {
 }
 
 #[test]
-fn units_that_are_missing_are_said() {
+fn missing_units_are_reported() {
     let mut f = File::new();
     let solid = cylinder(&mut f, 1.0, 1.0);
     let context = f.add("GEOMETRIC_REPRESENTATION_CONTEXT('','',3)");

@@ -1,4 +1,4 @@
-//! Conics turned about an axis that they cross: one half of the profile is the surface.
+//! Tests of conics revolved about an axis that they cross: one half of the profile is the surface.
 
 mod writer;
 
@@ -21,7 +21,7 @@ fn assert_near(a: f64, b: f64) {
     assert!((a - b).abs() <= 1e-7 * b.abs(), "{a} instead of {b}");
 }
 
-/// The conic turned about the z axis.
+/// Adds the conic revolved about the z axis.
 fn turned(f: &mut File, conic: &str) -> u64 {
     let (o, z) = (f.point([0., 0., -7.]), f.direction([0., 0., 1.]));
     let axis = f.add(format!("AXIS1_PLACEMENT('',#{o},#{z})"));
@@ -29,7 +29,7 @@ fn turned(f: &mut File, conic: &str) -> u64 {
     f.add(format!("SURFACE_OF_REVOLUTION('',#{profile},#{axis})"))
 }
 
-/// The solid below a disc at height `z`; the edge has its place in the surface's parameters if `v` is given.
+/// Adds the solid below a disc at height `z`; with `v` the edge has a pcurve on the surface.
 fn below(f: &mut File, surface: u64, sense: bool, r: f64, z: f64, v: Option<f64>) {
     let corner = f.vertex([0., r, z]);
     let frame = f.placement([0., 0., z], [0., 0., 1.], Some([1., 0., 0.]));
@@ -53,7 +53,8 @@ fn below(f: &mut File, surface: u64, sense: bool, r: f64, z: f64, v: Option<f64>
     f.shape(&[solid], context);
 }
 
-/// A whole ellipse turned about either of its axes, begun on either side: half of it is the ellipsoid.
+/// A whole ellipse is revolved about either of its axes, starting on either side: half of it is the
+/// ellipsoid.
 #[test]
 fn whole_ellipsoids() {
     for (x, y_turned, radius, height) in [
@@ -80,27 +81,28 @@ fn whole_ellipsoids() {
     }
 }
 
-/// What is below a plane: which half of the profile it is decides where outside is, and so on which side of
-/// its edge the face is. The file's curve in the parameters tells, or else the volume.
+/// The part of an ellipsoid below a plane. The half of the profile determines the outside, and so the
+/// side of its edge on which the face lies. It follows from the pcurve of the file, or else from the
+/// volume.
 #[test]
 fn cut_ellipsoids() {
     let volume = PI * 100.0 * ((2.0 - 8.0 / 108.0) + (6.0 - 216.0 / 108.0));
     let (r, v) = (100.0_f64 * (1.0 - 4.0 / 36.0), feeler_geom::math::asin(1.0 / 3.0));
-    // On the half on the side of x the normal of the profile as it runs is outside, on the other one inside.
+    // On the half on the side of x the normal of the profile points outside, on the other half inside.
     for (sense, v) in [(true, Some(v)), (false, Some(PI - v)), (true, None), (false, None)] {
         let mut f = File::new();
         let frame = f.placement([0., 0., 0.], [0., -1., 0.], Some([1., 0., 0.]));
         let surface = turned(&mut f, &format!("ELLIPSE('',#{frame},10.,6.)"));
         below(&mut f, surface, sense, r.sqrt(), 2.0, v);
         let source = import(&f);
-        assert_eq!(source.solids[0].faces[0].either_way, v.is_none(), "told by the file");
+        assert_eq!(source.solids[0].faces[0].either_way, v.is_none(), "the pcurve determines the half");
         let solid = built(&f);
         assert_near(solid.volume, volume);
         assert_eq!(solid.remarks.len(), usize::from(v.is_none() && !sense), "{:?}", solid.remarks);
     }
 }
 
-/// `z = x²/8 − 1`, and a branch of `(z + 5)²/25 − x²/16 = 1`, up to a plane.
+/// The solids of `z = x²/8 − 1` and of a branch of `(z + 5)²/25 − x²/16 = 1`, up to a plane.
 #[test]
 fn paraboloids_and_hyperboloids() {
     let cup = PI * 18.0 * 4.5;
@@ -120,7 +122,7 @@ fn paraboloids_and_hyperboloids() {
     }
 }
 
-/// Turned conics of another modeller with holes, cups and dished ends, where they are at hand.
+/// Revolved conics of another modeller with holes, cups and dished ends, if the files are available.
 #[test]
 fn turned_conics_of_another_modeller() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/wrong");

@@ -1,4 +1,5 @@
-//! Bad input is refused with a message that names the file, the entity and what to do; nothing panics.
+//! Invalid input is refused with a message that names the file, the entity and what to do; nothing
+//! panics.
 
 mod writer;
 
@@ -21,7 +22,7 @@ fn read(text: &str) -> Result<Import, StepError> {
 }
 
 #[test]
-fn what_is_no_step_file() {
+fn other_files_are_refused() {
     for (bytes, says) in [
         (&b""[..], "empty"),
         (b" \n\t ", "empty"),
@@ -51,7 +52,7 @@ fn paths_that_cannot_be_read() {
 fn a_file_cut_anywhere_is_an_error() {
     let text = block().text();
     let end = text.find("END-ISO-10303-21;").unwrap() + "END-ISO-10303-21".len();
-    // Behind the end of the data only the end mark is missing, which is told.
+    // After the end of the data only the end mark is missing, which is reported.
     let data = text.rfind("ENDSEC").unwrap() + "ENDSEC".len();
     for cut in data..end {
         let import = read(&text[..cut]).unwrap();
@@ -62,7 +63,7 @@ fn a_file_cut_anywhere_is_an_error() {
         );
     }
     for cut in (1..data).step_by(7) {
-        let e = read(&text[..cut]).expect_err("half a file is no model");
+        let e = read(&text[..cut]).expect_err("half a file is accepted");
         let cut_off = matches!(e, StepError::Truncated { .. });
         let too_short = matches!(e, StepError::NotStep { .. }) && cut < 13;
         assert!(cut_off || too_short, "cut at {cut}: {e}");
@@ -70,8 +71,8 @@ fn a_file_cut_anywhere_is_an_error() {
 }
 
 #[test]
-fn entities_that_are_not_there() {
-    // Any line removed: refused with the id of the missing entity or of its user, or the line did not matter.
+fn missing_entities_are_named() {
+    // Each line is removed in turn: the error names the missing entity or its user.
     let text = block().text();
     let lines: Vec<&str> = text.lines().collect();
     let first = lines.iter().position(|l| l.starts_with("#1=")).unwrap();
@@ -86,7 +87,7 @@ fn entities_that_are_not_there() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once() {
+fn all_problems_are_reported_at_once() {
     // Two faces lose their surfaces, a third one an edge.
     let text = block().text();
     let planes: Vec<&str> =
@@ -102,7 +103,7 @@ fn everything_that_is_wrong_is_told_at_once() {
 }
 
 #[test]
-fn files_without_solids_say_what_they_hold() {
+fn errors_describe_files_without_solids() {
     let mut f = File::new();
     let faces = f.block([0., 0., 0.], [1., 2., 3.]);
     let shell = f.add(format!("OPEN_SHELL('',{})", writer::refs(&faces[1..])));
@@ -120,7 +121,7 @@ fn files_without_solids_say_what_they_hold() {
 
 /// Replaces the first occurrence after `from` in the line of the first entity of a type.
 fn with(text: &str, entity: &str, from: &str, to: &str) -> String {
-    let line = text.lines().find(|l| l.contains(entity)).expect("there is one");
+    let line = text.lines().find(|l| l.contains(entity)).expect("no such entity");
     text.replacen(line, &line.replacen(from, to, 1), 1)
 }
 
@@ -141,11 +142,11 @@ fn wrong_values_name_their_entity() {
         let bad = with(&text, entity, from, to);
         assert_ne!(bad, text, "{entity} {from}");
         let e = read(&bad).unwrap_err().to_string();
-        // An edge loop's error is about what it holds.
+        // The error concerns the element of the edge loop.
         let id = if entity == "EDGE_LOOP" { "#1 " } else { id_of(entity) };
         assert!(e.contains(id) && e.contains(says), "{entity} {from} → {to}: {e}");
     }
-    // A number too large for any computer.
+    // A number that overflows.
     let e = read(&with(&text, "CARTESIAN_POINT", "(0.0,", "(1.E400,")).unwrap_err().to_string();
     assert!(e.contains(id_of("CARTESIAN_POINT")) && e.contains("finite numbers"), "{e}");
     // A face without a surface.
@@ -157,7 +158,7 @@ fn wrong_values_name_their_entity() {
 }
 
 #[test]
-fn one_bad_solid_does_not_take_the_others_along() {
+fn one_bad_solid_does_not_affect_the_others() {
     let mut f = File::new();
     let good = f.block([0., 0., 0.], [1., 2., 3.]);
     let good = f.solid(&good);
@@ -175,7 +176,7 @@ fn one_bad_solid_does_not_take_the_others_along() {
 }
 
 #[test]
-fn open_shells_in_solids_are_told() {
+fn open_shells_in_solids_are_reported() {
     let mut f = File::new();
     let faces = f.block([0., 0., 0.], [1., 2., 3.]);
     let solid = f.solid(&faces[..5]);
@@ -200,10 +201,10 @@ fn geometry_defined_by_itself() {
     assert!(e.to_string().contains("defined by itself"), "{e}");
 }
 
-/// A few entities that describe more instances than there is memory, by usages and by mapped items, and
-/// chains of representations deeper than a stack.
+/// A few entities describe more instances than fit in memory, by usages and by mapped items, and chains
+/// of representations deeper than a stack.
 #[test]
-fn assemblies_without_measure() {
+fn assemblies_with_too_many_instances() {
     let mut f = block();
     let solid =
         f.text().lines().find(|l| l.contains("MANIFOLD")).unwrap().split('=').next().unwrap().to_owned();
@@ -251,17 +252,17 @@ fn assemblies_without_measure() {
 }
 
 #[test]
-fn what_follows_the_end_does_not_matter() {
+fn bytes_after_the_end_are_ignored() {
     let text = block().text();
     let trimmed = text.trim_end();
     for tail in ["\0\0\0", "\u{1a}", "\n-- \nregards"] {
         assert_eq!(read(&format!("{trimmed}{tail}")).unwrap().solids.len(), 1, "{tail:?}");
     }
-    assert_eq!(read(trimmed.trim_end_matches(';')).unwrap().solids.len(), 1, "no last semicolon");
+    assert_eq!(read(trimmed.trim_end_matches(';')).unwrap().solids.len(), 1, "without the last semicolon");
 }
 
 #[test]
-fn shapes_beside_the_solids_are_told() {
+fn shapes_beside_the_solids_are_reported() {
     let mut f = block();
     let faces = f.block([5., 0., 0.], [6., 2., 3.]);
     let shell = f.add(format!("OPEN_SHELL('',{})", writer::refs(&faces[1..])));
@@ -269,10 +270,10 @@ fn shapes_beside_the_solids_are_told() {
     let import = read(&f.text()).unwrap();
     assert_eq!(import.solids.len(), 1);
     let [p] = &import.problems[..] else { panic!("{:?}", import.problems) };
-    assert!(p.message.contains("also holds 1 surface model"), "{p}");
+    assert!(p.message.contains("also contains 1 surface model"), "{p}");
 }
 
-/// Bytes replaced, removed and doubled at random: any outcome but a panic.
+/// Bytes are replaced, removed and duplicated at random: any result but a panic is accepted.
 #[test]
 fn mutations_never_panic() {
     let mut rng = SmallRng::seed_from_u64(7);

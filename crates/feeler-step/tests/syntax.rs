@@ -1,5 +1,5 @@
-//! Files that are not quite as Part 21 wants them are read, with a remark; names are readable.
-//! The sections themselves: unit tests of the module.
+//! Tests of files that deviate from Part 21: they are read with a remark, and names are readable. The
+//! sections are tested by unit tests of the module.
 
 mod writer;
 
@@ -8,7 +8,7 @@ use flate2::{Compression, write::GzEncoder};
 use std::io::Write as _;
 use writer::{File, Length};
 
-/// A block with this name.
+/// File with a block of this name.
 fn block(name: &str) -> String {
     let mut f = File::new();
     let faces = f.block([0., 0., 0.], [1., 2., 3.]);
@@ -23,18 +23,18 @@ fn read(text: impl AsRef<[u8]>) -> Import {
     read_step_bytes("odd.step", text.as_ref()).expect("a readable file")
 }
 
-/// The solid and what was told about the file.
-fn told(text: impl AsRef<[u8]>) -> Vec<String> {
+/// Reads a file with one solid of six faces and returns the remarks.
+fn remarks(text: impl AsRef<[u8]>) -> Vec<String> {
     let import = read(text);
-    assert_eq!(import.solids.len(), 1, "the solid of the file");
-    assert_eq!(import.solids[0].faces.len(), 6, "whole");
+    assert_eq!(import.solids.len(), 1, "the number of solids");
+    assert_eq!(import.solids[0].faces.len(), 6, "the number of faces");
     import.problems.iter().map(ToString::to_string).collect()
 }
 
 #[test]
-fn headers_and_sections_are_put_right() {
+fn irregular_headers_and_sections_are_reported() {
     let good = block("a");
-    assert_eq!(told(&good), [""; 0], "nothing to say");
+    assert_eq!(remarks(&good), [""; 0], "a valid file");
     let name = "FILE_NAME('small','2024-01-01T00:00:00',(''),(''),'','','');\n";
     let last = good.rfind("\n#").unwrap() + 1;
     let (first, entity) = (&good[..last], good[last..].split_inclusive('\n').next().unwrap());
@@ -42,26 +42,26 @@ fn headers_and_sections_are_put_right() {
         (good.replace(name, ""), "no FILE_NAME"),
         (good.replace("FILE_SCHEMA(('AUTOMOTIVE_DESIGN'));", ""), "no FILE_SCHEMA"),
         (good.replace("(('AUTOMOTIVE_DESIGN'))", "('AUTOMOTIVE_DESIGN')"), "no FILE_SCHEMA that can be read"),
-        (good.replace("AUTOMOTIVE_DESIGN", "MY_OWN_DESIGN"), "'MY_OWN_DESIGN', which is none of"),
+        (good.replace("AUTOMOTIVE_DESIGN", "MY_OWN_DESIGN"), "'MY_OWN_DESIGN' is not AP203"),
         (good.replace("END-ISO-10303-21;", ""), "does not end with"),
         (format!("{first}ENDSEC;\n{entity}END-ISO-10303-21;\n"), "1 entities after the end of its data"),
         (format!("{first}ENDSEC;DATA;\n{entity}ENDSEC;END-ISO-10303-21;\n"), "2 DATA sections"),
     ] {
-        let told = told(&text);
-        assert!(told.iter().any(|t| t.contains(says)), "{says}: {told:?}");
+        let remarks = remarks(&text);
+        assert!(remarks.iter().any(|t| t.contains(says)), "{says}: {remarks:?}");
     }
 }
 
 #[test]
-fn comments_and_lower_case_say_nothing() {
+fn comments_and_lower_case_are_not_reported() {
     let good = block("a");
     let comments = good.replace('\n', "/* ; ' */\n").replace("=", "/*;*/=/*'*/").replace(',', ",/**/");
-    assert_eq!(told(format!("/* one */ {comments} /* the last; */")), [""; 0], "comments");
+    assert_eq!(remarks(format!("/* one */ {comments} /* the last; */")), [""; 0], "comments");
     let commented_end = format!("{good}/* END-ISO-10303-21; */");
-    assert_eq!(told(commented_end), [""; 0], "an end in a comment");
-    // All but the schema's name, which is none in lower case.
+    assert_eq!(remarks(commented_end), [""; 0], "an end in a comment");
+    // Only the name of the schema stays in upper case, so that this test depends on the syntax alone.
     let lower = good.to_lowercase().replace("automotive_design", "AUTOMOTIVE_DESIGN");
-    assert_eq!(told(lower), [""; 0], "lower case");
+    assert_eq!(remarks(lower), [""; 0], "lower case");
 }
 
 #[test]
@@ -94,7 +94,7 @@ fn packed_files_are_read() {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(block("a").as_bytes()).unwrap();
     let bytes = gzip.finish().unwrap();
-    assert_eq!(told(&bytes), [""; 0], "gzip");
+    assert_eq!(remarks(&bytes), [""; 0], "gzip");
     let e = read_step_bytes("cut.stpz", &bytes[..bytes.len() / 2]).unwrap_err();
     assert!(matches!(e, StepError::Packed { .. }) && e.to_string().starts_with("cut.stpz: "), "{e}");
 }

@@ -1,35 +1,36 @@
-//! Where a set of leaves is divided in two.
+//! Divides a set of leaves in two.
 //!
-//! A traversal of two hierarchies goes below a node when boxes come near and cones may face each other. The
-//! chance of the first grows with the surface of the box, the chance of the second with the solid angle of
-//! the cone, and what it costs with the number of leaves below: a division is the better the smaller the sum
-//! of these products.
+//! A traversal of two hierarchies descends below a node when boxes are near and cones can face each
+//! other. The probability of the first grows with the surface of the box, that of the second with the
+//! solid angle of the cone, and the cost grows with the number of leaves below. The division minimises
+//! the sum of these products over both parts.
 //!
 //! # Source
-//! BREP §2.4.4 divides at the median along the direction of largest spread. The surface-area cost is the
-//! usual one of ray tracing, evaluated in bins.
+//! BREP §2.4.4 divides at the median along the direction of largest spread. The surface-area cost is that
+//! of ray tracing, evaluated in bins.
 //!
 //! # Deviations
-//! Measured on the insertion scenarios, the cost with cones visits 9,000 pairs of nodes where the median
-//! visits 18,400 (s1), 21,700 where it visits 33,100 (s2); more bins change that by a few percent either way.
-//! Directions as a further key to sort by, or the leaves' principal axis beside the three of the coordinates,
-//! gain nothing; leaving the cones out of the cost loses a tenth.
+//! Measured on the insertion scenarios: the cost with cones visits 9,000 pairs of nodes where the median
+//! visits 18,400 (s1), and 21,700 where it visits 33,100 (s2). More bins change these numbers by a few
+//! percent in either direction. Sorting by directions as well, or along the principal axis of the leaves
+//! in addition to the coordinate axes, gains nothing; a cost without cones visits a tenth more.
 
 use feeler_geom::V3;
 
 use crate::bound::Leaf;
 
-/// Bins along each coordinate, at most; small sets get two a leaf.
+/// Maximum number of bins along each coordinate; small sets get two bins per leaf.
 const BINS: usize = 32;
 
-/// What a cone adds to the cost: the weight of a set with one direction only, relative to one with all.
+/// Weight of a set with a single direction in the cost. It is added to the solid angle of the cone, in
+/// hemispheres (0 to 2).
 const FLAT_WEIGHT: f64 = 1.0;
 
-/// The smaller part holds at least this share of the leaves, which bounds the depth of the tree and the time
-/// to build it; without the bound 1 % fewer nodes are visited.
+/// The smaller part contains at least one leaf in this many, which bounds the depth of the tree and the
+/// time to build it. Without the bound, 1 % fewer nodes are visited.
 const MIN_SHARE: usize = 8;
 
-/// What the division needs to know of a leaf.
+/// Centre and extent of a leaf, as the division uses them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Item {
     center: V3,
@@ -54,7 +55,7 @@ fn six(a: V3, b: V3) -> [f64; 6] {
     [a.x, a.y, a.z, b.x, b.y, b.z]
 }
 
-/// A box around leaves and one around their directions: two of three coordinates.
+/// Box around leaves (first three coordinates) and box around their directions (last three).
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     low: [f64; 6],
@@ -75,11 +76,13 @@ impl Extent {
         self.n += other.n;
     }
 
-    /// Expected work below; the number of leaves times chances up to a common factor.
+    /// Expected work below a node with this extent: number of leaves times probability of a visit, up to
+    /// a common factor.
     fn cost(&self) -> f64 {
         let e: [f64; 6] = std::array::from_fn(|k| self.high[k] - self.low[k]);
         let area = e[0] * e[1] + e[1] * e[2] + e[2] * e[0];
-        // Half the squared chord of half the spread is 1 - cos of the half-angle, the share of the sphere.
+        // An eighth of the squared diagonal of the directions approximates 1 - cos of the half-angle,
+        // which is proportional to the solid angle.
         let cap = (0.125 * (e[3] * e[3] + e[4] * e[4] + e[5] * e[5])).min(2.0);
         #[expect(clippy::cast_precision_loss, reason = "a count")]
         let n = self.n as f64;
@@ -87,7 +90,7 @@ impl Extent {
     }
 }
 
-/// What is filled again and again.
+/// Buffers reused between divisions.
 #[derive(Debug)]
 pub(super) struct Scratch {
     bins: [Extent; BINS],
@@ -101,8 +104,8 @@ impl Scratch {
     }
 }
 
-/// Puts one part of `order` before the other and returns the number of the first. At least two items; `halve`
-/// asks for halves of equal number.
+/// Reorders `order` so that one part precedes the other, and returns the number of items of the first
+/// part. There must be at least two items; with `halve` the parts have equal numbers.
 pub(super) fn divide(items: &[Item], order: &mut [u32], halve: bool, scratch: &mut Scratch) -> usize {
     let n = order.len();
     if n == 2 {
@@ -126,13 +129,14 @@ pub(super) fn divide(items: &[Item], order: &mut [u32], halve: bool, scratch: &m
     kept
 }
 
-/// Halves along the longest side: where all centres are in one place, or a few far away.
+/// Halves along the longest side. Used where all centres coincide, or where a few centres are far from
+/// the others.
 fn median(items: &[Item], order: &mut [u32]) -> usize {
     let mid = order.len().div_ceil(2);
     let [lo, hi] = centers(items, order);
     let axis = (hi - lo).imax();
     let key = |i: u32| items[i as usize].center[axis];
-    // Ties by index: the tree must not depend on the order of equals.
+    // Ties are broken by index: the tree must not depend on the order of equal keys.
     order.select_nth_unstable_by(mid, |&a, &b| key(a).total_cmp(&key(b)).then(a.cmp(&b)));
     mid
 }
@@ -149,7 +153,7 @@ fn centers(items: &[Item], order: &[u32]) -> [V3; 2] {
     [lo, hi]
 }
 
-/// A cut between two bins.
+/// Cut between two bins along one axis.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     axis: usize,
@@ -160,7 +164,11 @@ struct Cut {
 }
 
 impl Cut {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and BINS")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the value is between 0 and BINS"
+    )]
     fn bin(&self, item: &Item) -> usize {
         (((item.center[self.axis] - self.lo) * self.scale) as usize).min(self.bins - 1)
     }
@@ -169,7 +177,7 @@ impl Cut {
 fn best_cut(items: &[Item], order: &[u32], scratch: &mut Scratch) -> Option<Cut> {
     let [lo, hi] = centers(items, order);
     let n_bins = (2 * order.len()).min(BINS);
-    let least = (order.len() / MIN_SHARE).max(1);
+    let min_leaves = (order.len() / MIN_SHARE).max(1);
     let mut best: Option<(f64, Cut)> = None;
     for axis in 0..3 {
         #[expect(clippy::cast_precision_loss, reason = "32")]
@@ -201,13 +209,13 @@ fn best_cut(items: &[Item], order: &[u32], scratch: &mut Scratch) -> Option<Cut>
         }
         part = Extent::EMPTY;
         for at in 1..n_bins {
-            // After an empty bin the parts are those of the cut before.
+            // After an empty bin the parts equal those of the previous cut.
             if bins[at - 1].n == 0 {
                 continue;
             }
             part.join(&bins[at - 1]);
             let (cost_above, n_above) = above[at];
-            if part.n.min(n_above) < least {
+            if part.n.min(n_above) < min_leaves {
                 continue;
             }
             let cost = part.cost() + cost_above;

@@ -1,10 +1,10 @@
-//! The tree above the leaves.
+//! Builds the tree above the leaves.
 //!
 //! # Source
 //! BREP §2.4.4 (top-down).
 //!
 //! # Deviations
-//! Where to divide is decided by a cost instead of at the median ([`mod@divide`]).
+//! A cost decides where to divide, not the median ([`mod@divide`]).
 
 mod divide;
 
@@ -16,18 +16,21 @@ use crate::bound::Leaf;
 use crate::boxes::boxed;
 use divide::{Item, Scratch, divide};
 
-/// Cones of this many leaves are enclosed at once; above, the union of the children's is taken. A direct
-/// enclosure is tighter, a union costs the same at any height.
-const DIRECT: usize = 8;
+/// Maximum number of leaves whose directions are enclosed directly; above it the union of the cones of
+/// the children is used. A direct enclosure is tighter, but its cost grows with the number of leaves
+/// while that of a union does not.
+const MAX_DIRECT_LEAVES: usize = 8;
 
-/// A box is fitted around the corners of the boxes this many levels below it, at most.
-const LEVELS: u32 = 1;
+/// Number of levels below a node from which the points for its box are collected. At this depth the
+/// corners of boxes replace the points of leaves.
+const BOX_POINT_LEVELS: u32 = 1;
 
-/// Deeper than this, halves of equal number keep the tree's depth below what files may have: a cut leaves at
-/// least an eighth on each side, so that only millions of leaves in a very uneven model come here.
+/// Depth beyond which sets are halved by number, so that the tree stays below the maximum depth of a
+/// file. A cut leaves at least an eighth of the leaves on each side, so that only very uneven models with
+/// millions of leaves reach this depth.
 const FREE_DEPTH: u32 = 32;
 
-/// Areas in the order of the leaves, and nodes.
+/// Builds the tree: returns the areas in the order of the leaves, and the nodes.
 pub(crate) fn build(leaves: Vec<Leaf>, types: &dyn Fn(&Leaf) -> u16) -> (Vec<Area>, Vec<Node>) {
     let n = leaves.len();
     let mut builder = Builder {
@@ -77,7 +80,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Fills node `at` with the leaves `order[from..to]`. Recursion depth: that of the tree.
+    /// Fills node `at` with the leaves `order[from..to]`. The recursion depth is that of the tree.
     fn fill(&mut self, at: usize, from: usize, to: usize, depth: u32) {
         if to - from == 1 {
             let leaf = self.leaf(from);
@@ -97,8 +100,8 @@ impl Builder<'_> {
         self.fill(child + 1, mid, to, depth + 1);
         let mut points = std::mem::take(&mut self.points);
         points.clear();
-        self.gather(child, LEVELS, &mut points);
-        self.gather(child + 1, LEVELS, &mut points);
+        self.gather(child, BOX_POINT_LEVELS, &mut points);
+        self.gather(child + 1, BOX_POINT_LEVELS, &mut points);
         let (a, b) = (self.nodes[child], self.nodes[child + 1]);
         self.nodes[at] = Node {
             obb: boxed(&points, &[a.obb.axes, b.obb.axes]),
@@ -109,12 +112,12 @@ impl Builder<'_> {
         self.points = points;
     }
 
-    /// The leaf at a place in the order.
+    /// Leaf at an index of the order.
     fn leaf(&self, at: usize) -> &Leaf {
         &self.leaves[self.order[at] as usize]
     }
 
-    /// Points in whose hull the node's content lies.
+    /// Collects points whose convex hull contains the content of the node.
     fn gather(&self, node: usize, levels: u32, out: &mut Vec<P3>) {
         let n = &self.nodes[node];
         match (n.area(), n.children()) {
@@ -128,7 +131,7 @@ impl Builder<'_> {
     }
 
     fn cone(&mut self, from: usize, to: usize, union: &RevolutionCone) -> RevolutionCone {
-        if to - from > DIRECT || union.is_all() {
+        if to - from > MAX_DIRECT_LEAVES || union.is_all() {
             return *union;
         }
         let mut generators = std::mem::take(&mut self.generators);
@@ -136,7 +139,8 @@ impl Builder<'_> {
         let leaves = || (from..to).map(|k| self.leaf(k));
         leaves().for_each(|l| generators.extend_from_slice(&l.spread));
         let mut direct = RevolutionCone::around_units(&generators);
-        // Only a cone narrower than a half-space is convex and holds what its generators span.
+        // Only a cone narrower than a half-space is convex and contains the conical hull of its
+        // generators. A wider one must contain the cones of all leaves.
         if direct.half_angle > FRAC_PI_2 - 1e-6 {
             let reach = |c: &RevolutionCone| angle(&direct.axis, &c.axis) + c.half_angle;
             let half = leaves().fold(0.0, |m: f64, l| m.max(reach(&l.cone)));

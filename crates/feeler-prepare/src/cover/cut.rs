@@ -1,51 +1,53 @@
-//! Where a rectangle is cut in two, and boxes around what chords leave in it.
+//! Chooses where a rectangle is cut in two, and computes boxes around the chords in both halves.
 //!
-//! All places of one direction are weighed in one sweep: what lies wholly on one side of a place is on that
-//! side of all places beyond, so that each chord is looked at once and not once a place.
+//! All positions along one direction are evaluated in one sweep. A chord wholly on one side of a position
+//! is on the same side of all positions beyond, so that each chord is visited once and not once per
+//! position.
 
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, Rect};
 
 use super::Chord;
 
-/// Corners tried as places of a cut, for each direction.
-const CANDIDATES: usize = 12;
+/// Maximum number of corners tried as positions of a cut, per direction.
+const MAX_CORNERS: usize = 12;
 
-/// Places weighed in one direction: those at corners and the middle.
-const PLACES: usize = CANDIDATES + 1;
+/// Maximum number of positions evaluated per direction: corners and the middle.
+const MAX_POSITIONS: usize = MAX_CORNERS + 1;
 
-/// The two halves of the cut of `r` after which the shrunk halves are smallest; of the longer side when none
-/// gains. `clips` are the parts in `r` of the `chords` near it, `aspect` is the width of the unit square over
-/// its height, and `inside` tells whether a point is in the domain.
+/// Returns the two halves of the cut of `r` whose shrunk halves are smallest, or cuts the longer side if
+/// no cut gains. `clips` are the `chords` near `r` clipped to it, `aspect` is the width of the unit
+/// square over its height in space, and `inside` decides whether a point is in the domain.
 pub(super) fn best_cut(
     r: &Rect,
     chords: &[Chord],
     clips: &[Chord],
     aspect: f64,
-    places: &mut Vec<f64>,
+    positions: &mut Vec<f64>,
     inside: impl Fn(P2) -> bool,
 ) -> (Rect, Rect) {
-    let known = corners(r).map(&inside);
+    let corners_inside = corners(r).map(&inside);
     let mut best: Option<(Rect, Rect)> = None;
     let mut best_score = size(r) * (1.0 - 1e-6);
     for axis in 0..2 {
         let (lo, len) = if axis == 0 { (r.u0, r.u1 - r.u0) } else { (r.v0, r.v1 - r.v0) };
-        find_places(axis, (lo, len), chords, places);
-        let n = places.len();
-        let corner = |k: usize| places[if n <= CANDIDATES { k } else { (2 * k + 1) * n / (2 * CANDIDATES) }];
+        find_positions(axis, (lo, len), chords, positions);
+        let n = positions.len();
+        let corner =
+            |k: usize| positions[if n <= MAX_CORNERS { k } else { (2 * k + 1) * n / (2 * MAX_CORNERS) }];
         let middle = lo + 0.5 * len;
-        let mut at: ArrayVec<f64, PLACES> = (0..n.min(CANDIDATES)).map(corner).collect();
+        let mut at: ArrayVec<f64, MAX_POSITIONS> = (0..n.min(MAX_CORNERS)).map(corner).collect();
         let m = at.partition_point(|x| *x < middle);
         at.insert(m, middle);
         let sides = Sides::new(axis, &at, clips);
-        // The middle last: among equals a corner is the better place.
+        // The middle comes last: among equal positions a corner is preferred.
         let order = (0..at.len()).filter(|k| *k != m).chain([m]);
         for k in order {
             let (a, b) = halves(r, axis, at[k]);
-            // Among equal gains the more even cut.
+            // Among equal gains the more even cut is preferred.
             let uneven = 1e-3 * size(r) * ((at[k] - lo) / len - 0.5).abs();
-            let score = |ends: [bool; 2]| sides.shrunk(k, (&a, &b), known, ends) + uneven;
-            // What is inside can only add to it.
+            let score = |ends: [bool; 2]| sides.shrunk(k, (&a, &b), corners_inside, ends) + uneven;
+            // Ends of the cut that are inside can only increase the score.
             if score([false; 2]) >= best_score {
                 continue;
             }
@@ -66,16 +68,16 @@ pub(super) fn best_cut(
     })
 }
 
-/// Places just beside corners of the boundary, increasing: a side of the boundary that lies on the cut
-/// belongs to one half only.
-fn find_places(axis: usize, (lo, len): (f64, f64), chords: &[Chord], places: &mut Vec<f64>) {
-    places.clear();
+/// Finds positions just beside corners of the boundary, in increasing order, so that a side of the
+/// boundary along the cut belongs to one half only.
+fn find_positions(axis: usize, (lo, len): (f64, f64), chords: &[Chord], positions: &mut Vec<f64>) {
+    positions.clear();
     for c in chords.iter().filter(|c| c.corner) {
         let beside = [c.to[axis] - 4.0 * c.error, c.to[axis] + 4.0 * c.error];
-        places.extend(beside.into_iter().filter(|x| lo + 0.02 * len < *x && *x < lo + 0.98 * len));
+        positions.extend(beside.into_iter().filter(|x| lo + 0.02 * len < *x && *x < lo + 0.98 * len));
     }
-    places.sort_unstable_by(f64::total_cmp);
-    places.dedup_by(|a, b| *a - *b < 1e-12 * len);
+    positions.sort_unstable_by(f64::total_cmp);
+    positions.dedup_by(|a, b| *a - *b < 1e-12 * len);
 }
 
 fn halves(r: &Rect, axis: usize, at: f64) -> (Rect, Rect) {
@@ -86,21 +88,21 @@ fn halves(r: &Rect, axis: usize, at: f64) -> (Rect, Rect) {
     }
 }
 
-/// Boxes around the chords on both sides of each place.
+/// Boxes around the chords on both sides of each position.
 struct Sides {
     axis: usize,
-    low: [Hull; PLACES],
-    high: [Hull; PLACES],
+    low: [Hull; MAX_POSITIONS],
+    high: [Hull; MAX_POSITIONS],
 }
 
 impl Sides {
-    /// `at` ascends and is not empty.
+    /// The positions `at` ascend and are not empty.
     fn new(axis: usize, at: &[f64], clips: &[Chord]) -> Self {
         let n = at.len();
-        // What ends before a place is below all later ones, what begins after it above all earlier ones; what
-        // crosses it is cut there.
-        let (mut low, mut high) = ([Hull::EMPTY; PLACES], [Hull::EMPTY; PLACES]);
-        let (mut low_cut, mut high_cut) = ([Hull::EMPTY; PLACES], [Hull::EMPTY; PLACES]);
+        // A chord that ends before a position is below all later ones, and a chord that begins after it
+        // is above all earlier ones. A chord that crosses a position is cut there.
+        let (mut low, mut high) = ([Hull::EMPTY; MAX_POSITIONS], [Hull::EMPTY; MAX_POSITIONS]);
+        let (mut low_cut, mut high_cut) = ([Hull::EMPTY; MAX_POSITIONS], [Hull::EMPTY; MAX_POSITIONS]);
         for c in clips {
             let e = c.error;
             let (first, last) = if c.from[axis] <= c.to[axis] { (c.from, c.to) } else { (c.to, c.from) };
@@ -140,10 +142,10 @@ impl Sides {
         Self { axis, low, high }
     }
 
-    /// Size of the two halves at place `k` together after both have been shrunk. `known` tells which corners
-    /// of the whole are inside, `ends` which ends of the cut.
-    fn shrunk(&self, k: usize, (a, b): (&Rect, &Rect), known: [bool; 4], [p, q]: [bool; 2]) -> f64 {
-        let [k00, k10, k01, k11] = known;
+    /// Sum of the areas of the two halves at position `k` after both have been shrunk. `corners_inside`
+    /// states which corners of the whole rectangle are inside, `[p, q]` which ends of the cut.
+    fn shrunk(&self, k: usize, (a, b): (&Rect, &Rect), corners_inside: [bool; 4], [p, q]: [bool; 2]) -> f64 {
+        let [k00, k10, k01, k11] = corners_inside;
         let (of_low, of_high) = if self.axis == 0 {
             ([k00, p, k01, q], [p, k10, q, k11])
         } else {
@@ -154,7 +156,7 @@ impl Sides {
     }
 }
 
-/// The corners of a rectangle, in the order that all lists of them have.
+/// Corners of a rectangle, in the order that all arrays of corners use.
 pub(super) fn corners(r: &Rect) -> [P2; 4] {
     [P2::new(r.u0, r.v0), P2::new(r.u1, r.v0), P2::new(r.u0, r.v1), P2::new(r.u1, r.v1)]
 }
@@ -163,7 +165,7 @@ pub(super) fn size(r: &Rect) -> f64 {
     (r.u1 - r.u0) * (r.v1 - r.v0)
 }
 
-/// A growing box.
+/// Growing bounding box.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hull {
     lo: P2,
@@ -174,7 +176,7 @@ impl Hull {
     pub(super) const EMPTY: Self =
         Self { lo: P2::new(f64::INFINITY, f64::INFINITY), hi: P2::new(f64::NEG_INFINITY, f64::NEG_INFINITY) };
 
-    /// Grows around everything within `e` of `p`.
+    /// Enlarges the box to contain all points within `e` of `p`.
     pub(super) fn add(&mut self, p: P2, e: f64) {
         for k in 0..2 {
             self.lo[k] = if p[k] - e < self.lo[k] { p[k] - e } else { self.lo[k] };
@@ -190,13 +192,13 @@ impl Hull {
         self
     }
 
-    /// Whether a point is in the box.
-    pub(super) fn holds(&self, p: &P2) -> bool {
+    /// Returns whether the box contains a point.
+    pub(super) fn contains(&self, p: &P2) -> bool {
         self.lo.x <= p.x && p.x <= self.hi.x && self.lo.y <= p.y && p.y <= self.hi.y
     }
 
-    /// The box around the boundary's part in `r` (this hull) and the corners of `r` that are inside; all of
-    /// `r` where there is no boundary.
+    /// Returns the box around the boundary in `r` (this hull) and the corners of `r` that are inside.
+    /// Returns `r` itself if it contains no boundary but is inside.
     pub(super) fn closed(mut self, r: &Rect, inside: [bool; 4]) -> Option<Rect> {
         let any = self.lo.x <= self.hi.x;
         for (p, inside) in corners(r).into_iter().zip(inside) {
@@ -223,8 +225,8 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    /// The parts of chords below and above a place, one place at a time.
-    fn one_place(axis: usize, at: f64, clips: &[Chord]) -> [Hull; 2] {
+    /// Boxes around the parts of chords below and above one position.
+    fn at_one_position(axis: usize, at: f64, clips: &[Chord]) -> [Hull; 2] {
         let [mut low, mut high] = [Hull::EMPTY; 2];
         for c in clips {
             let (first, last) = if c.from[axis] <= c.to[axis] { (c.from, c.to) } else { (c.to, c.from) };
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn one_sweep_gives_what_each_place_gives() {
+    fn the_sweep_agrees_with_single_positions() {
         let mut rng = SmallRng::seed_from_u64(3);
         for _ in 0..300 {
             let clips: Vec<Chord> = (0..rng.random_range(0..12))
@@ -254,14 +256,14 @@ mod tests {
                 })
                 .collect();
             let mut at: Vec<f64> =
-                (0..rng.random_range(1..=PLACES)).map(|_| rng.random_range(0.0..1.0)).collect();
-            // Ends of chords on places, too.
+                (0..rng.random_range(1..=MAX_POSITIONS)).map(|_| rng.random_range(0.0..1.0)).collect();
+            // Some ends of chords are exactly on a position.
             at[0] = 0.5;
             at.sort_by(f64::total_cmp);
             for axis in 0..2 {
                 let sides = Sides::new(axis, &at, &clips);
                 for (k, x) in at.iter().enumerate() {
-                    let expected = one_place(axis, *x, &clips);
+                    let expected = at_one_position(axis, *x, &clips);
                     let found = [sides.low[k], sides.high[k]];
                     assert!(
                         found.iter().zip(&expected).all(|(a, b)| a.lo == b.lo && a.hi == b.hi),

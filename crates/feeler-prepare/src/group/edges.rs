@@ -1,4 +1,4 @@
-//! Supermaximal edges.
+//! Groups edges into supermaximal edges.
 
 use feeler_brep::{EdgeInfo, EdgeStatus, Solid};
 use feeler_geom::Curve;
@@ -9,10 +9,12 @@ use crate::cluster::clusters;
 use crate::coincide::{TMap, curve_key, curve_map, key_tolerance};
 use feeler_geom::count::index;
 
-/// A smooth edge's faces leave a gap of this many radians between their normals at most, unless its own
-/// measured deviation, seen over the size of the solid, is larger: the footpoint of a contact whose normal
-/// falls into the gap is then within the deviation of a footpoint that one of the faces accepts.
-const SMOOTH_GAP: f64 = 1e-9;
+/// Maximum gap (rad) between the normals of the faces of a smooth edge that carries quasi-LMDs only. A
+/// larger gap is also accepted within the measured deviation of the edge, relative to the size of the
+/// solid: the footpoint of a contact whose normal falls into the gap is then within the deviation of a
+/// footpoint that one of the faces accepts. With a larger value minima can fall into the gap; with a
+/// smaller one more edges are solved.
+const MAX_SMOOTH_GAP: f64 = 1e-9;
 
 /// Role of a source edge.
 fn role(edge: &EdgeInfo, size: f64) -> Role {
@@ -21,13 +23,17 @@ fn role(edge: &EdgeInfo, size: f64) -> Role {
         EdgeStatus::Concave | EdgeStatus::Seam => Role::None,
         EdgeStatus::Smooth => {
             let gap = edge.dihedral.1;
-            if gap * size <= edge_deviation(edge).max(SMOOTH_GAP * size) { Role::Quasi } else { Role::Strict }
+            if gap * size <= edge_deviation(edge).max(MAX_SMOOTH_GAP * size) {
+                Role::Quasi
+            } else {
+                Role::Strict
+            }
         }
     }
 }
 
-/// The two sides on supermaximal faces, the one on the left first. A side that is missing is the other one
-/// again.
+/// Sides of an edge on supermaximal faces, the one on the left first. A missing side is replaced by the
+/// other one.
 fn sides(edge: &EdgeInfo, face_of: &[u32]) -> Option<[(u32, bool); 2]> {
     let side = |k: usize| edge.sides.get(k).map(|s| (face_of[s.face as usize], s.forward));
     let first = side(0)?;
@@ -35,13 +41,13 @@ fn sides(edge: &EdgeInfo, face_of: &[u32]) -> Option<[(u32, bool); 2]> {
     Some(if second.1 && !first.1 { [second, first] } else { [first, second] })
 }
 
-/// The sides as seen when the curve is walked the other way.
+/// Sides as seen when the curve is traversed in the opposite direction.
 fn turned([a, b]: [(u32, bool); 2]) -> [(u32, bool); 2] {
     let (a, b) = ((a.0, !a.1), (b.0, !b.1));
     if b.1 && !a.1 { [b, a] } else { [a, b] }
 }
 
-/// Groups all edges but seams. Spans are not joined yet.
+/// Groups all edges except seams. Spans are not joined yet.
 pub(super) fn group_edges(solid: &Solid, face_of: &[u32], seam: &[bool], scale: &Scale) -> Vec<EdgeGroup> {
     let live: Vec<u32> = (0..index(solid.edges.len())).filter(|&e| !seam[e as usize]).collect();
     let keys: Vec<[f64; 15]> = live
@@ -107,7 +113,8 @@ pub(super) fn group_edges(solid: &Solid, face_of: &[u32], seam: &[bool], scale: 
     groups
 }
 
-/// Joins spans at vertices where nothing else ends; such vertices are returned as `true`.
+/// Joins spans at vertices where no other edge ends, and returns a flag per vertex: `true` if spans were
+/// joined there.
 pub(super) fn join_spans(
     solid: &Solid,
     groups: &mut [EdgeGroup],
@@ -116,7 +123,7 @@ pub(super) fn join_spans(
     scale: &Scale,
 ) -> Vec<bool> {
     let mut joined = vec![false; solid.shell.vertices.len()];
-    // For every span of every group the span that follows it.
+    // Successor of every span of every group, if it has one.
     let mut next: Vec<Vec<Option<usize>>> = groups.iter().map(|g| vec![None; g.spans.len()]).collect();
     for (v, joined) in joined.iter_mut().enumerate() {
         let [a, b] = ends.at(v) else { continue };
@@ -128,7 +135,7 @@ pub(super) fn join_spans(
         let group_ref = &groups[*group];
         let around = &solid.vertices[v].faces;
         let between = around.iter().all(|f| group_ref.sides.iter().any(|s| s.0 == face_of[*f as usize]));
-        if between && meets(group_ref, *from, *to, scale) {
+        if between && is_followed_by(group_ref, *from, *to, scale) {
             next[*group][*from] = Some(*to);
             *joined = true;
         }
@@ -139,8 +146,8 @@ pub(super) fn join_spans(
     joined
 }
 
-/// Whether the end of one span is the start of another one (or of itself) on the same curve.
-fn meets(group: &EdgeGroup, from: usize, to: usize, scale: &Scale) -> bool {
+/// Returns whether span `from` ends where span `to` (possibly the same one) starts on the same curve.
+fn is_followed_by(group: &EdgeGroup, from: usize, to: usize, scale: &Scale) -> bool {
     let (a, b) = (&group.spans[from], &group.spans[to]);
     if from == to && group.curve.period().is_none() {
         return false;
@@ -151,11 +158,12 @@ fn meets(group: &EdgeGroup, from: usize, to: usize, scale: &Scale) -> bool {
     }
     let gap = (b.t0 - a.t1).abs();
     let gap = group.curve.period().map_or(gap, |p| (gap - (gap / p).round() * p).abs());
-    // Equal points of a curve that crosses itself are not the same place.
+    // The parameters must agree as well, because a curve that crosses itself has equal points at
+    // different parameters.
     gap <= 0.25 * (a.t1 - a.t0).abs().max((b.t1 - b.t0).abs())
 }
 
-/// Replaces chains of spans by one span each.
+/// Replaces each chain of spans by one span.
 fn chain(group: &mut EdgeGroup, next: &[Option<usize>]) {
     let period = group.curve.period();
     let n = group.spans.len();
@@ -165,7 +173,7 @@ fn chain(group: &mut EdgeGroup, next: &[Option<usize>]) {
     }
     let mut used = vec![false; n];
     let mut out = Vec::new();
-    // Chains with a start first; what is left are rings.
+    // Chains with a start come first; the spans that are left form rings.
     let starts = (0..n).filter(|&k| !has_previous[k]).chain((0..n).filter(|&k| has_previous[k]));
     for start in starts.collect::<Vec<_>>() {
         if used[start] {
@@ -205,7 +213,7 @@ fn chain(group: &mut EdgeGroup, next: &[Option<usize>]) {
     group.spans = out;
 }
 
-/// Number of cycles of a permutation (spans that all have a successor).
+/// Number of cycles of a permutation; `usize::MAX` if a span has no successor.
 fn n_rings(next: &[Option<usize>]) -> usize {
     let mut used = vec![false; next.len()];
     let mut rings = 0;

@@ -1,4 +1,4 @@
-//! Supermaximal faces.
+//! Groups faces into supermaximal faces.
 
 use feeler_brep::Solid;
 use feeler_geom::trim::{TrimDomain, TrimPiece, on_inner_sheet};
@@ -9,13 +9,13 @@ use super::{FaceGroup, Scale, consistent_cells, sphere};
 use crate::cluster::clusters;
 use crate::coincide::{SurfaceMap, key_tolerance, surface_key, surface_map};
 
-/// A face re-expressed on the reference surface.
+/// Face whose boundary is expressed in the parameters of the reference surface.
 struct Member<'a> {
     face: u32,
     pieces: Cow<'a, [TrimPiece]>,
 }
 
-/// Supermaximal faces and, for each source face, the index of its own.
+/// Returns the supermaximal faces and, for each source face, the index of its supermaximal face.
 pub(super) fn group_faces(solid: &Solid, scale: &Scale) -> (Vec<FaceGroup>, Vec<u32>) {
     let keys: Vec<[f64; 12]> =
         solid.shell.faces.iter().map(|f| surface_key(&f.surface, f.orientation, &scale.center)).collect();
@@ -23,7 +23,7 @@ pub(super) fn group_faces(solid: &Solid, scale: &Scale) -> (Vec<FaceGroup>, Vec<
     for class in clusters(&keys, &key_tolerance(scale.size, scale.tol)) {
         let first = groups.len();
         for &face in &class {
-            // A class has more than one reference only in a chain of nearly equal surfaces.
+            // A class has more than one reference only if it is a chain of nearly equal surfaces.
             let found = (first..groups.len()).find_map(|g| {
                 let pieces = on_reference(solid, face, groups[g][0].face, scale.tol)?;
                 Some((g, pieces))
@@ -54,12 +54,13 @@ pub(super) fn group_faces(solid: &Solid, scale: &Scale) -> (Vec<FaceGroup>, Vec<
     (built, face_of)
 }
 
-/// Boundary of a face in the parameters of another one's surface; `None` when they do not belong together.
+/// Boundary of a face in the parameters of the surface of the reference face; `None` if the two cannot be
+/// merged.
 fn on_reference(solid: &Solid, face: u32, reference: u32, tol: f64) -> Option<Vec<TrimPiece>> {
     let (a, b) = (&solid.shell.faces[face as usize], &solid.shell.faces[reference as usize]);
     let domain = &solid.faces[face as usize].domain;
     let reference_domain = &solid.faces[reference as usize].domain;
-    // A face without a boundary is its whole surface: nothing can be beside it.
+    // A face without a boundary is its whole surface, so that no other face can be part of it.
     if domain.pieces.is_empty() || reference_domain.pieces.is_empty() {
         return None;
     }
@@ -82,23 +83,25 @@ fn on_reference(solid: &Solid, face: u32, reference: u32, tol: f64) -> Option<Ve
     Some(pieces)
 }
 
-/// The whole turns by which boundaries must be shifted along v to be on the reference face's sheet of a
-/// spindle torus, whose parameters are a circle and yet without a period: 0 on all other surfaces.
+/// Shift along v, by whole turns, that moves boundaries to the sheet of a spindle torus on which the
+/// reference face lies. The parameters of such a sheet lie on a circle but have no period. 0 for all
+/// other surfaces.
 fn onto_sheet(surface: &Surface, reference: &TrimDomain, pieces: &[TrimPiece]) -> f64 {
     let Some(turn) = surface.v_period().filter(|_| reference.v_period.is_none()) else { return 0.0 };
     let (lo, hi) = pieces
         .iter()
         .map(TrimPiece::bounds)
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), r| (lo.min(r.v0), hi.max(r.v1)));
-    // A sheet is shorter than a turn: the middles of two parts of it are nearer than in any other turn.
+    // A sheet is shorter than a turn, so that the centres of two parts of it are closer than in any other
+    // turn.
     let off = 0.5 * (reference.rect.v0 + reference.rect.v1 - lo - hi);
     if off.is_finite() { turn * (off / turn).round() } else { 0.0 }
 }
 
-/// Whether equal surfaces have the material on the same side.
+/// Returns whether equal surfaces have the material on the same side.
 fn same_side(a: &Surface, a_outward: bool, b: &Surface, b_outward: bool) -> bool {
     match (a, b) {
-        // The only natural normal that depends on the frame.
+        // The natural normal of a plane is the only one that depends on the frame.
         (Surface::Plane { frame: f }, Surface::Plane { frame: g }) => {
             (f.z.dot(&g.z) > 0.0) == (a_outward == b_outward)
         }
@@ -117,7 +120,7 @@ fn single(solid: &Solid, face: u32) -> FaceGroup {
     }
 }
 
-/// The supermaximal face of a group, `None` when the boundaries do not fit together.
+/// Merges a group into a supermaximal face; `None` if the boundaries do not fit together.
 fn merged(solid: &Solid, group: &[Member<'_>]) -> Option<FaceGroup> {
     let reference = group[0].face;
     if group.len() == 1 {
@@ -150,8 +153,8 @@ fn merged(solid: &Solid, group: &[Member<'_>]) -> Option<FaceGroup> {
     })
 }
 
-/// A domain on the reference face's surface that starts at the same seams as the reference face's own, and
-/// has its limits and periods: the two sheets of a spindle torus have rectangles of their own.
+/// Domain on the surface of the reference face, with the same seams, limits and periods as its own
+/// domain. The two sheets of a spindle torus have different rectangles.
 fn domain_like(solid: &Solid, reference: u32, pieces: &[TrimPiece]) -> TrimDomain {
     let own = &solid.faces[reference as usize].domain;
     let origin = P2::new(own.rect.u0, own.rect.v0);

@@ -1,17 +1,18 @@
-//! Boundaries of spherical faces in the parameters of a sphere with another axis.
+//! Refits boundaries of spherical faces in the parameters of a sphere with another axis.
 //!
 //! # Source
-//! MATH §5: Table 2.3 has no isometry for spheres whose axes differ; the curves are fitted anew.
+//! MATH §5: Table 2.3 has no isometry for spheres whose axes differ, so that the curves are refitted.
 
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P2, Surface, V2, math};
 use std::f64::consts::TAU;
 
-/// Halvings of a piece at most: a cubic Hermite piece gains a factor of 16 a halving.
+/// Maximum number of halvings of a piece. Each halving reduces the error of a cubic Hermite piece by a
+/// factor of 16.
 const MAX_DEPTH: u32 = 12;
 
-/// Pieces on `from`, expressed on the equal sphere `to` within `tol` (mm). `None` when one comes so close to
-/// a pole of `to` that its longitude has no limit.
+/// Expresses the pieces on `from` on the equal sphere `to` within `tol` (mm). Returns `None` if a piece
+/// is so close to a pole of `to` that its longitude has no limit.
 pub(super) fn refit(from: &Surface, to: &Surface, pieces: &[TrimPiece], tol: f64) -> Option<Vec<TrimPiece>> {
     let mut out = Vec::new();
     for piece in pieces {
@@ -28,7 +29,7 @@ struct Path<'a> {
     piece: &'a TrimPiece,
 }
 
-/// Parameters on the new sphere with their derivative by the piece's parameter.
+/// Parameters on the new sphere and their derivative with respect to the parameter of the piece.
 type Hermite = (P2, V2);
 
 impl Path<'_> {
@@ -56,7 +57,8 @@ impl Path<'_> {
     ) -> Option<()> {
         let h = b.0 - a.0;
         let mut end = b.1;
-        // The longitude is followed from the start; a span that could turn by half is halved first.
+        // The longitude is unwrapped from the start. A span that could turn by half a turn is halved
+        // first.
         end.0.x = math::unwrap_near(end.0.x, a.1.0.x, TAU);
         let turns = (end.0.x - a.1.0.x).abs().max((a.1.1.x * h).abs()).max((end.1.x * h).abs());
         let image = TrimPiece {
@@ -76,7 +78,8 @@ impl Path<'_> {
         let mid = a.0 + 0.5 * h;
         let m = self.at(mid, Some(a.1.0.x))?;
         self.fit(a, (mid, m), tol, depth, out)?;
-        // Continue from where the first half ended, so that the pieces join without a jump of a turn.
+        // The second half starts where the first one ended, so that the pieces join without a jump by a
+        // turn.
         let joint = out.last()?.control[3];
         self.fit((mid, (joint, m.1)), (b.0, end), tol, depth, out)
     }

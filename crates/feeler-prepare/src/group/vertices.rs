@@ -1,4 +1,4 @@
-//! Vertices that remain features.
+//! Selects the vertices that remain features.
 
 use feeler_brep::{Solid, VertexPolar};
 use feeler_geom::{P3, Surface};
@@ -7,7 +7,7 @@ use super::{EdgeGroup, FaceGroup, Role, VertexPick, edge_deviation};
 use crate::polar;
 use feeler_geom::count::index;
 
-/// An end of a span of an edge that is not a seam.
+/// End of a span of an edge that is not a seam.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EdgeEnd {
     pub(super) group: usize,
@@ -15,7 +15,7 @@ pub(super) struct EdgeEnd {
     pub(super) at_end: bool,
 }
 
-/// Edge ends by vertex.
+/// Ends of edges by vertex.
 #[derive(Debug)]
 pub(super) struct Ends {
     by_vertex: Vec<Vec<EdgeEnd>>,
@@ -27,7 +27,7 @@ impl Ends {
     }
 }
 
-/// Collects the ends of all spans (before they are joined).
+/// Collects the ends of all spans before they are joined.
 pub(super) fn edge_ends(solid: &Solid, groups: &[EdgeGroup]) -> Ends {
     let mut by_vertex = vec![Vec::new(); solid.shell.vertices.len()];
     for (group, g) in groups.iter().enumerate() {
@@ -39,7 +39,7 @@ pub(super) fn edge_ends(solid: &Solid, groups: &[EdgeGroup]) -> Ends {
     Ends { by_vertex }
 }
 
-/// Vertices that can carry an LMD or a quasi-LMD.
+/// Returns the vertices that can carry an LMD or a quasi-LMD.
 pub(super) fn pick_vertices(
     solid: &Solid,
     faces: &[FaceGroup],
@@ -66,7 +66,8 @@ pub(super) fn pick_vertices(
     out
 }
 
-/// Whether the vertex is an ordinary point of one supermaximal face, all edges around it being seams.
+/// Returns whether the vertex is an ordinary point of one supermaximal face because all edges around it
+/// are seams.
 fn is_inside_face(
     faces: &[FaceGroup],
     face_of: &[u32],
@@ -77,12 +78,13 @@ fn is_inside_face(
     let Some(first) = around.first().filter(|_| ends.is_empty()) else { return false };
     let face = face_of[*first as usize];
     around.iter().all(|f| face_of[*f as usize] == face)
-        // A single source face can be singular or closed with a kink there; the import knows.
+        // A single source face can be singular, or closed with a kink there; its vertices are kept as
+        // imported.
         && faces[face as usize].members.len() > 1
         && is_regular(&faces[face as usize].surface, point)
 }
 
-/// Whether a canonical surface has a tangent plane at its point `p`.
+/// Returns whether a canonical surface has a tangent plane at its point `p`.
 fn is_regular(surface: &Surface, p: &P3) -> bool {
     match surface {
         Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Sphere { .. } => true,
@@ -92,7 +94,7 @@ fn is_regular(surface: &Surface, p: &P3) -> bool {
     }
 }
 
-/// Distance within which the vertex and its edges agree.
+/// Maximum distance (mm) between the vertex and its edges, including the deviations of the edges.
 fn deviation(solid: &Solid, v: usize, around: &[u32]) -> f64 {
     let point = &solid.shell.vertices[v];
     around.iter().fold(0.0, |worst: f64, &e| {

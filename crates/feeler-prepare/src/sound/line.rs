@@ -1,8 +1,8 @@
-//! Where a line passes through the boundary.
+//! Finds the crossings of a line and the boundary of a solid.
 //!
-//! Closed forms on canonical surfaces; free-form areas are halved until the line is nowhere near tangent to
-//! them, which leaves one crossing at most, and solved by Newton's steps. A line that comes near anything
-//! doubtful (a trim, a tangency) is given up.
+//! Canonical surfaces use closed forms. Free-form areas are halved until the line is far from tangent to
+//! them, which leaves at most one crossing, which Newton's method finds. A line that comes near anything
+//! ambiguous (a trim, a tangency) is given up.
 
 use arrayvec::ArrayVec;
 use feeler_geom::frame::complete_basis;
@@ -12,19 +12,21 @@ use feeler_geom::{Aabb, Frame, Obb, P2, P3, Rect, RevolutionCone, Surface, V3, m
 use feeler_hierarchy::{Face, FaceId, Feature, FeatureType, Hierarchy, NodeId};
 use nalgebra::{Matrix2, Vector2};
 
-/// Sine of the angle between line and surface below which a crossing counts as a tangency.
-const TANGENT: f64 = 1e-4;
+/// Sine of the angle between line and surface below which a crossing counts as a tangency. With a larger
+/// value more lines are needed for valid solids; with a smaller one crossings can be miscounted.
+const MIN_CROSSING_SINE: f64 = 1e-4;
 
-/// Sine of the angle that a line keeps from all tangent planes of an area that is solved.
-const GRAPH: f64 = 1e-2;
+/// Minimum sine of the angle between the line and all tangent planes of an area that is solved. A larger
+/// value causes more halvings; with a smaller one Newton's method can diverge.
+const MIN_GRAPH_SINE: f64 = 1e-2;
 
-/// Parts of free-form areas that are looked at for one line.
+/// Maximum number of parts of free-form areas that are visited for one line.
 const MAX_PARTS: u32 = 200;
 
-/// Halvings of the rectangle of a free-form area.
+/// Maximum number of halvings of the rectangle of a free-form area.
 const MAX_HALVINGS: u32 = 24;
 
-/// A line.
+/// Infinite line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     pub(super) origin: P3,
@@ -32,20 +34,20 @@ pub(super) struct Line {
     pub(super) dir: V3,
 }
 
-/// Where it passes through the boundary.
+/// Crossing of a line and the boundary.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
     pub(super) t: f64,
-    /// 1 into the solid, −1 out of it.
+    /// 1 if the line enters the solid, −1 if it leaves it.
     pub(super) step: i32,
     pub(super) face: FaceId,
     uv: P2,
 }
 
-/// A solid that lines pass through.
+/// Solid whose boundary is intersected with lines.
 pub(super) struct Target<'a> {
     pub(super) h: &'a Hierarchy,
-    /// Largest deviation of a trim, for each face (mm).
+    /// Maximum deviation of a trim, per face (mm).
     deviation: Vec<f64>,
     tol: f64,
 }
@@ -56,14 +58,14 @@ impl<'a> Target<'a> {
         Self { h, deviation: h.faces.iter().map(of_face).collect(), tol }
     }
 
-    /// All crossings in the order in which the line meets them; `None` when one is doubtful.
+    /// Returns all crossings in order along the line, or `None` if one of them is ambiguous.
     pub(super) fn crossings(&self, line: &Line) -> Option<Vec<Crossing>> {
         let slack = self.tol + self.h.info.max_trim_deviation;
         let (mut stack, mut canonical, mut found) = (vec![NodeId(0)], vec![], vec![]);
         let mut parts = 0;
         while let Some(i) = stack.pop() {
             let node = &self.h.nodes[i.index()];
-            if node.types & FeatureType::FACES == 0 || !line.meets_box(&node.obb, slack) {
+            if node.types & FeatureType::FACES == 0 || !line.intersects_box(&node.obb, slack) {
                 continue;
             }
             if let Some(children) = node.children() {
@@ -75,22 +77,22 @@ impl<'a> Target<'a> {
             if self.h.faces[f.index()].surface.is_canonical() {
                 canonical.push(f);
             } else {
-                self.pass_part(line, f, &area.rect, Some(&node.cone), (0, &mut parts), &mut found)?;
+                self.cross_part(line, f, &area.rect, Some(&node.cone), (0, &mut parts), &mut found)?;
             }
         }
         canonical.sort_unstable();
         canonical.dedup();
         for f in canonical {
-            self.pass_face(line, f, &mut found)?;
+            self.cross_face(line, f, &mut found)?;
         }
-        // Neighbouring areas share their border.
+        // Adjacent areas share their border, so that a crossing can be found twice.
         found.sort_by(|a, b| (a.face, a.t).partial_cmp(&(b.face, b.t)).unwrap_or(std::cmp::Ordering::Equal));
         found.dedup_by(|a, b| a.face == b.face && self.is_same(a, b));
         found.sort_by(|a, b| a.t.total_cmp(&b.t));
         Some(found)
     }
 
-    /// Whether two crossings of one face are one, in its parameters.
+    /// Returns whether two crossings of one face have the same parameters.
     fn is_same(&self, a: &Crossing, b: &Crossing) -> bool {
         let trim = &self.h.faces[a.face.index()].trim;
         let near = |x: f64, y: f64, period: Option<f64>, width: f64| {
@@ -101,26 +103,26 @@ impl<'a> Target<'a> {
             && near(a.uv.y, b.uv.y, trim.v_period, trim.rect.height())
     }
 
-    fn pass_face(&self, line: &Line, f: FaceId, found: &mut Vec<Crossing>) -> Option<()> {
+    fn cross_face(&self, line: &Line, f: FaceId, found: &mut Vec<Crossing>) -> Option<()> {
         let face = &self.h.faces[f.index()];
         for t in line.parameters(&face.surface)? {
             let p = line.origin + line.dir * t;
             let uv = face.surface.invert(&p, None, Some(&face.trim.rect));
             let off = (face.surface.point(uv) - p).norm();
             if off > 1e3 * self.tol {
-                // On the other nappe or sheet.
+                // The point is on the other nappe or sheet.
                 continue;
             }
             if off > self.tol {
                 return None;
             }
-            self.pass(line, f, uv, t, found)?;
+            self.add_crossing(line, f, uv, t, found)?;
         }
         Some(())
     }
 
-    /// A part of a free-form face; `cone` holds its outward normals.
-    fn pass_part(
+    /// Adds the crossing with a part of a free-form face; `cone` contains its outward normals.
+    fn cross_part(
         &self,
         line: &Line,
         f: FaceId,
@@ -131,28 +133,28 @@ impl<'a> Target<'a> {
     ) -> Option<()> {
         *parts += 1;
         let surface = &self.h.faces[f.index()].surface;
-        // Across the line the part is a graph: at most one crossing.
+        // Seen along the line the part is a graph and has at most one crossing.
         let is_graph = cone.is_some_and(|c| {
             let to_axis = c.axis.dot(&line.dir).abs();
-            c.half_angle < 1.5 && to_axis > math::sin(c.half_angle) + GRAPH
+            c.half_angle < 1.5 && to_axis > math::sin(c.half_angle) + MIN_GRAPH_SINE
         });
         if is_graph && let Some(crossing) = line.solve(surface, rect, self.tol) {
-            return crossing.map_or(Some(()), |(uv, t)| self.pass(line, f, uv, t, found));
+            return crossing.map_or(Some(()), |(uv, t)| self.add_crossing(line, f, uv, t, found));
         }
         if halvings >= MAX_HALVINGS || *parts >= MAX_PARTS {
             return None;
         }
         for half in halves(surface, rect) {
-            if line.meets_aabb(&surface.bounds(&half), self.tol) {
+            if line.intersects_aabb(&surface.bounds(&half), self.tol) {
                 let cone = surface.normal_cone(&half);
-                self.pass_part(line, f, &half, cone.as_ref(), (halvings + 1, &mut *parts), found)?;
+                self.cross_part(line, f, &half, cone.as_ref(), (halvings + 1, &mut *parts), found)?;
             }
         }
         Some(())
     }
 
-    /// Adds a crossing of the surface if it is on the face.
-    fn pass(&self, line: &Line, f: FaceId, uv: P2, t: f64, found: &mut Vec<Crossing>) -> Option<()> {
+    /// Adds a crossing of the surface if it is on the face. Returns `None` if that is ambiguous.
+    fn add_crossing(&self, line: &Line, f: FaceId, uv: P2, t: f64, found: &mut Vec<Crossing>) -> Option<()> {
         let face = &self.h.faces[f.index()];
         let margin = self.deviation[f.index()] + 10.0 * self.tol;
         let by_trim = face.trim.nearest(uv, face.surface.metric(uv), margin).is_some();
@@ -164,8 +166,8 @@ impl<'a> Target<'a> {
         }
         let normal = face.surface.normal(uv);
         let sine = if face.outward { normal.dot(&line.dir) } else { -normal.dot(&line.dir) };
-        // NaN is doubtful, too.
-        if sine.abs().partial_cmp(&TANGENT) != Some(std::cmp::Ordering::Greater) {
+        // NaN is ambiguous, too.
+        if sine.abs().partial_cmp(&MIN_CROSSING_SINE) != Some(std::cmp::Ordering::Greater) {
             return None;
         }
         found.push(Crossing { t, step: if sine < 0.0 { 1 } else { -1 }, face: f, uv });
@@ -173,7 +175,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Both halves of a rectangle, cut across where it is longer in space.
+/// Halves of a rectangle, cut across the direction in which it is longer in space.
 fn halves(surface: &Surface, r: &Rect) -> [Rect; 2] {
     let (m_u, m_v) = (0.5 * (r.u0 + r.u1), 0.5 * (r.v0 + r.v1));
     let at = |u: f64, v: f64| surface.point(P2::new(u, v));
@@ -188,25 +190,26 @@ fn halves(surface: &Surface, r: &Rect) -> [Rect; 2] {
 }
 
 impl Line {
-    fn meets_box(&self, obb: &Obb, slack: f64) -> bool {
+    fn intersects_box(&self, obb: &Obb, slack: f64) -> bool {
         let d = obb.center - self.origin;
         let slab = |k: usize| (obb.axes[k].dot(&d), obb.axes[k].dot(&self.dir), obb.half[k] + slack);
-        meets([slab(0), slab(1), slab(2)])
+        intersects_slabs([slab(0), slab(1), slab(2)])
     }
 
-    fn meets_aabb(&self, b: &Aabb, slack: f64) -> bool {
+    fn intersects_aabb(&self, b: &Aabb, slack: f64) -> bool {
         let (d, half) = (b.center() - self.origin, (b.max - b.min) * 0.5);
         let slab = |k: usize| (d[k], self.dir[k], half[k] + slack);
-        meets([slab(0), slab(1), slab(2)])
+        intersects_slabs([slab(0), slab(1), slab(2)])
     }
 
-    /// All crossings of the line with a canonical surface, `None` when they are too uncertain.
+    /// Parameters of all crossings of the line with a canonical surface; `None` if they are too
+    /// uncertain.
     fn parameters(&self, surface: &Surface) -> Option<ArrayVec<f64, 4>> {
         let local = |frame: &Frame| (frame.local(&self.origin), frame.local_vector(&self.dir));
         match surface {
             Surface::Plane { frame } => {
                 let (o, d) = local(frame);
-                (d.z.abs() > TANGENT).then(|| [-o.z / d.z].into_iter().collect())
+                (d.z.abs() > MIN_CROSSING_SINE).then(|| [-o.z / d.z].into_iter().collect())
             }
             Surface::Cylinder { frame, radius } => {
                 let (o, d) = local(frame);
@@ -225,7 +228,8 @@ impl Line {
             }
             Surface::Torus { frame, major, minor } => {
                 let (o, d) = local(frame);
-                // About the line's point nearest to the centre, in units of the ring's radius: well scaled.
+                // The quartic is written about the point of the line nearest to the centre, in units of
+                // the major radius, so that it is well scaled.
                 let t0 = -o.dot(&d);
                 let o = (o + d * t0) / *major;
                 let r = minor / major;
@@ -239,9 +243,10 @@ impl Line {
         }
     }
 
-    /// The crossing with a part of a free-form surface that is a graph across the line: inner `None` if it is
-    /// beside the part, outer if Newton's steps do not tell.
-    #[expect(clippy::option_option, reason = "no crossing, or not known")]
+    /// Finds the crossing with a part of a free-form surface that is a graph along the line. The inner
+    /// `None` means that the crossing is outside the part, the outer one that Newton's method does not
+    /// converge.
+    #[expect(clippy::option_option, reason = "the outer option is convergence, the inner one existence")]
     fn solve(&self, surface: &Surface, rect: &Rect, tol: f64) -> Option<Option<(P2, f64)>> {
         let (e, g) = complete_basis(&self.dir);
         let (wu, wv) = (rect.width(), rect.height());
@@ -250,7 +255,8 @@ impl Line {
             let (p, du, dv) = surface.first_derivs(uv);
             let r = Vector2::new(e.dot(&(p - self.origin)), g.dot(&(p - self.origin)));
             let step = Matrix2::new(e.dot(&du), e.dot(&dv), g.dot(&du), g.dot(&dv)).try_inverse()? * r;
-            // Far outside there is no crossing; a little outside Newton's steps may come back.
+            // There is no crossing far outside the part, but the iteration may return from slightly
+            // outside.
             let next = P2::new(
                 (uv.x - step.x).clamp(rect.u0 - 0.2 * wu, rect.u1 + 0.2 * wu),
                 (uv.y - step.y).clamp(rect.v0 - 0.2 * wv, rect.v1 + 0.2 * wv),
@@ -265,16 +271,16 @@ impl Line {
         let t = d.dot(&self.dir);
         let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);
         let inside = x.min(1.0 - x).min(y).min(1.0 - y);
-        // Newton's steps that end elsewhere tell nothing. Both areas beside a border find what is on it; it
-        // is taken once.
+        // If the iteration ends off the line, it is inconclusive. A crossing on a border is found by both
+        // areas beside it and kept once.
         let is_on_line = (d - self.dir * t).norm() <= tol;
         is_on_line.then(|| (inside >= -1e-7).then_some((uv, t)))
     }
 }
 
-/// Whether the line meets a box: for each axis distance to the centre, component of the direction, half the
-/// width.
-fn meets(slabs: [(f64, f64, f64); 3]) -> bool {
+/// Returns whether the line intersects a box. Each axis gives the distance to the centre, the component
+/// of the direction and the half-width.
+fn intersects_slabs(slabs: [(f64, f64, f64); 3]) -> bool {
     let (mut lo, mut hi) = (f64::NEG_INFINITY, f64::INFINITY);
     for (c, v, half) in slabs {
         if v.abs() < 1e-12 {
@@ -289,7 +295,7 @@ fn meets(slabs: [(f64, f64, f64); 3]) -> bool {
     lo <= hi
 }
 
-/// Roots of `a t² + 2 b t + c`; `None` where the line is almost tangent.
+/// Roots of `a t² + 2 b t + c`; `None` if the line is almost tangent.
 fn quadratic(a: f64, b: f64, c: f64) -> Option<ArrayVec<f64, 4>> {
     let disc = b * b - a * c;
     if disc.abs() <= 1e-10 * (b * b).max((a * c).abs()) {
@@ -299,6 +305,6 @@ fn quadratic(a: f64, b: f64, c: f64) -> Option<ArrayVec<f64, 4>> {
         return Some(ArrayVec::new());
     }
     let q = -(b + disc.sqrt().copysign(b));
-    // With a = 0 (a line along a cone's ruling) one crossing is at infinity.
+    // With a = 0 (a line parallel to a ruling of a cone) one crossing is at infinity.
     Some([q / a, c / q].into_iter().filter(|t| t.is_finite()).collect())
 }

@@ -1,4 +1,4 @@
-//! Solids pass, what only looks like one is refused.
+//! Valid solids pass; shapes that only resemble solids are rejected.
 
 use super::{Unsound, check};
 use crate::{PrepareError, prepare_solid};
@@ -25,7 +25,7 @@ fn refused(source: &SolidSource) -> Unsound {
     }
 }
 
-/// Both in one solid, shells of the second with numbers of their own if they are `apart`.
+/// Combines two sources, the second one shifted, in one solid.
 fn together(mut a: SolidSource, b: SolidSource, shift: V3) -> SolidSource {
     let index = |n: usize| u32::try_from(n).unwrap();
     let (v, e) = (index(a.vertices.len()), index(a.edges.len()));
@@ -56,7 +56,8 @@ fn block() -> SolidSource {
     fixtures::block([0.0; 3], [4.0, 3.0, 2.0])
 }
 
-/// A conic turned about its own axis as a whole, which covers the surface twice, up to a disc.
+/// Full conic revolved by a full turn about its own axis, which covers the surface twice; optionally
+/// closed by a disc.
 fn turned_twice(conic: &Curve, range: (f64, f64), disc: Option<(f64, f64)>) -> SolidSource {
     let profile = BezierSpline::of_curve(conic, range.0, range.1);
     let grid = BezierSurface::revolution(&profile, &P3::origin(), &V3::z(), 0.0, TAU);
@@ -77,7 +78,7 @@ fn turned_twice(conic: &Curve, range: (f64, f64), disc: Option<(f64, f64)>) -> S
 fn solids_of_all_kinds_pass() {
     let thin = fixtures::block([0.0; 3], [1000.0, 1000.0, 1e-3]);
     let apart = together(block(), block(), V3::new(9.0, 0.0, 0.0));
-    // A common wall is a slit, no overlap.
+    // A common wall is a slit, not an overlap.
     let side_by_side = together(block(), block(), V3::new(4.0, 0.0, 0.0));
     for source in [
         thin,
@@ -96,22 +97,22 @@ fn solids_of_all_kinds_pass() {
 }
 
 #[test]
-fn sheets_are_not_asked() {
+fn sheets_are_not_checked() {
     let mut tub = block();
     tub.faces.pop();
     let (_, h) = prepared(&both_sides(tub).unwrap().solid);
-    assert!(h.unwrap().info.volume.abs() < 1e-9, "no volume");
+    assert!(h.unwrap().info.volume.abs() < 1e-9, "a sheet has no volume");
 }
 
 #[test]
-fn what_covers_itself_is_refused() {
+fn self_covering_surfaces_are_rejected() {
     assert!(
         matches!(refused(&together(block(), block(), V3::zeros())), Unsound::Box { .. }),
-        "twice the same"
+        "two equal blocks at the same position"
     );
     let overlap = together(block(), block(), V3::new(2.0, 1.0, 0.5));
     match refused(&overlap) {
-        // 2 · 2 · 1.5 of 2 · 24 − 6.
+        // The overlap is 2 · 2 · 1.5 of 2 · 24 − 6.
         Unsound::Covered { percent, .. } => assert!((5.0..40.0).contains(&percent), "{percent} %"),
         other => panic!("{other}"),
     }
@@ -119,15 +120,18 @@ fn what_covers_itself_is_refused() {
     let ellipse = Curve::Ellipse { frame: upright(0.0, V3::x()), semi_x: 10.0, semi_y: 6.0 };
     assert!(
         matches!(refused(&turned_twice(&ellipse, (0.0, TAU), None)), Unsound::Volume { .. }),
-        "no volume"
+        "a doubly covered spheroid has no valid volume"
     );
     let parabola = Curve::Parabola { frame: upright(-1.0, V3::z()), focal: 2.0 };
     let cup = turned_twice(&parabola, (-2.0, 2.0), Some((6.0, 3.5)));
-    assert!(matches!(refused(&cup), Unsound::Open { .. } | Unsound::Covered { .. }), "a cup within itself");
+    assert!(
+        matches!(refused(&cup), Unsound::Open { .. } | Unsound::Covered { .. }),
+        "a cup that covers itself"
+    );
 }
 
 #[test]
-fn numbers_and_lines_must_fit() {
+fn inconsistent_numbers_and_reversed_faces_are_rejected() {
     let (solid, h) = prepared(&fixtures::block_with_hole(4.0, 2.0, 1.0));
     let h = h.unwrap();
     assert_eq!(check(&solid, &h), Ok(()));
@@ -137,13 +141,13 @@ fn numbers_and_lines_must_fit() {
         check(&solid, &h)
     };
     let volume = with(&|h| h.info.volume = -h.info.volume);
-    assert!(matches!(volume, Err(Unsound::Volume { .. })), "negative: {volume:?}");
+    assert!(matches!(volume, Err(Unsound::Volume { .. })), "negative volume: {volume:?}");
     let volume = with(&|h| h.info.area *= 0.1);
     assert!(matches!(volume, Err(Unsound::Volume { .. })), "less area than a ball: {volume:?}");
     let volume = with(&|h| h.info.volume = 8.0 * 8.0 * 2.01);
-    assert!(matches!(volume, Err(Unsound::Box { .. })), "more than the box: {volume:?}");
+    assert!(matches!(volume, Err(Unsound::Box { .. })), "more volume than the box: {volume:?}");
     for k in 0..h.faces.len() {
         let open = with(&|h| h.faces[k].outward = !h.faces[k].outward);
-        assert!(matches!(open, Err(Unsound::Open { .. })), "a face the wrong way round: {open:?}");
+        assert!(matches!(open, Err(Unsound::Open { .. })), "a reversed face: {open:?}");
     }
 }

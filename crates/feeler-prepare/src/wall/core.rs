@@ -1,4 +1,5 @@
-//! Cores of surfaces, of which walls are sums, and boxes seen along cones.
+//! Computes cores of surfaces, from which the thickness of walls follows, and extents of boxes along
+//! cones of directions.
 //!
 //! # Source
 //! MATH §19.
@@ -6,79 +7,83 @@
 use super::ROUNDING;
 use feeler_geom::{Curve, Obb, P3, Rect, Surface, V3, math};
 
-/// Places `o` and a signed radius ρ with `p = o + ρ n` for every point p of a cell and its outward normal n,
-/// but for an offset across n: the centre of a sphere, points of the axis of a cylinder, of the core circle
-/// of a torus; the apex of a cone, and the points themselves, with ρ = 0. A wall between two cells is as
-/// thick as `ρ_a + ρ_b + (o_a - o_b) · n`, whichever the points: exact where cells that are flat are not.
+/// Points `o` and a signed radius ρ with `p = o + ρ n` for every point p of a cell and its outward normal
+/// n, up to an offset perpendicular to n. The points are the centre of a sphere, points of the axis of a
+/// cylinder or of the core circle of a torus, and, with ρ = 0, the apex of a cone or the points p
+/// themselves. A wall between two cells has the thickness `ρ_a + ρ_b + (o_a - o_b) · n`, whichever points
+/// are used. This is exact for curved surfaces, where bounds by flat cells are not.
 pub(super) struct Core {
-    pub(super) places: Obb,
-    /// Along it all places will do.
+    /// Box around the points o.
+    pub(super) centers: Obb,
+    /// Axis along which the points may be shifted.
     pub(super) axis: Option<V3>,
-    /// Nothing is across n, but along the axis: two such places differ by a multiple of n.
+    /// Whether the offset perpendicular to n is zero except along the axis, so that two such points
+    /// differ by a multiple of n.
     pub(super) exact: bool,
+    /// Signed radius ρ (mm).
     pub(super) radius: f64,
 }
 
-/// How far a box reaches from its centre along a unit vector.
+/// Extent of a box from its centre along a unit vector.
 pub(super) fn extent(obb: &Obb, d: &V3) -> f64 {
     obb.axes.iter().zip(obb.half.iter()).map(|(a, h)| a.dot(d).abs() * h).sum()
 }
 
-/// The largest component along a unit vector, to either side, of unit vectors in a cone.
-pub(super) fn most_along((m, angle): (V3, f64), axis: &V3) -> f64 {
+/// Maximum absolute component, along a unit vector, of unit vectors in a cone.
+pub(super) fn max_component((m, angle): (V3, f64), axis: &V3) -> f64 {
     let (sin, cos) = math::sin_cos(angle);
     let c = m.dot(axis).abs();
     if c >= cos { 1.0 } else { c * cos + (1.0 - c * c).max(0.0).sqrt() * sin }
 }
 
-/// How far a box reaches at most from its centre along unit vectors in a cone.
-pub(super) fn widest(obb: &Obb, cone: (V3, f64)) -> f64 {
+/// Maximum extent of a box from its centre along unit vectors in a cone.
+pub(super) fn max_extent(obb: &Obb, cone: (V3, f64)) -> f64 {
     obb.axes
         .iter()
         .zip(obb.half.iter())
-        .map(|(a, h)| if *h > 0.0 { most_along(cone, a) * h } else { 0.0 })
+        .map(|(a, h)| if *h > 0.0 { max_component(cone, a) * h } else { 0.0 })
         .sum()
 }
 
-/// See [`Core`]; of the part of a face in `obb`.
+/// Computes the [`Core`] of the part of a face in `obb`.
 pub(super) fn core(surface: &Surface, outward: bool, rect: &Rect, obb: &Obb) -> Core {
     let side = if outward { 1.0 } else { -1.0 };
     let point = |p: P3| Obb { center: p, axes: obb.axes, half: V3::zeros() };
     match surface {
         Surface::Sphere { frame, radius } => {
-            Core { places: point(frame.origin), axis: None, exact: true, radius: side * radius }
+            Core { centers: point(frame.origin), axis: None, exact: true, radius: side * radius }
         }
         Surface::Cylinder { frame, radius } => {
-            Core { places: point(frame.origin), axis: Some(frame.z), exact: true, radius: side * radius }
+            Core { centers: point(frame.origin), axis: Some(frame.z), exact: true, radius: side * radius }
         }
         Surface::Cone { frame, .. } => {
-            Core { places: point(frame.origin), axis: None, exact: false, radius: 0.0 }
+            Core { centers: point(frame.origin), axis: None, exact: false, radius: 0.0 }
         }
         Surface::Torus { frame, major, minor } => {
             let circle = Curve::Circle { frame: *frame, radius: *major };
-            let places = Obb::around(&circle.hull_points(rect.u0, rect.u1), obb.axes);
+            let centers = Obb::around(&circle.hull_points(rect.u0, rect.u1), obb.axes);
             // On the inner sheet of a spindle torus the natural normal points into the tube.
             let inner = major + minor * math::cos(rect.center().y) < 0.0;
             Core {
-                places,
+                centers,
                 axis: None,
                 exact: false,
                 radius: if inner { -side * minor } else { side * minor },
             }
         }
         Surface::Plane { .. } | Surface::Bezier(_) => {
-            Core { places: *obb, axis: None, exact: false, radius: 0.0 }
+            Core { centers: *obb, axis: None, exact: false, radius: 0.0 }
         }
     }
 }
 
-/// The offset from the place of one exact core to that of another, less what is along their axes; none when
-/// these differ.
+/// Offset between the points of two exact cores, without its component along their axes; `None` if the
+/// axes differ or a core is not exact.
 pub(super) fn across(a: &Core, b: &Core) -> Option<V3> {
     if !(a.exact && b.exact) {
         return None;
     }
-    let offset = a.places.center - b.places.center;
+    let offset = a.centers.center - b.centers.center;
     match (a.axis, b.axis) {
         (None, None) => Some(offset),
         (Some(axis), None) | (None, Some(axis)) => Some(offset - axis * offset.dot(&axis)),

@@ -1,5 +1,5 @@
-//! Checks of a hierarchy against the solid that it was made from, by random points.
-#![allow(dead_code, reason = "each test file uses its own part")]
+//! Checks a hierarchy against the solid it was made from, at random points.
+#![allow(dead_code, reason = "each test file uses a part of this module")]
 
 use feeler_brep::Solid;
 use feeler_geom::trim::{Side, TrimCells};
@@ -9,13 +9,14 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 
-/// Random points per feature, and the size that tolerances refer to.
+/// Compares a solid with its hierarchy: `samples` random points per feature, `size` the reference length
+/// of tolerances.
 pub(crate) struct Checker<'a> {
     pub(crate) solid: &'a Solid,
     pub(crate) h: &'a Hierarchy,
     pub(crate) rng: SmallRng,
     pub(crate) samples: usize,
-    /// Points that were compared with the bounds above them.
+    /// Number of points compared with the bounds of the nodes above them.
     pub(crate) checked: std::cell::Cell<u64>,
     parents: Vec<NodeId>,
     leaf_node: Vec<NodeId>,
@@ -48,7 +49,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(crate) fn all(&mut self) {
-        feeler_hierarchy::validate::check_hierarchy(self.h).expect("well formed");
+        feeler_hierarchy::validate::check_hierarchy(self.h).expect("the hierarchy is not well formed");
         self.areas();
         self.faces();
         self.edges();
@@ -56,7 +57,7 @@ impl<'a> Checker<'a> {
         self.sources();
     }
 
-    /// All nodes from a leaf to the root.
+    /// Nodes on the path from a leaf to the root.
     fn path(&self, area: AreaId) -> Vec<&'a Node> {
         let mut at = self.leaf_node[area.index()];
         let mut out = vec![];
@@ -93,7 +94,7 @@ impl<'a> Checker<'a> {
         P2::new(one(r.u0, r.u1), one(r.v0, r.v1))
     }
 
-    /// Every leaf bounds the whole of its rectangle or interval.
+    /// Checks that every leaf bounds the whole of its rectangle or interval.
     pub(crate) fn areas(&mut self) {
         for k in 0..self.h.areas.len() {
             let a = &self.h.areas[k];
@@ -117,13 +118,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Every point of a trimmed domain lies in a leaf's rectangle.
+    /// Checks that every point of a trimmed domain lies in the rectangle of a leaf.
     pub(crate) fn faces(&mut self) {
         for f in 0..self.h.faces.len() {
             let face = &self.h.faces[f];
             let areas = self.by_feature.get(&Feature::Face(FaceId::new(f))).cloned().unwrap_or_default();
             for k in 0..self.samples {
-                // Half of them where the domain is, should it fill little of its rectangle.
+                // Half of the points are taken in leaves, because the domain may fill little of its
+                // rectangle.
                 let rect = if k % 2 == 0 || areas.is_empty() {
                     face.trim.rect
                 } else {
@@ -152,12 +154,15 @@ impl<'a> Checker<'a> {
         if face.outward { n } else { -n }
     }
 
-    /// Every edge point lies in a leaf, with both faces' normals in the cone.
+    /// Checks that every edge point lies in a leaf whose cone contains the normals of both faces.
     pub(crate) fn edges(&mut self) {
         for e in 0..self.h.edges.len() {
             let edge = &self.h.edges[e];
             let areas = self.by_feature.get(&Feature::Edge(EdgeId::new(e))).cloned().unwrap_or_default();
-            assert!(edge.sides[0].forward || !edge.sides[1].forward, "the side on the left comes first");
+            assert!(
+                edge.sides[0].forward || !edge.sides[1].forward,
+                "edge {e}: the side on the left does not come first"
+            );
             for span in &edge.spans {
                 assert!(span.t0 < span.t1, "edge {e}: empty span {span:?}");
                 for _ in 0..self.samples.clamp(1, 20) {
@@ -170,11 +175,15 @@ impl<'a> Checker<'a> {
                             let hint = interpolate(&s.guide, t);
                             let face = &self.h.faces[s.face.index()];
                             if let Some(h) = hint {
-                                // The guide must be near enough to converge to the point.
+                                // The guide must be close enough for the inversion to converge to the
+                                // point.
                                 let q = face.surface.point(face.surface.invert(&p, Some(h), None));
                                 let off = (q - p).norm();
                                 let allowed = 1e-6 * self.size + 3.0 * span.deviation;
-                                assert!(off <= allowed, "edge {e} at {t}: the guide leads {off} away");
+                                assert!(
+                                    off <= allowed,
+                                    "edge {e} at {t}: the guide converges to a point {off} mm away"
+                                );
                             }
                             self.outward(face, &p, hint)
                         })
@@ -201,12 +210,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The cone of a vertex holds its polar.
+    /// Checks that the cone of a vertex contains its polar.
     pub(crate) fn vertices(&mut self) {
         for v in 0..self.h.vertices.len() {
             let vertex = &self.h.vertices[v];
             let areas = &self.by_feature[&Feature::Vertex(VertexId::new(v))];
-            assert_eq!(areas.len(), 1, "a vertex has one leaf");
+            assert_eq!(areas.len(), 1, "a vertex does not have one leaf");
             for _ in 0..self.samples {
                 let d = V3::from_fn(|_, _| self.rng.random_range(-1.0..1.0));
                 if vertex.constraints.iter().all(|c| c.dot(&d) <= 0.0) {
@@ -216,10 +225,10 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The supermaximal faces hold the source faces' points, and no others.
+    /// Checks that the supermaximal faces contain the points of their source faces and no others.
     pub(crate) fn sources(&mut self) {
         let h = self.h;
-        // In the same order as the sources were grouped: by entity id.
+        // The sources are grouped by entity id.
         for (k, info) in self.solid.faces.iter().enumerate() {
             let source = &self.solid.shell.faces[k];
             let own = TrimCells::build(&info.domain).0;
@@ -238,7 +247,7 @@ impl<'a> Checker<'a> {
                     let at = f.surface.invert(&p, (!f.surface.is_canonical()).then_some(uv), None);
                     let mine = f.sources.iter().find(|s| s.0 == info.source).expect("filtered");
                     let cells = mine.1.as_ref().unwrap_or(&f.trim);
-                    // A spindle torus is not periodic in v, its inversion is.
+                    // The domain of a spindle torus is not periodic in v, but its inversion is.
                     let mid = 0.5 * (f.trim.rect.v0 + f.trim.rect.v1);
                     let is_torus = matches!(f.surface, Surface::Torus { .. });
                     let at = if is_torus { P2::new(at.x, math::unwrap_near(at.y, mid, TAU)) } else { at };
@@ -258,7 +267,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Linear interpolation in a guide.
+/// Interpolates a guide linearly.
 pub(crate) fn interpolate(guide: &[[f64; 3]], t: f64) -> Option<P2> {
     let k = guide.partition_point(|g| g[0] <= t);
     let (a, b) = (guide.get(k.wrapping_sub(1)), guide.get(k));
@@ -272,40 +281,40 @@ pub(crate) fn interpolate(guide: &[[f64; 3]], t: f64) -> Option<P2> {
     }
 }
 
-/// Checks the tree's form; parents of all nodes, and the node of each area.
+/// Checks the structure of the tree; returns the parent of each node and the node of each area.
 fn tree(h: &Hierarchy) -> (Vec<NodeId>, Vec<NodeId>) {
     let mut parents = vec![NodeId(u32::MAX); h.nodes.len()];
     let mut leaf = vec![NodeId(u32::MAX); h.areas.len()];
-    assert_eq!(h.nodes.len(), 2 * h.areas.len() - 1, "a binary tree");
+    assert_eq!(h.nodes.len(), 2 * h.areas.len() - 1, "not a binary tree");
     let mut next_area = 0;
     let mut stack = vec![(NodeId(0), 1_u32)];
     let mut seen = 0;
-    // Free to a depth of 32, halves of equal number below.
+    // Divisions are unrestricted to a depth of 32; below, sets are halved by number.
     let max_depth = 33 + h.areas.len().next_power_of_two().trailing_zeros();
-    assert!(max_depth <= feeler_hierarchy::validate::MAX_DEPTH, "what files may have");
+    assert!(max_depth <= feeler_hierarchy::validate::MAX_DEPTH, "the depth exceeds that of files");
     while let Some((k, depth)) = stack.pop() {
         seen += 1;
         assert!(depth <= max_depth, "depth {depth} of {} leaves", h.areas.len());
         let n = &h.nodes[k.index()];
         match (n.area(), n.children()) {
             (Some(a), None) => {
-                assert_eq!(a.0, next_area, "areas are in the order of the leaves");
+                assert_eq!(a.0, next_area, "areas are not in the order of the leaves");
                 next_area += 1;
                 leaf[a.index()] = k;
             }
             (None, Some([a, b])) => {
-                assert!(a > k && b.0 == a.0 + 1, "children follow their parent, side by side");
+                assert!(a > k && b.0 == a.0 + 1, "children do not follow their parent side by side");
                 for c in [a, b] {
                     parents[c.index()] = k;
                     let t = h.nodes[c.index()].types;
-                    assert_eq!(n.types & t, t, "types of a child are in its parent");
+                    assert_eq!(n.types & t, t, "a parent lacks a type of its child");
                 }
                 stack.push((b, depth + 1));
                 stack.push((a, depth + 1));
             }
-            _ => unreachable!("a node is one of both"),
+            _ => unreachable!("a node is neither a leaf nor an inner node"),
         }
     }
-    assert_eq!(seen, h.nodes.len(), "every node is reached once");
+    assert_eq!(seen, h.nodes.len(), "not every node is reached once");
     (parents, leaf)
 }

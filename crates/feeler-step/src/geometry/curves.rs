@@ -1,4 +1,4 @@
-//! Curves of every kind that an edge may have.
+//! Reads curves of every kind.
 
 use feeler_geom::bezier::{BezierSpline, homogeneous};
 use feeler_geom::{Curve, P3, math};
@@ -6,19 +6,20 @@ use feeler_geom::{Curve, P3, math};
 use super::{Geometry, splines};
 use crate::entities::{Record, Res, bad};
 
-/// A curve as read.
+/// Result of reading a curve.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadCurve {
-    /// The curve (mm, radians).
+    /// Curve (mm, radians).
     pub(crate) curve: Curve,
-    /// Whether it runs in the direction of the file's curve.
+    /// Whether it runs in the direction of the curve in the file.
     pub(crate) forward: bool,
-    /// Millimetres, radians or units of our parameter in one of the file's.
+    /// Factor from a parameter of the file to that of the curve.
     pub(crate) parameter_scale: f64,
 }
 
 impl Geometry<'_> {
-    /// The curve `id`. A trimmed curve gives its basis curve: an edge's vertices say where it ends.
+    /// Reads the curve `id`. For a trimmed curve the basis curve is returned, because the vertices of an
+    /// edge determine its ends.
     pub(crate) fn curve(&mut self, id: u64, by: u64) -> Res<ReadCurve> {
         self.deeper(id, |g| g.curve_here(id, by))
     }
@@ -37,7 +38,7 @@ impl Geometry<'_> {
                 let (direction, magnitude) = self.vector(r.reference(2, "dir")?, id)?;
                 let dir = direction / direction.norm();
                 if magnitude == 0.0 {
-                    // Direction alone is enough for an edge.
+                    // The direction is enough for an edge.
                     parameter_scale = self.units.mm;
                 } else {
                     parameter_scale = magnitude.abs();
@@ -94,7 +95,7 @@ impl Geometry<'_> {
         Ok(ReadCurve { curve, forward: true, parameter_scale })
     }
 
-    /// A bounded curve from its start to its end, in exact Bézier pieces.
+    /// Reads a bounded curve from its start to its end, in exact Bézier pieces.
     pub(super) fn bounded(&mut self, id: u64, by: u64) -> Res<BezierSpline> {
         self.deeper(id, |g| {
             let r = g.entities.get(id, by)?;
@@ -116,7 +117,10 @@ impl Geometry<'_> {
                 "SURFACE_CURVE" | "SEAM_CURVE" | "INTERSECTION_CURVE" | "BOUNDED_SURFACE_CURVE" => {
                     g.bounded(r.reference(1, "curve_3d")?, id)
                 }
-                _ => bad(id, format!("is a {}; a bounded curve is needed here (by #{by})", r.label())),
+                _ => bad(
+                    id,
+                    format!("is a {}; a bounded curve is needed here (referenced by #{by})", r.label()),
+                ),
             }
         })
     }
@@ -127,10 +131,11 @@ impl Geometry<'_> {
         if points.len() < 2 {
             return bad(r.id, "is a POLYLINE with fewer than two different points");
         }
-        #[expect(clippy::cast_precision_loss, reason = "small counts")]
+        #[expect(clippy::cast_precision_loss, reason = "the counts are small")]
         let breaks = (0..points.len()).map(|i| i as f64).collect();
         let control = points.windows(2).flatten().map(|p| homogeneous(p, 1.0)).collect();
-        // A closed polyline may wrap only where it does not turn, which is as good as never.
+        // A closed polyline would be periodic only without a corner at its start, which practically never
+        // occurs.
         Ok(BezierSpline { degree: 1, breaks, control, periodic: false })
     }
 
@@ -150,11 +155,13 @@ impl Geometry<'_> {
                 (None, _) => return bad(r.id, "is a TRIMMED_CURVE without trimming points"),
             };
         }
-        // Parameters of a basis that our curve runs against are only known through points.
+        // If the basis as read runs against that of the file, only trimming points are reliable, not
+        // parameters.
         let sense = r.logical(4) != Some(false);
         let [a, b] = if sense { ends } else { [ends[1], ends[0]] };
         let piece = match basis.curve.period() {
-            // From a to b in the direction of growing parameters: a whole period when they are equal.
+            // The curve runs from a to b in the direction of increasing parameters, over a whole period
+            // if they are equal.
             Some(period) => {
                 let span = math::wrap(b - a, 0.0, period);
                 let span = if span <= 1e-12 * period { period } else { span };
@@ -187,7 +194,7 @@ impl Geometry<'_> {
                 let ends = [last, first].map(feeler_geom::bezier::dehomogenized);
                 gap = gap.max((ends[1] - ends[0]).norm());
             }
-            // Every segment takes one unit of the parameter, whatever its own.
+            // Every segment covers one unit of the joined parameter.
             let (t0, t1) = piece.range();
             let start = joined.breaks[joined.breaks.len() - 1];
             joined.breaks.extend(piece.breaks[1..].iter().map(|t| start + (t - t0) / (t1 - t0)));
@@ -201,20 +208,20 @@ impl Geometry<'_> {
     }
 }
 
-/// The spline itself, or run backwards over the same parameters.
+/// Returns the spline, or the reversed spline over the same parameters.
 fn oriented(spline: BezierSpline, forward: bool) -> BezierSpline {
     if forward {
         return spline;
     }
     let (t0, t1) = spline.range();
     let mut breaks: Vec<f64> = spline.breaks.iter().rev().map(|t| t0 + t1 - t).collect();
-    // Exact ends, whatever the rounding.
+    // The ends are set exactly.
     let last = breaks.len() - 1;
     (breaks[0], breaks[last]) = (t0, t1);
     BezierSpline { breaks, control: spline.control.iter().rev().copied().collect(), ..spline }
 }
 
-/// Parameter of the point of `curve` nearest to `p`; closed forms, and a global search for splines.
+/// Parameter of the point of `curve` nearest to `p`, by closed forms or a global search for splines.
 pub(super) fn parameter_near(curve: &Curve, p: &P3) -> f64 {
     match curve {
         Curve::Line { origin, dir } => (p - origin).dot(dir),

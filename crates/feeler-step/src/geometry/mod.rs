@@ -1,4 +1,4 @@
-//! Points, directions and placements, in millimetres; curves and surfaces are in submodules.
+//! Reads points, directions and placements in millimetres; curves and surfaces are in submodules.
 
 mod curves;
 mod offset;
@@ -19,32 +19,34 @@ use crate::units::Units;
 use curves::ReadCurve;
 pub(crate) use surfaces::{Near, NearEdge, ReadSurface};
 
-/// Largest coordinate that is taken seriously (mm): a thousand kilometres.
+/// Maximum coordinate (mm): a thousand kilometres. Larger coordinates are assumed to be errors of the
+/// file or its unit. A larger value loses digits; with a smaller one large plants are refused.
 const MAX_COORDINATE_MM: f64 = 1e9;
 
-/// How deep geometry may refer to geometry (an offset of a trimmed extrusion of a composite curve …).
+/// Maximum nesting depth of geometry (an offset of a trimmed extrusion of a composite curve …).
 const MAX_DEPTH: u32 = 24;
 
-/// Something not exact or odd.
+/// Remark about inexact or irregular geometry.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub(crate) entity: u64,
-    /// The face or edge that it was found for.
+    /// Face or edge that was read at the time.
     pub(crate) part: Option<u64>,
     pub(crate) message: String,
 }
 
-/// Reads geometry of one representation.
+/// Reader for the geometry of one representation.
 #[derive(Debug)]
 pub(crate) struct Geometry<'a> {
     pub(crate) entities: &'a Entities,
     pub(crate) units: Units,
-    /// What is not exact or odd.
+    /// Remarks about inexact or irregular geometry.
     pub(crate) notes: Vec<Note>,
-    /// The face or edge that is being read.
+    /// Face or edge that is being read.
     pub(crate) part: Option<u64>,
     depth: u32,
-    /// Parallel surfaces of splines, with their deviations: many edges ask for one of them.
+    /// Cache of offset surfaces of splines with their deviations, because many edges refer to one of
+    /// them.
     offsets: HashMap<u64, (BezierSurface, f64)>,
 }
 
@@ -57,11 +59,11 @@ impl<'a> Geometry<'a> {
         self.notes.push(Note { entity: id, part: self.part, message: message.into() });
     }
 
-    /// Runs `read` one level deeper, so that entities that refer to each other in a ring are an error and no
-    /// endless recursion.
+    /// Runs `read` one level deeper, so that entities that refer to each other cyclically cause an error
+    /// and not an endless recursion.
     fn deeper<T>(&mut self, id: u64, read: impl FnOnce(&mut Self) -> Res<T>) -> Res<T> {
         if self.depth >= MAX_DEPTH {
-            return bad(id, "is geometry nested too deep, or defined by itself");
+            return bad(id, "is geometry that is nested too deeply or defined by itself");
         }
         self.depth += 1;
         let result = read(self);
@@ -69,7 +71,7 @@ impl<'a> Geometry<'a> {
         result
     }
 
-    /// A length attribute (mm).
+    /// Returns a length attribute (mm).
     pub(crate) fn length(&self, r: &Record<'_>, i: usize, what: &str) -> Res<f64> {
         let x = r.real(i, what)? * self.units.mm;
         if x.abs() <= MAX_COORDINATE_MM {
@@ -79,25 +81,33 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// A length that must be positive (mm).
+    /// Returns a length attribute that must be positive (mm).
     pub(crate) fn positive_length(&self, r: &Record<'_>, i: usize, what: &str) -> Res<f64> {
         let x = self.length(r, i, what)?;
         if x > 0.0 { Ok(x) } else { bad(r.id, format!("{}: {what} is {x}; it must be positive", r.name)) }
     }
 
-    /// A `CARTESIAN_POINT` (mm).
+    /// Reads a `CARTESIAN_POINT` (mm).
     pub(crate) fn point(&self, id: u64, by: u64) -> Res<P3> {
         let r = self.entities.get(id, by)?.flattened();
         if r.name != "CARTESIAN_POINT" {
-            return bad(id, format!("is a {}; a CARTESIAN_POINT is needed here (by #{by})", r.label()));
+            return bad(
+                id,
+                format!("is a {}; a CARTESIAN_POINT is needed here (referenced by #{by})", r.label()),
+            );
         }
         let c = r.reals(1, "coordinates")?;
         let p = match c[..] {
             [x, y, z] => P3::new(x, y, z) * self.units.mm,
             [x, y] => P3::new(x, y, 0.0) * self.units.mm,
-            _ => return bad(id, format!("CARTESIAN_POINT has {} coordinates; it must have 3", c.len())),
+            _ => {
+                return bad(
+                    id,
+                    format!("is a CARTESIAN_POINT with {} coordinates; it must have 2 or 3", c.len()),
+                );
+            }
         };
-        // NaN fails the comparison, too.
+        // NaN is rejected, too.
         if p.iter().all(|x| x.abs() <= MAX_COORDINATE_MM) {
             Ok(p)
         } else {
@@ -105,45 +115,48 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// A `DIRECTION`, as written (not normalised).
+    /// Reads a `DIRECTION`, scaled but not normalised.
     pub(crate) fn direction(&self, id: u64, by: u64) -> Res<V3> {
         let r = self.entities.get(id, by)?.flattened();
         if r.name != "DIRECTION" {
-            return bad(id, format!("is a {}; a DIRECTION is needed here (by #{by})", r.label()));
+            return bad(id, format!("is a {}; a DIRECTION is needed here (referenced by #{by})", r.label()));
         }
         let c = r.reals(1, "direction_ratios")?;
         let v = match c[..] {
             [x, y, z] => V3::new(x, y, z),
             [x, y] => V3::new(x, y, 0.0),
-            _ => return bad(id, format!("DIRECTION has {} components; it must have 3", c.len())),
+            _ => return bad(id, format!("is a DIRECTION with {} components; it must have 2 or 3", c.len())),
         };
         let scale = v.amax();
         if scale > 0.0 { Ok(v / scale) } else { bad(id, "is a DIRECTION of length zero") }
     }
 
-    /// An `AXIS2_PLACEMENT_3D`.
+    /// Reads an `AXIS2_PLACEMENT_3D` or `AXIS1_PLACEMENT`.
     pub(crate) fn placement(&self, id: u64, by: u64) -> Res<Frame> {
         let r = self.entities.get(id, by)?.flattened();
         if !matches!(r.name, "AXIS2_PLACEMENT_3D" | "AXIS1_PLACEMENT") {
-            return bad(id, format!("is a {}; an AXIS2_PLACEMENT_3D is needed here (by #{by})", r.label()));
+            return bad(
+                id,
+                format!("is a {}; an AXIS2_PLACEMENT_3D is needed here (referenced by #{by})", r.label()),
+            );
         }
         let origin = self.point(r.reference(1, "location")?, id)?;
         let z = r.maybe_reference(2).map_or(Ok(V3::z()), |a| self.direction(a, id))?;
         let x = r.maybe_reference(3).map(|a| self.direction(a, id)).transpose()?;
         match Frame::from_z(origin, z, x) {
             Some(frame) => Ok(frame),
-            None => bad(id, "is a placement without directions"),
+            None => bad(id, "is a placement whose axes are not valid directions"),
         }
     }
 
-    /// A `VECTOR`: direction as written and magnitude (mm).
+    /// Reads a `VECTOR`: its direction, not normalised, and its magnitude (mm).
     pub(crate) fn vector(&self, id: u64, by: u64) -> Res<(V3, f64)> {
         let r = self.entities.get(id, by)?.flattened();
         if r.name == "DIRECTION" {
             return Ok((self.direction(id, by)?, self.units.mm));
         }
         if r.name != "VECTOR" {
-            return bad(id, format!("is a {}; a VECTOR is needed here (by #{by})", r.label()));
+            return bad(id, format!("is a {}; a VECTOR is needed here (referenced by #{by})", r.label()));
         }
         let direction = self.direction(r.reference(1, "orientation")?, id)?;
         Ok((direction, self.length(&r, 2, "magnitude")?))

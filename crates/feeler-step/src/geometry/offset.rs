@@ -1,31 +1,36 @@
-//! Parallel surfaces of free-form surfaces, which have no exact rational form.
+//! Approximates parallel surfaces of free-form surfaces, which have no exact rational form.
 //!
 //! # Source
 //! Piecewise biquintic Hermite interpolation of `S + d n`, whose first derivatives follow from the second
-//! ones of `S` (the twist by a difference quotient). Every patch of `S` keeps its own pieces, so that a jump
-//! of curvature between patches is no error.
+//! derivatives of `S` (the twist by a difference quotient). Every patch of `S` keeps its own pieces, so
+//! that a jump of curvature between patches causes no error.
 
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{P2, SurfaceDerivs, V3};
 
 use crate::entities::{Res, bad};
 
-/// Deviation (mm) that is reached within the fewer pieces, within the most pieces, and by no surface that is
-/// refused.
-const WANTED: f64 = 1e-6;
-const ENOUGH: f64 = 1e-4;
-const ACCEPTED: f64 = 1e-2;
-/// Numbers of pieces in all.
+/// Target deviation (mm) while at most [`FEW_CELLS`] pieces are needed. A larger value gives less exact
+/// volumes; a smaller one more pieces.
+const TARGET_DEVIATION: f64 = 1e-6;
+/// Target deviation (mm) if the former needs more pieces. A larger value gives less exact volumes; a smaller
+/// one more pieces.
+const RELAXED_DEVIATION: f64 = 1e-4;
+/// Maximum accepted deviation (mm) within [`MAX_CELLS`] pieces. With a larger value volumes are inexact; with
+/// a smaller one surfaces are refused.
+const MAX_DEVIATION: f64 = 1e-2;
+/// Number of pieces beyond which the target is relaxed.
 const FEW_CELLS: usize = 2_000;
+/// Maximum number of pieces.
 const MAX_CELLS: usize = 16_000;
 
-/// The parallel surface at distance `d` along the natural normal, and its measured deviation (mm), a safety
-/// factor included.
+/// Returns the parallel surface at distance `d` (mm) along the natural normal, and its measured deviation
+/// (mm) with a safety factor.
 pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurface, f64)> {
     let (n_u, n_v) = grid.n_patches();
-    // Pieces of every interval.
+    // Number of pieces of every interval.
     let (mut cuts_u, mut cuts_v) = (vec![1_usize; n_u], vec![1_usize; n_v]);
-    let mut wanted = WANTED;
+    let mut target = TARGET_DEVIATION;
     loop {
         let us = refined(&grid.u_breaks, &cuts_u);
         let vs = refined(&grid.v_breaks, &cuts_v);
@@ -38,20 +43,24 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
                 let piece = BezierSurface::hermite(u, v, at);
                 let (error, along_u, along_v) = deviation(&piece, u, v, at);
                 if !error.is_finite() {
-                    return bad(id, "is an OFFSET_SURFACE of a surface without a normal somewhere");
+                    return bad(
+                        id,
+                        "is an OFFSET_SURFACE of a surface whose normal is undefined at some points; export it as a \
+                            B-spline",
+                    );
                 }
                 worst = worst.max(error);
                 errors.push((*i, *j, error, along_u, along_v));
                 control.extend(piece.control);
             }
         }
-        let mut next = halved(&errors, &cuts_u, &cuts_v, wanted);
-        if cells(&next) > FEW_CELLS && wanted < ENOUGH {
-            wanted = ENOUGH;
-            next = halved(&errors, &cuts_u, &cuts_v, wanted);
+        let mut next = halved(&errors, &cuts_u, &cuts_v, target);
+        if cells(&next) > FEW_CELLS && target < RELAXED_DEVIATION {
+            target = RELAXED_DEVIATION;
+            next = halved(&errors, &cuts_u, &cuts_v, target);
         }
-        if worst <= wanted || cells(&next) > MAX_CELLS {
-            if worst > ACCEPTED {
+        if worst <= target || cells(&next) > MAX_CELLS {
+            if worst > MAX_DEVIATION {
                 let message = format!(
                     "is an OFFSET_SURFACE that can only be approximated to {worst:.1e} mm; export it as a \
                         B-spline"
@@ -72,26 +81,26 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
                 v_periodic: false,
             };
             surface.detect_periodicity();
-            // Sampled between the samples, too, it stays below twice that.
+            // Sampling between these samples also stays below twice the maximum.
             return Ok((surface, 2.0 * worst));
         }
         (cuts_u, cuts_v) = next;
     }
 }
 
-/// Twice as many pieces in the intervals with larger errors (`i, j, error, along u, along v`).
+/// Doubles the pieces of intervals with larger errors (`i, j, error, along u, along v`).
 fn halved(
     errors: &[(usize, usize, f64, f64, f64)],
     cuts_u: &[usize],
     cuts_v: &[usize],
-    wanted: f64,
+    target: f64,
 ) -> (Vec<usize>, Vec<usize>) {
     let (mut more_u, mut more_v) = (vec![false; cuts_u.len()], vec![false; cuts_v.len()]);
-    for (i, j, _, along_u, along_v) in errors.iter().filter(|e| e.2 > wanted) {
-        // The rim's error tells the direction; inside, both add up.
-        let neither = along_u.max(*along_v) <= 0.5 * wanted;
-        more_u[*i] |= neither || *along_u > 0.5 * wanted;
-        more_v[*j] |= neither || *along_v > 0.5 * wanted;
+    for (i, j, _, along_u, along_v) in errors.iter().filter(|e| e.2 > target) {
+        // The error on the rim determines the direction; inside, the errors of both directions add up.
+        let neither = along_u.max(*along_v) <= 0.5 * target;
+        more_u[*i] |= neither || *along_u > 0.5 * target;
+        more_v[*j] |= neither || *along_v > 0.5 * target;
     }
     let twice = |cuts: &[usize], more: &[bool]| -> Vec<usize> {
         cuts.iter().zip(more).map(|(n, more)| if *more { 2 * n } else { *n }).collect()
@@ -103,9 +112,9 @@ fn cells((u, v): &(Vec<usize>, Vec<usize>)) -> usize {
     u.iter().sum::<usize>() * v.iter().sum::<usize>()
 }
 
-/// The intervals between breaks, each cut into as many equal parts as asked, with the index of their
+/// Intervals between breaks, each cut into the given number of equal parts, with the index of the
 /// interval.
-#[expect(clippy::cast_precision_loss, reason = "small counts")]
+#[expect(clippy::cast_precision_loss, reason = "the counts are small")]
 fn refined(breaks: &[f64], cuts: &[usize]) -> Vec<(usize, [f64; 2])> {
     let mut out = Vec::new();
     for (i, (w, n)) in breaks.windows(2).zip(cuts).enumerate() {
@@ -115,8 +124,8 @@ fn refined(breaks: &[f64], cuts: &[usize]) -> Vec<(usize, [f64; 2])> {
     out
 }
 
-/// Largest distance at equal parameters between a piece and the parallel surface, at points inside and on its
-/// rim; on the two sides along u; on those along v.
+/// Maximum distance at equal parameters between a piece and the parallel surface: at all sample points,
+/// on the two sides along u, and on the two sides along v.
 fn deviation(
     piece: &BezierSurface,
     u: &[f64; 2],
@@ -124,7 +133,7 @@ fn deviation(
     exact: impl Fn(P2) -> SurfaceDerivs,
 ) -> (f64, f64, f64) {
     const AT: [f64; 5] = [0.0, 0.21, 0.5, 0.79, 1.0];
-    // max() would swallow NaN.
+    // max() would discard NaN.
     let larger = |a: f64, b: f64| if b <= a { a } else { b };
     let (mut worst, mut along_u, mut along_v) = (0.0, 0.0, 0.0);
     for (i, s) in AT.iter().enumerate() {
@@ -143,11 +152,12 @@ fn deviation(
     (worst, along_u, along_v)
 }
 
-/// Point, first derivatives and twist of the parallel surface, from one patch (extrapolated at its rim).
+/// Point, first derivatives and twist of the parallel surface, computed from one patch (extrapolated at
+/// its rim).
 fn derivs(grid: &BezierSurface, patch: (usize, usize), uv: P2, d: f64) -> SurfaceDerivs {
     let (u, v) = (&grid.u_breaks[patch.0..=patch.0 + 1], &grid.v_breaks[patch.1..=patch.1 + 1]);
     let centre = P2::new(0.5 * (u[0] + u[1]), 0.5 * (v[0] + v[1]));
-    // At a singular point (a collapsed side) the limit from inside, near enough.
+    // At a singular point (a collapsed side) the limit from inside is approximated.
     let mut at = uv;
     let mut s = grid.patch_derivs(patch, at);
     if s.du.cross(&s.dv).norm() <= 1e-9 * (s.du.norm_squared() + s.dv.norm_squared()) {
@@ -155,7 +165,7 @@ fn derivs(grid: &BezierSurface, patch: (usize, usize), uv: P2, d: f64) -> Surfac
         s = SurfaceDerivs { p: s.p, ..grid.patch_derivs(patch, at) };
     }
     let (n, n_u, n_v) = normal_derivs(&s);
-    // The twist's part from the normal: central difference of ∂n/∂u along v.
+    // The contribution of the normal to the twist is the central difference of ∂n/∂u along v.
     let h = 1e-4 * (v[1] - v[0]);
     let n_u_at = |dv: f64| normal_derivs(&grid.patch_derivs(patch, at + feeler_geom::V2::new(0.0, dv))).1;
     let n_uv = (n_u_at(h) - n_u_at(-h)) / (2.0 * h);
@@ -179,7 +189,7 @@ mod tests {
     use feeler_geom::bezier::BezierSpline;
     use feeler_geom::{Frame, P3};
 
-    /// The parallel of an exact torus patch is the torus with another tube radius.
+    /// The parallel surface of an exact torus patch is the torus with another tube radius.
     #[test]
     fn parallel_of_a_torus() {
         let frame = Frame::from_z(P3::new(10.0, 0.0, 0.0), V3::y(), Some(V3::x())).unwrap();
@@ -188,7 +198,7 @@ mod tests {
         let outward =
             torus.normal(P2::new(0.3, 0.4)).dot(&(torus.derivs(P2::new(0.3, 0.4)).p - P3::origin())) > 0.0;
         let (parallel, deviation) = offset(1, &torus, if outward { 0.5 } else { -0.5 }).unwrap();
-        assert!(deviation <= 2.0 * WANTED, "{deviation}");
+        assert!(deviation <= 2.0 * TARGET_DEVIATION, "{deviation}");
         for i in 0..50 {
             for j in 0..50 {
                 let uv = P2::new(f64::from(i) * 0.1254, f64::from(j) * 0.1255);
@@ -198,6 +208,6 @@ mod tests {
                 assert!((r - 3.5).abs() <= deviation, "{r} at {uv}");
             }
         }
-        assert!(parallel.u_periodic && parallel.v_periodic, "it closes as the torus does");
+        assert!(parallel.u_periodic && parallel.v_periodic, "the parallel surface closes like the torus");
     }
 }

@@ -1,4 +1,4 @@
-//! Edges that a file gives in the parameter plane of a surface only: fitted in space.
+//! Reads edges that a file gives only in the parameter plane of a surface, by fitting them in space.
 //!
 //! # Source
 //! ISO 10303-42 (`pcurve`); piecewise cubic Hermite interpolation of `S(c(t))` with derivatives by the chain
@@ -11,15 +11,19 @@ use super::{Geometry, Near, ReadCurve};
 use crate::entities::{Record, Res, bad};
 use crate::units::Units;
 
-/// Wanted deviation (mm).
-const WANTED: f64 = 1e-7;
-/// Accepted deviation (mm), when the wanted one needs too many samples.
-const ACCEPTED: f64 = 1e-3;
+/// Target deviation of fitted edges (mm). A larger value gives less exact edges; a smaller one more
+/// pieces.
+const TARGET_DEVIATION: f64 = 1e-7;
+/// Maximum accepted deviation (mm) if the target needs more than [`MAX_SAMPLES`]. A larger value admits
+/// inexact edges; a smaller one refuses more of them.
+const MAX_DEVIATION: f64 = 1e-3;
 const MAX_SAMPLES: u32 = 4096;
-/// Share of the distance of an edge's ends by which its curve may miss them.
-const GAP: f64 = 1e-3;
+/// Maximum distance by which a 3D curve may miss the ends of its edge, relative to the distance between
+/// them (or ten times the uncertainty of the file, if that is larger). With a larger value wrong curves
+/// are used; with a smaller one pcurves are fitted in vain.
+const MAX_END_GAP: f64 = 1e-3;
 
-/// From a file's surface parameters to ours.
+/// Affine map from the surface parameters of the file to ours.
 struct ParameterMap {
     scale: V2,
     shift: V2,
@@ -36,7 +40,7 @@ impl ParameterMap {
 }
 
 impl Geometry<'_> {
-    /// The curve of an edge between two points.
+    /// Reads the curve of an edge between two points.
     pub(crate) fn edge_curve(&mut self, id: u64, by: u64, ends: [P3; 2]) -> Res<ReadCurve> {
         let r = self.entities.get(id, by)?.flattened();
         match r.name {
@@ -47,7 +51,7 @@ impl Geometry<'_> {
                         let read = self.deeper(id, |g| g.edge_curve(in_space, id, ends))?;
                         Ok(self.better_pcurve(&r, &read, ends).unwrap_or(read))
                     }
-                    // Without a curve in space, one of those in a parameter plane.
+                    // Without a 3D curve, the first pcurve is used.
                     None => match r.any_references(2).next() {
                         Some(pcurve) => self.deeper(id, |g| g.edge_curve(pcurve, id, ends)),
                         None => bad(id, format!("is a {} without any curve", r.label())),
@@ -58,11 +62,11 @@ impl Geometry<'_> {
         }
     }
 
-    /// One of the curves in parameter planes, where the one in space is not the edge's: it misses the ends of
-    /// the edge by more than gaps may be, and the other one does not.
+    /// Returns a pcurve fitted in space if the 3D curve misses the ends of the edge by more than the
+    /// allowed gap and the pcurve does not.
     fn better_pcurve(&mut self, r: &Record<'_>, read: &ReadCurve, ends: [P3; 2]) -> Option<ReadCurve> {
         let miss = miss(&read.curve, &ends);
-        let allowed = (10.0 * self.units.uncertainty).max(GAP * (ends[1] - ends[0]).norm());
+        let allowed = (10.0 * self.units.uncertainty).max(MAX_END_GAP * (ends[1] - ends[0]).norm());
         if miss <= allowed {
             return None;
         }
@@ -77,10 +81,7 @@ impl Geometry<'_> {
         let (id, other) = found?;
         self.note(
             r.id,
-            format!(
-                "has a curve in space that misses its ends by {miss:.1e} mm; PCURVE #{id} does not, and \
-                was taken"
-            ),
+            format!("has a 3D curve that misses its ends by {miss:.1e} mm; PCURVE #{id} is used instead"),
         );
         Some(other)
     }
@@ -91,23 +92,23 @@ impl Geometry<'_> {
         let holder_id = r.reference(2, "reference_to_curve")?;
         let holder = self.entities.get(holder_id, r.id)?.flattened();
         let Some(curve_id) = holder.any_references(1).next() else {
-            return bad(holder_id, "holds no curve for the PCURVE that refers to it");
+            return bad(holder_id, "contains no curve for the PCURVE that refers to it");
         };
-        // Numbers in the parameter plane have their units from the surface, below.
+        // Coordinates in the parameter plane have no length unit; that of the surface is applied below.
         let plain = Units { mm: 1.0, rad: self.units.rad, ..Units::default() };
         let mut plane = Geometry::new(self.entities, plain);
         let read = plane.curve(curve_id, holder_id)?;
         let (t0, t1) = match plane.bounded(curve_id, holder_id) {
-            // The basis of a trimmed curve has the trimmed one's parameters, not always its range.
+            // The basis of a trimmed spline has the same parameters but not always the same range.
             Ok(spline) if matches!(read.curve, Curve::Bezier(_)) => spline.range(),
-            // All of it: the vertices say which part.
+            // The whole curve is used; the vertices determine the part.
             _ if matches!(read.curve, Curve::Circle { .. } | Curve::Ellipse { .. }) => {
                 (0.0, std::f64::consts::TAU)
             }
             _ => parameters_at(&surface, &map, &read.curve, ends),
         };
         if !(t1 - t0).is_normal() {
-            return bad(r.id, "is a PCURVE whose ends are not known; export the edge with a curve in space");
+            return bad(r.id, "is a PCURVE whose ends cannot be determined; export the edge with a 3D curve");
         }
         let (lo, hi) = (t0.min(t1), t0.max(t1));
         let at = |t: f64| {
@@ -133,20 +134,20 @@ impl Geometry<'_> {
                     (spline.derivs(t).p - at(t).0).norm()
                 })
                 .fold(0.0, |worst, d| if d <= worst { worst } else { d });
-            if deviation <= WANTED || n >= MAX_SAMPLES {
-                // NaN fails, too.
-                if !matches!(deviation.partial_cmp(&ACCEPTED), Some(std::cmp::Ordering::Less)) {
+            if deviation <= TARGET_DEVIATION || n >= MAX_SAMPLES {
+                // NaN is refused, too.
+                if !matches!(deviation.partial_cmp(&MAX_DEVIATION), Some(std::cmp::Ordering::Less)) {
                     return bad(
                         r.id,
                         format!(
-                            "is a PCURVE that can only be fitted to {deviation:.1e} mm; export a curve in \
-                                space"
+                            "is a PCURVE that can only be fitted to {deviation:.1e} mm; export the edge with \
+                                a 3D curve"
                         ),
                     );
                 }
                 self.note(
                     r.id,
-                    format!("is an edge's curve in a parameter plane, fitted to {deviation:.1e} mm"),
+                    format!("is the curve of an edge as a PCURVE only; it is fitted to {deviation:.1e} mm in space"),
                 );
                 return Ok(ReadCurve {
                     curve: Curve::Bezier(spline),
@@ -158,7 +159,7 @@ impl Geometry<'_> {
         }
     }
 
-    /// A surface and how the file's parameters go over into ours.
+    /// Returns a surface and the map from the parameters of the file to ours.
     fn parametrised(&mut self, id: u64, by: u64, near: &[P3]) -> Res<(Surface, ParameterMap)> {
         let read = self.surface(id, by, Near { points: near, margin: 0.0, edges: &[], surface: id })?;
         let (mm, rad) = (self.units.mm, self.units.rad);
@@ -180,7 +181,7 @@ impl Geometry<'_> {
                 if written.z.dot(&frame.z) < 0.0 {
                     return bad(
                         by,
-                        "is a PCURVE on the far nappe of a cone; export the edge with a curve in space",
+                        "is a PCURVE on the far nappe of a cone; export the edge with a 3D curve",
                     );
                 }
                 map(rad, mm, radius / math::tan(*half_angle))
@@ -194,23 +195,20 @@ impl Geometry<'_> {
                 map(1.0, 1.0, 0.0)
             }
             _ => {
-                return bad(
-                    by,
-                    format!("is a PCURVE on a {}; export the edge with a curve in space", r.label()),
-                );
+                return bad(by, format!("is a PCURVE on a {}; export the edge with a 3D curve", r.label()));
             }
         };
         Ok((read.surface, map))
     }
 }
 
-/// Largest distance of the ends of an edge from its curve (mm).
+/// Maximum distance of the ends of an edge from its curve (mm).
 fn miss(curve: &Curve, ends: &[P3; 2]) -> f64 {
     let off = |p: &P3| (curve.point(super::curves::parameter_near(curve, p)) - p).norm();
     off(&ends[0]).max(off(&ends[1]))
 }
 
-/// Parameters of a line or conic in a parameter plane where it passes the ends of its edge.
+/// Parameters of a line or conic in a parameter plane at the ends of its edge.
 fn parameters_at(surface: &Surface, map: &ParameterMap, curve: &Curve, ends: [P3; 2]) -> (f64, f64) {
     let periods = [surface.u_period(), surface.v_period()];
     let shifts = |period: Option<f64>| period.map_or(vec![0.0], |p| vec![0.0, -p, p]);
@@ -223,7 +221,7 @@ fn parameters_at(surface: &Surface, map: &ParameterMap, curve: &Curve, ends: [P3
                 let q = P3::new(w.x, w.y, 0.0);
                 let t = super::curves::parameter_near(curve, &q);
                 let off = (curve.point(t) - q).norm();
-                // The first of several equally near ones: the unshifted.
+                // Among equally near candidates the first (unshifted) one is kept.
                 if off < best.0 - 1e-9 {
                     best = (off, t);
                 }
@@ -235,7 +233,7 @@ fn parameters_at(surface: &Surface, map: &ParameterMap, curve: &Curve, ends: [P3
     if ends[0] == ends[1]
         && let Curve::Line { dir, .. } = curve
     {
-        // Once around.
+        // The line covers one period.
         let along = map.apply_vector(dir);
         let [u, v] = periods.map(|p| p.unwrap_or(f64::INFINITY));
         t1 = t0 + (u / along.x.abs()).min(v / along.y.abs());

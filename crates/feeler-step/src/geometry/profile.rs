@@ -1,10 +1,10 @@
-//! Profiles that cross the axis that they are turned about: one part of them is the surface.
+//! Selects the part of a profile that crosses its axis of revolution.
 //!
-//! ISO 10303-42 wants no such profile, but writers drop the trims of arcs: a whole ellipse turned about its
-//! own axis covers the ellipsoid twice. The profile is cut where it crosses the axis, and the part that the
-//! face lies on is kept. Of two halves that are mirror images both do; they differ in the side that the
-//! file's normal points to. The half is the one in whose parameters the file gives the face's edges, or else
-//! the one that an edge in the plane of the profile (a seam) lies on.
+//! ISO 10303-42 does not allow such profiles, but some writers drop the trims of arcs: a whole ellipse
+//! revolved about its own axis covers the ellipsoid twice. The profile is cut where it crosses the axis,
+//! and the part on which the face lies is kept. If two halves are mirror images, the face lies on both,
+//! and they differ in the side of the normal. The half is then the one in whose parameters the file gives
+//! the edges of the face, or else the one that contains an edge in the plane of the profile (a seam).
 
 use std::f64::consts::TAU;
 
@@ -15,34 +15,35 @@ use super::curves::{ReadCurve, parameter_near};
 use super::surfaces::{Near, NearEdge};
 use crate::units::Units;
 
-/// Lengths agree within this share of the profile's size.
-const SAME: f64 = 1e-6;
-/// Samples of a piece of a profile among which crossings of the axis are looked for.
+/// Tolerance of lengths, relative to the size of the profile. With a larger value half profiles are
+/// mistaken for whole ones; with a smaller one halves of conics are not distinguished.
+const LENGTH_TOL: f64 = 1e-6;
+/// Number of samples per piece of a profile between which crossings of the axis are searched for.
 const SAMPLES: u32 = 16;
 
-/// A profile in one plane with its axis.
+/// Profile in one plane with its axis.
 struct Plane<'a> {
     profile: &'a ReadCurve,
     origin: P3,
     axis: V3,
-    /// Away from the axis.
+    /// Unit vector away from the axis.
     across: V3,
     size: f64,
 }
 
-/// A part of the profile on one side of the axis.
+/// Part of the profile on one side of the axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part {
     pub(super) t0: f64,
     pub(super) t1: f64,
-    /// 1 or −1: times `Plane::across`.
+    /// Sign of the side: 1 or −1, a factor of `Plane::across`.
     side: f64,
-    /// Another part fits as well.
+    /// Whether another part fits as well.
     pub(super) is_guess: bool,
 }
 
 impl<'a> Plane<'a> {
-    /// None where the profile is not in one plane with the axis.
+    /// Returns `None` if the profile is not in one plane with the axis.
     fn new(profile: &'a ReadCurve, range: (f64, f64), origin: &P3, axis: &V3) -> Option<Self> {
         let radial = |p: &P3| (p - origin) - axis * (p - origin).dot(axis);
         let points: Vec<P3> = samples(&profile.curve, range).map(|t| profile.curve.point(t)).collect();
@@ -54,17 +55,17 @@ impl<'a> Plane<'a> {
         flat.then_some(Self { profile, origin: *origin, axis: *axis, across, size })
     }
 
-    /// Distance from the axis along `across`.
+    /// Signed distance from the axis along `across` (mm).
     fn offset(&self, t: f64) -> f64 {
         (self.profile.curve.point(t) - self.origin).dot(&self.across)
     }
 
-    /// The parts between crossings of the axis; none if there is no crossing.
+    /// Parts between crossings of the axis; empty if there are no crossings.
     fn parts(&self, range: (f64, f64)) -> Vec<Part> {
         let mut cuts = vec![];
         let mut last: Option<(f64, f64)> = None;
         let (period, curve) = (self.profile.curve.period(), &self.profile.curve);
-        // Once around a closed profile and on to the first sample off the axis.
+        // The samples run once around a closed profile and on to the first sample off the axis.
         let mut ts: Vec<f64> = samples(curve, range).collect();
         ts.retain(|t| self.offset(*t).abs() > 1e-9 * self.size);
         if let (Some(period), Some(first)) = (period, ts.first().copied()) {
@@ -99,7 +100,7 @@ impl<'a> Plane<'a> {
 
     fn crossing(&self, mut a: f64, mut b: f64) -> f64 {
         let at_a = self.offset(a) > 0.0;
-        // As many halvings as a number has digits.
+        // 60 halvings exhaust the digits of the parameter.
         for _ in 0..60 {
             let m = 0.5 * (a + b);
             if (self.offset(m) > 0.0) == at_a { a = m } else { b = m }
@@ -107,7 +108,8 @@ impl<'a> Plane<'a> {
         0.5 * (a + b)
     }
 
-    /// The profile's parameter that `p` was turned from, and how far it is from there (mm).
+    /// Returns the parameter of the profile point from which `p` was revolved, and the remaining distance
+    /// (mm).
     fn foot(&self, part: &Part, p: &P3) -> (f64, f64) {
         let height = (p - self.origin).dot(&self.axis);
         let radius = (p - self.origin - self.axis * height).norm();
@@ -117,7 +119,7 @@ impl<'a> Plane<'a> {
     }
 }
 
-/// Parameters over the whole of a curve, ends included.
+/// Sample parameters over the whole curve, including its ends.
 fn samples(curve: &Curve, (t0, t1): (f64, f64)) -> impl Iterator<Item = f64> + use<> {
     let mut ends = vec![t0];
     ends.extend(curve.breaks(t0, t1));
@@ -130,9 +132,9 @@ fn samples(curve: &Curve, (t0, t1): (f64, f64)) -> impl Iterator<Item = f64> + u
 }
 
 impl Geometry<'_> {
-    /// The part of the profile that is turned, where it crosses the axis within `range`.
+    /// Returns the part of the profile that is revolved, if the profile crosses the axis within `range`.
     ///
-    /// `middle` is a point of a trimmed profile, `surface` the surface of revolution.
+    /// `middle` is a point of a trimmed profile, `surface` is the entity id of the surface of revolution.
     pub(super) fn part_turned(
         &self,
         profile: &ReadCurve,
@@ -152,16 +154,17 @@ impl Geometry<'_> {
         }
         let points: Vec<P3> = near.edges.iter().flat_map(NearEdge::points).collect();
         let off = |part: &Part| points.iter().map(|p| plane.foot(part, p).1).fold(0.0, f64::max);
-        let least = parts.iter().map(off).fold(f64::INFINITY, f64::min);
-        parts.retain(|p| off(p) <= least + SAME * plane.size);
+        let min_distance = parts.iter().map(off).fold(f64::INFINITY, f64::min);
+        parts.retain(|p| off(p) <= min_distance + LENGTH_TOL * plane.size);
         let in_file: Vec<f64> =
-            parts.iter().map(|p| self.off_parameter_curves(&plane, p, surface, near)).collect();
-        let least = in_file.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut keep = in_file.iter().map(|off| *off <= least + 1e-3 * plane.size);
+            parts.iter().map(|p| self.distance_from_pcurves(&plane, p, surface, near)).collect();
+        let min_distance = in_file.iter().copied().fold(f64::INFINITY, f64::min);
+        let mut keep = in_file.iter().map(|off| *off <= min_distance + 1e-3 * plane.size);
         parts.retain(|_| keep.next().unwrap_or(true));
         let side = seam_side(&plane, near);
-        // Where nothing tells, the side that writers begin on: the first axis of the conic's frame, or rising
-        // along it.
+        // Without any evidence the side on which writers usually begin is taken: that of the first axis
+        // of an ellipse if it points across, or else that of the second axis of the conic, along which
+        // the curve rises.
         let begins = match &profile.curve {
             Curve::Ellipse { frame, .. } if frame.x.dot(&plane.across).abs() > 0.5 => frame.x,
             Curve::Ellipse { frame, .. } | Curve::Parabola { frame, .. } | Curve::Hyperbola { frame, .. } => {
@@ -175,9 +178,9 @@ impl Geometry<'_> {
         Some(Part { is_guess, ..*best })
     }
 
-    /// How far (mm, summed) points of the face's edges are from the curves that the file gives for these
-    /// edges in the surface's parameters, if the face is on this part of the profile.
-    fn off_parameter_curves(&self, plane: &Plane<'_>, part: &Part, surface: u64, near: Near<'_>) -> f64 {
+    /// Sum of the distances (mm) between points of the edges of the face and the pcurves that the file
+    /// gives for these edges, assuming that the face is on this part of the profile.
+    fn distance_from_pcurves(&self, plane: &Plane<'_>, part: &Part, surface: u64, near: Near<'_>) -> f64 {
         let profile_side = plane.across * part.side;
         let mut sum = 0.0;
         for edge in near.edges {
@@ -190,12 +193,12 @@ impl Geometry<'_> {
                 let speed = plane.profile.curve.derivs(t).d1.norm();
                 let radial = (p - plane.origin) - plane.axis * (p - plane.origin).dot(&plane.axis);
                 let radius = radial.norm();
-                if radius <= SAME * plane.size {
+                if radius <= LENGTH_TOL * plane.size {
                     continue;
                 }
-                // The angle is zero on the profile as it is written.
+                // The angle is zero on the profile as written.
                 let u = math::atan2(radial.dot(&plane.axis.cross(&profile_side)), radial.dot(&profile_side));
-                // From the file's parameters to ours, and to lengths.
+                // Factors from the parameters of the file to ours, and to lengths.
                 let scale = V2::new(self.units.rad, plane.profile.parameter_scale);
                 let lengths = scale.component_mul(&V2::new(radius, speed));
                 let period = V2::new(TAU, plane.profile.curve.period().unwrap_or(0.0)).component_div(&scale);
@@ -208,14 +211,13 @@ impl Geometry<'_> {
         sum
     }
 
-    /// The curves that the file gives for an edge in the parameters of one of these surfaces; what cannot be
-    /// read is no witness.
+    /// Pcurves that the file gives for an edge on one of these surfaces; unreadable ones are skipped.
     fn parameter_curves(&self, edge: u64, surfaces: &[u64]) -> Vec<Curve> {
         let read = |pcurve: u64| {
             let r = self.entities.find(pcurve)?.flattened();
             let on = r.name.ends_with("PCURVE") && surfaces.contains(&r.maybe_reference(1)?);
             let holder = self.entities.find(r.maybe_reference(2).filter(|_| on)?)?.flattened();
-            // Numbers in the parameter plane are no lengths.
+            // Coordinates in the parameter plane have no length unit.
             let plain = Units { mm: 1.0, rad: self.units.rad, ..Units::default() };
             let read = Geometry::new(self.entities, plain).curve(holder.any_references(1).next()?, holder.id);
             read.ok().map(|c| c.curve)
@@ -229,28 +231,29 @@ impl Geometry<'_> {
     }
 }
 
-/// Distance of a point of a parameter plane, in any turn, from a curve; `lengths` are those of one unit (mm).
+/// Distance (mm) of a point of a parameter plane, shifted by up to two periods, from a curve; `lengths`
+/// (mm) are those of one unit of each parameter.
 fn off_curve(curve: &Curve, at: V2, period: V2, lengths: V2) -> f64 {
     let turns = [-2.0, -1.0, 0.0, 1.0, 2.0];
-    let mut least = f64::INFINITY;
+    let mut min_distance = f64::INFINITY;
     for (i, j) in turns.into_iter().flat_map(|i| turns.map(|j| (i, j))) {
         let q = P3::new(at.x + i * period.x, at.y + j * period.y, 0.0);
         let off = curve.point(parameter_near(curve, &q)) - q;
-        least = least.min(math::hypot(off.x * lengths.x, off.y * lengths.y));
+        min_distance = min_distance.min(math::hypot(off.x * lengths.x, off.y * lengths.y));
     }
-    least
+    min_distance
 }
 
-/// On which side of the axis edges in the profile's plane lie; 0 where there are none, or as much on either
-/// side.
+/// Side of the axis on which edges in the plane of the profile lie: the sum of their signed distances, or
+/// 0 if there are none or both sides balance.
 fn seam_side(plane: &Plane<'_>, near: Near<'_>) -> f64 {
     let normal = plane.axis.cross(&plane.across);
     let mut sum = 0.0;
     for edge in near.edges {
         let points = edge.points();
-        if points.iter().all(|p| (p - plane.origin).dot(&normal).abs() <= SAME * plane.size) {
+        if points.iter().all(|p| (p - plane.origin).dot(&normal).abs() <= LENGTH_TOL * plane.size) {
             sum += points.iter().map(|p| (p - plane.origin).dot(&plane.across)).sum::<f64>();
         }
     }
-    if sum.abs() <= SAME * plane.size { 0.0 } else { sum }
+    if sum.abs() <= LENGTH_TOL * plane.size { 0.0 } else { sum }
 }

@@ -1,4 +1,4 @@
-//! B-splines as files write them: plain or complex instances, with given or implied knots.
+//! Reads B-splines in all forms of STEP files: plain or complex instances, with given or implied knots.
 
 use feeler_geom::P3;
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
@@ -7,7 +7,7 @@ use feeler_geom::nurbs::{NurbsCurve, NurbsError, NurbsSurface};
 use super::Geometry;
 use crate::entities::{Bad, Record, Res, bad};
 
-/// Type names of the B-spline curves or surfaces, and how many attributes their common supertype declares.
+/// Type names of the B-spline curves or surfaces, and the number of attributes of their common supertype.
 struct Family {
     base: &'static str,
     n_base: usize,
@@ -39,7 +39,7 @@ const SURFACES: Family = Family {
 };
 
 impl Family {
-    /// The attributes of the common supertype: degrees, control points, …
+    /// Returns the attributes of the common supertype: degrees, control points, …
     fn base<'a>(&self, r: &Record<'a>) -> Option<Record<'a>> {
         if let Some(part) = r.own(self.base, 1) {
             return Some(part);
@@ -49,20 +49,20 @@ impl Family {
     }
 }
 
-/// Whether `r` is a B-spline curve of any kind.
+/// Returns whether `r` is a B-spline curve of any kind.
 pub(super) fn is_curve(r: &Record<'_>) -> bool {
     CURVES.base(r).is_some()
 }
 
-/// Whether `r` is a B-spline surface of any kind.
+/// Returns whether `r` is a B-spline surface of any kind.
 pub(super) fn is_surface(r: &Record<'_>) -> bool {
     SURFACES.base(r).is_some()
 }
 
 impl Geometry<'_> {
-    /// A B-spline curve of any kind, in exact Bézier pieces. Parameters stay those of the file.
+    /// Reads a B-spline curve of any kind into exact Bézier pieces. The parameters are those of the file.
     pub(super) fn spline_curve(&mut self, r: &Record<'_>) -> Res<BezierSpline> {
-        let Some(base) = CURVES.base(r) else { return bad(r.id, "is no B-spline curve") };
+        let Some(base) = CURVES.base(r) else { return bad(r.id, "is not a B-spline curve") };
         let degree = degree(&base, 0)?;
         let points = self.points(&base.references(1, "control_points_list")?, r.id)?;
         let knots = match r.own(CURVES.knots, 1 + CURVES.n_base) {
@@ -77,9 +77,10 @@ impl Geometry<'_> {
         spline.map_err(|e| refused(r, e))
     }
 
-    /// A B-spline surface of any kind, in exact Bézier patches. Parameters stay those of the file.
+    /// Reads a B-spline surface of any kind into exact Bézier patches. The parameters are those of the
+    /// file.
     pub(super) fn spline_surface(&mut self, r: &Record<'_>) -> Res<BezierSurface> {
-        let Some(base) = SURFACES.base(r) else { return bad(r.id, "is no B-spline surface") };
+        let Some(base) = SURFACES.base(r) else { return bad(r.id, "is not a B-spline surface") };
         let (u_degree, v_degree) = (degree(&base, 0)?, degree(&base, 1)?);
         let rows = base.reference_rows(2, "control_points_list")?;
         let n_v = rows.first().map_or(0, Vec::len);
@@ -101,7 +102,10 @@ impl Geometry<'_> {
             Some(w) => {
                 let rows = w.real_rows(0, "weights_data")?;
                 if rows.iter().any(|row| row.len() != n_v) {
-                    return bad(r.id, "has weights that do not fit its control points");
+                    return bad(
+                        r.id,
+                        "has rows of weights whose lengths differ from those of its control points",
+                    );
                 }
                 rows.concat()
             }
@@ -133,7 +137,7 @@ fn multiplicities(r: &Record<'_>, i: usize) -> Res<Vec<f64>> {
     r.reals(i, "knot multiplicities")
 }
 
-/// Knots written out as often as their multiplicities say.
+/// Repeats each knot by its multiplicity.
 fn repeated(id: u64, knots: &[f64], multiplicities: &[f64]) -> Res<Vec<f64>> {
     if knots.len() != multiplicities.len() {
         return bad(id, format!("has {} knots but {} multiplicities", knots.len(), multiplicities.len()));
@@ -141,27 +145,27 @@ fn repeated(id: u64, knots: &[f64], multiplicities: &[f64]) -> Res<Vec<f64>> {
     let mut out = Vec::with_capacity(knots.len() * 2);
     for (k, m) in knots.iter().zip(multiplicities) {
         if m.fract() != 0.0 || !(0.0..=1e6).contains(m) {
-            return bad(id, format!("has a knot of multiplicity {m}"));
+            return bad(id, format!("has a knot of multiplicity {m}; whole numbers are required"));
         }
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a whole number below 1e6"
+            reason = "a whole number of at most 1e6"
         )]
         out.extend(std::iter::repeat_n(*k, *m as usize));
         if out.len() > 10_000_000 {
-            return bad(id, "has too many knots");
+            return bad(id, "has more than ten million knots");
         }
     }
     Ok(out)
 }
 
-/// Knots by the rule of the type (ISO 10303-42, `knot_type`).
+/// Knots implied by the type (ISO 10303-42, `knot_type`).
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
 fn implied_knots(family: &Family, r: &Record<'_>, degree: u32, n_points: usize) -> Res<Vec<f64>> {
     let d = degree as usize;
     if n_points <= d {
-        return bad(r.id, format!("has {n_points} control points in a direction of degree {degree}"));
+        return bad(r.id, format!("has only {n_points} control points in a direction of degree {degree}"));
     }
     if r.is(family.uniform) {
         return Ok((0..n_points + d + 1).map(|i| i as f64 - d as f64).collect());
@@ -171,12 +175,14 @@ fn implied_knots(family: &Family, r: &Record<'_>, degree: u32, n_points: usize) 
     } else if r.is(family.bezier) || n_points == d + 1 {
         d
     } else {
-        return bad(r.id, format!("{} gives no knots", r.label()));
+        return bad(r.id, format!("is a {} without knots", r.label()));
     };
     if !(n_points - 1 - d).is_multiple_of(inner) {
         return bad(
             r.id,
-            format!("has {n_points} control points, which do not make Bézier pieces of degree {degree}"),
+            format!(
+                "has {n_points} control points, which do not form whole Bézier pieces of degree {degree}"
+            ),
         );
     }
     let n_spans = (n_points - 1 - d) / inner + 1;
@@ -188,7 +194,7 @@ fn implied_knots(family: &Family, r: &Record<'_>, degree: u32, n_points: usize) 
     Ok(knots)
 }
 
-/// Weights are homogeneous: all of them negative means the same as all of them positive.
+/// Makes weights positive. They are homogeneous, so that weights that are all negative mean the same.
 fn positive(mut weights: Vec<f64>) -> Vec<f64> {
     if !weights.is_empty() && weights.iter().all(|w| *w < 0.0) {
         weights.iter_mut().for_each(|w| *w = -*w);

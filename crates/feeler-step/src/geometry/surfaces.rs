@@ -1,7 +1,7 @@
-//! Surfaces of every kind that a face may lie on.
+//! Reads surfaces of every kind.
 //!
-//! A surface is read for one face: where that is tells what the surface alone does not (which nappe of a
-//! cone, how much of an unbounded extrusion).
+//! A surface is read for one face, whose location determines what the surface alone leaves open: the
+//! nappe of a cone, or the part of an unbounded extrusion.
 
 use feeler_geom::{Curve, Frame, P3, Surface, math};
 
@@ -9,40 +9,42 @@ use super::curves::parameter_near;
 use super::{Geometry, splines};
 use crate::entities::{Record, Res, bad};
 
-/// A cone narrower than this (rad) is a cylinder: over 1e4 mm it widens by less than 1e-8 mm.
+/// Half-angle (rad) below which a cone is read as a cylinder: over 1e4 mm it widens by at most 1e-8 mm. A
+/// larger value changes shapes; a smaller one gives apices at infinity.
 const MIN_HALF_ANGLE: f64 = 1e-12;
 
-/// Where a face is.
+/// Location of a face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near<'a> {
     /// Points around the face.
     pub(crate) points: &'a [P3],
-    /// How far beyond them the face may reach (mm).
+    /// Distance (mm) by which the face may extend beyond these points.
     pub(crate) margin: f64,
-    /// The face's edges.
+    /// Edges of the face.
     pub(crate) edges: &'a [NearEdge<'a>],
-    /// The face's surface; 0 if it is not known.
+    /// Entity id of the surface of the face; 0 if unknown.
     pub(crate) surface: u64,
 }
 
-/// An edge of a face.
+/// Edge of a face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NearEdge<'a> {
-    /// Its entity.
+    /// Entity id.
     pub(crate) id: u64,
     pub(crate) curve: &'a Curve,
-    /// Where it starts and ends, and whether it runs along its curve.
+    /// Start and end point.
     pub(crate) ends: [P3; 2],
+    /// Whether the edge runs in the direction of its curve.
     pub(crate) along: bool,
 }
 
 impl NearEdge<'_> {
-    /// Its ends and a point in its middle.
+    /// Start, middle and end point of the edge.
     pub(super) fn points(&self) -> [P3; 3] {
         let [start, end] = self.ends.map(|p| parameter_near(self.curve, &p));
         let (a, b) = if self.along { (start, end) } else { (end, start) };
         let span = match self.curve.period() {
-            // All around where it ends where it starts.
+            // An edge that ends where it starts covers the whole period.
             Some(period) => match math::wrap(b - a, 0.0, period) {
                 span if span <= 1e-9 * period => period,
                 span => span,
@@ -53,17 +55,17 @@ impl NearEdge<'_> {
     }
 }
 
-/// A surface as read.
+/// Result of reading a surface.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadSurface {
-    /// The surface (mm).
+    /// Surface (mm).
     pub(crate) surface: Surface,
-    /// Whether its natural normal is that of the file's surface.
+    /// Whether its natural normal is that of the surface in the file.
     pub(crate) same_normal: bool,
-    /// Largest distance from the file's surface (mm), 0 when exact.
+    /// Maximum distance from the surface in the file (mm); 0 if exact.
     pub(crate) deviation: f64,
-    /// Nothing tells which half of a profile that crosses its axis is turned: the normal may be the other
-    /// one.
+    /// Whether the file leaves open which half of a profile that crosses its axis is revolved, so that
+    /// the normal can be the opposite one.
     pub(crate) either_way: bool,
 }
 
@@ -78,7 +80,7 @@ impl ReadSurface {
 }
 
 impl Geometry<'_> {
-    /// The surface `id` for a face around the points `near`.
+    /// Reads the surface `id` for a face around the points `near`.
     pub(crate) fn surface(&mut self, id: u64, by: u64, near: Near<'_>) -> Res<ReadSurface> {
         self.deeper(id, |g| g.surface_here(id, by, near))
     }
@@ -116,7 +118,7 @@ impl Geometry<'_> {
             "OFFSET_SURFACE" => self.offset(&r, near),
             "RECTANGULAR_TRIMMED_SURFACE" => {
                 let mut basis = self.surface(r.reference(1, "basis_surface")?, id, near)?;
-                // Turning around one direction of the parameters turns the normal around, both do not.
+                // Reversing one parameter direction reverses the normal, reversing both does not.
                 if (r.logical(6) == Some(false)) != (r.logical(7) == Some(false)) {
                     basis.same_normal = !basis.same_normal;
                 }
@@ -141,16 +143,16 @@ impl Geometry<'_> {
             return Ok(ReadSurface::exact(Surface::Torus { frame, major, minor }));
         }
         if major == 0.0 {
-            // The tube turns about its own centre: v is the latitude of a sphere.
+            // The centre of the tube is on the axis, so that v is the latitude of a sphere.
             return Ok(ReadSurface::exact(Surface::Sphere { frame, radius: minor }));
         }
-        // (R + r cos v)(cos u, sin u) with R < 0 is |R| + r cos(π - v) at u + π: v runs the other way.
+        // (R + r cos v)(cos u, sin u) with R < 0 equals |R| + r cos(π - v) at u + π: v is reversed.
         Ok(ReadSurface::with_normal(Surface::Torus { frame, major: -major, minor }, false))
     }
 
     fn offset(&mut self, r: &Record<'_>, near: Near<'_>) -> Res<ReadSurface> {
         let distance = self.length(r, 2, "distance")?;
-        // What the basis has to cover lies as far beside the face as the offset.
+        // The basis must extend beyond the face by the offset distance.
         let wide = Near { margin: near.margin + distance.abs(), ..near };
         let basis_id = r.reference(1, "basis_surface")?;
         if let Some((grid, deviation)) = self.offsets.get(&r.id) {
@@ -158,7 +160,7 @@ impl Geometry<'_> {
             return Ok(ReadSurface { deviation: *deviation, ..ReadSurface::exact(surface) });
         }
         let basis = self.surface(basis_id, r.id, wide)?;
-        // Along the natural normal of our surface.
+        // Signed distance along the natural normal of the basis as read.
         let along = if basis.same_normal { distance } else { -distance };
         let offset = match basis.surface {
             Surface::Bezier(grid) => {
@@ -166,9 +168,10 @@ impl Geometry<'_> {
                 let deviation = deviation + basis.deviation;
                 self.note(
                     r.id,
-                    format!("OFFSET_SURFACE of a free-form surface is approximated to {deviation:.1e} mm"),
+                    format!("is an OFFSET_SURFACE of a free-form surface; it is approximated to {deviation:.1e} mm"),
                 );
-                // Other free-form surfaces depend on where the face is.
+                // Only offsets of splines are cached; other free-form surfaces depend on the location of
+                // the face.
                 if splines::is_surface(&self.entities.get(basis_id, r.id)?) {
                     self.offsets.insert(r.id, (grid.clone(), deviation));
                 }
@@ -193,7 +196,8 @@ impl Geometry<'_> {
                 signed(minor + along).map(|(minor, same)| (Surface::Torus { frame, major, minor }, same))
             }
             Surface::Cone { frame, half_angle } => {
-                // The parallel of a cone is the same cone with its apex moved down by d / sin φ.
+                // The parallel surface of a cone is the same cone with its apex moved by -d / sin φ along
+                // the axis.
                 let origin = frame.origin - frame.z * (along / math::sin(half_angle));
                 Some((Surface::Cone { frame: Frame { origin, ..frame }, half_angle }, true))
             }
@@ -205,27 +209,30 @@ impl Geometry<'_> {
                 deviation: basis.deviation,
                 either_way: basis.either_way,
             }),
-            None => bad(r.id, "is an OFFSET_SURFACE that shrinks to a curve or a point"),
+            None => {
+                bad(r.id, "is an OFFSET_SURFACE that collapses to a curve or a point; check its distance")
+            }
         }
     }
 }
 
-/// A radius and whether it kept its sign: through zero the surface turns inside out.
+/// Returns the absolute value of a radius and whether it was positive: through zero the surface turns
+/// inside out. `None` for zero.
 fn signed(radius: f64) -> Option<(f64, bool)> {
     (radius != 0.0).then_some((radius.abs(), radius > 0.0))
 }
 
-/// ISO 10303-42's cone has a radius at its placement; ours has its apex there, and only the nappe with the
-/// face.
+/// Converts a cone. That of ISO 10303-42 has a radius at its placement; ours has its apex there and
+/// consists of the nappe with the face.
 fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) -> Res<ReadSurface> {
-    // A negative angle opens the other way.
+    // A negative angle opens in the opposite direction.
     let flip = half_angle < 0.0;
     let angle = half_angle.abs();
     if angle < MIN_HALF_ANGLE {
         if radius > 0.0 {
             return Ok(ReadSurface::exact(Surface::Cylinder { frame: *frame, radius }));
         }
-        return bad(id, "is a CONICAL_SURFACE with neither an angle nor a radius");
+        return bad(id, "is a CONICAL_SURFACE whose semi_angle is zero and whose radius is not positive");
     }
     if angle >= std::f64::consts::FRAC_PI_2 - 1e-12 {
         return bad(
@@ -238,7 +245,7 @@ fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) ->
     let half = if flip { turned_over(frame) } else { *frame };
     let apex = half.origin - half.z * (radius / math::tan(angle));
     let mut frame = Frame { origin: apex, ..half };
-    // The face says which nappe; both have their natural normal away from the axis.
+    // The location of the face selects the nappe; the natural normals of both point away from the axis.
     let height =
         near.points.iter().map(|p| (p - apex).dot(&half.z)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
     if height.is_some_and(|h| h < 0.0) {
@@ -247,7 +254,7 @@ fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) ->
     Ok(ReadSurface::exact(Surface::Cone { frame, half_angle: angle }))
 }
 
-/// The frame half a turn about its x axis.
+/// Frame rotated by half a turn about its x axis.
 fn turned_over(f: &Frame) -> Frame {
     Frame { origin: f.origin, x: f.x, y: -f.y, z: -f.z }
 }

@@ -1,29 +1,28 @@
-//! Characters to tokens.
+//! Splits characters into tokens.
 
-/// The smallest piece of a text that means something. What is between quotes or brackets stands as it is
-/// written.
+/// Token. The content of quotes and brackets is kept as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Token<'a> {
-    /// A keyword, or a mark such as `END-ISO-10303-21`.
+    /// Keyword, or a mark such as `END-ISO-10303-21`.
     Word(&'a [u8]),
     Integer(i64),
     Real(f64),
-    /// Without its quotes; a quote in it is doubled.
+    /// String without its quotes; quotes in it are doubled.
     Text(&'a [u8]),
-    /// Without its dots.
+    /// Enumeration value without its dots.
     Enumeration(&'a [u8]),
     Binary,
     Reference(u64),
-    /// The name of something in another file, in angle brackets.
+    /// Name of an item in another file, in angle brackets.
     Anchor,
-    /// `( ) , ; = $ *`
+    /// One of `( ) , ; = $ *`.
     Sign(u8),
-    /// Nothing more follows.
+    /// End of the text.
     End,
 }
 
 impl Token<'_> {
-    /// For messages.
+    /// Description for messages.
     pub(super) fn shown(&self) -> String {
         const SHOWN: usize = 40;
         let text = |t: &[u8]| String::from_utf8_lossy(t).chars().take(SHOWN).collect::<String>();
@@ -31,7 +30,7 @@ impl Token<'_> {
             Self::Word(w) => text(w),
             Self::Integer(n) => n.to_string(),
             Self::Real(x) => x.to_string(),
-            Self::Text(t) => format!("the text '{}'", text(t)),
+            Self::Text(t) => format!("the string '{}'", text(t)),
             Self::Enumeration(e) => format!(".{}.", text(e)),
             Self::Binary => "a binary value".to_owned(),
             Self::Reference(id) => format!("#{id}"),
@@ -42,10 +41,10 @@ impl Token<'_> {
     }
 }
 
-/// Marks with hyphens, which no other word has.
+/// Marks with hyphens, which other words do not contain.
 const MARKS: [&[u8]; 2] = [b"ISO-10303-21", b"END-ISO-10303-21"];
 
-/// Walks through a text.
+/// Iterates over the tokens of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Lexer<'a> {
     text: &'a [u8],
@@ -57,7 +56,7 @@ impl<'a> Lexer<'a> {
         Self { text, at: 0 }
     }
 
-    /// The next token and where it begins, or what is wrong there.
+    /// Returns the next token and its position, or a message and the position of the fault.
     pub(super) fn next(&mut self) -> Result<(Token<'a>, usize), (String, usize)> {
         self.skip_blanks()?;
         let start = self.at;
@@ -70,13 +69,13 @@ impl<'a> Lexer<'a> {
             }
             b'\'' => match self.quoted() {
                 Some(text) => Token::Text(text),
-                None => return fault("a text has no closing quote".to_owned()),
+                None => return fault("a string has no closing quote".to_owned()),
             },
             b'#' => {
                 let digits = self.run(start + 1, u8::is_ascii_digit);
                 match number::<u64>(digits) {
                     Some(id) => Token::Reference(id),
-                    None => return fault("'#' needs the number of an entity".to_owned()),
+                    None => return fault("'#' is not followed by an entity number".to_owned()),
                 }
             }
             b'"' => {
@@ -104,21 +103,21 @@ impl<'a> Lexer<'a> {
             }
             b'+' | b'-' | b'.' | b'0'..=b'9' => match self.number() {
                 Some(token) => token,
-                None => return fault(format!("'{}' begins no number", char::from(first))),
+                None => return fault(format!("'{}' does not begin a number", char::from(first))),
             },
             b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'!' => Token::Word(self.word()),
             other => {
                 let shown = self.text[start..].utf8_chunks().next().and_then(|c| c.valid().chars().next());
                 return fault(match shown {
-                    Some(c) if !c.is_control() => format!("'{c}' has no meaning here"),
-                    _ => format!("a byte {other} has no meaning here"),
+                    Some(c) if !c.is_control() => format!("unexpected character '{c}'"),
+                    _ => format!("unexpected byte {other}"),
                 });
             }
         };
         Ok((token, start))
     }
 
-    /// Moves behind the next semicolon that is outside of texts and comments, or to the end.
+    /// Moves behind the next semicolon outside strings and comments, or to the end.
     pub(super) fn skip_statement(&mut self) {
         while let Some(b) = self.text.get(self.at) {
             match b {
@@ -134,7 +133,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Blanks and comments.
+    /// Skips blanks and comments.
     fn skip_blanks(&mut self) -> Result<(), (String, usize)> {
         while let Some(b) = self.text.get(self.at) {
             if b.is_ascii_whitespace() || *b == 0 {
@@ -143,7 +142,7 @@ impl<'a> Lexer<'a> {
                 let body = self.at + 2;
                 match self.text[body..].windows(2).position(|w| w == b"*/") {
                     Some(end) => self.at = body + end + 2,
-                    None => return Err(("a comment has no end".to_owned(), self.at)),
+                    None => return Err(("a comment is not closed".to_owned(), self.at)),
                 }
             } else {
                 break;
@@ -152,7 +151,8 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// What is between the quote here and the one that closes it; moves behind that.
+    /// Returns the content between the quote at the current position and the closing one, and moves
+    /// behind it.
     fn quoted(&mut self) -> Option<&'a [u8]> {
         let start = self.at + 1;
         let mut end = start;
@@ -166,7 +166,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The bytes from `start` on that are of a kind; moves behind them.
+    /// Returns the bytes from `start` on that satisfy a predicate, and moves behind them.
     fn run(&mut self, start: usize, is_of_kind: impl Fn(&u8) -> bool) -> &'a [u8] {
         let length = self.text[start..].iter().take_while(|b| is_of_kind(b)).count();
         self.at = start + length;
@@ -184,8 +184,8 @@ impl<'a> Lexer<'a> {
         &rest[..rest.len() - (self.text.len() - self.at)]
     }
 
-    /// A sign, digits, and for a real a point with more digits and an exponent. The point may be missing
-    /// before an exponent, and the digits before the point.
+    /// Reads a number: a sign, digits, and for a real a point with more digits and an exponent. The point
+    /// may be missing before an exponent, and the digits before the point.
     fn number(&mut self) -> Option<Token<'a>> {
         let start = self.at;
         let sign = usize::from(matches!(self.text[start], b'+' | b'-'));
@@ -214,7 +214,7 @@ impl<'a> Lexer<'a> {
         if !is_real && let Some(n) = number::<i64>(digits) {
             return Some(Token::Integer(n));
         }
-        // Whole numbers that do not fit are taken as reals.
+        // Whole numbers that do not fit are read as reals.
         number::<f64>(digits).map(Token::Real)
     }
 }

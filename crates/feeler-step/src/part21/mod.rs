@@ -1,16 +1,17 @@
-//! The clear text of ISO 10303-21: from characters to entities that refer to each other by number.
+//! Parses the clear text encoding of ISO 10303-21: from characters to entities that refer to each other
+//! by number.
 //!
-//! What the entities mean is of no concern here: names are text, attributes are numbers, texts, references
-//! and lists. The reader asks for the sections of the standard and takes what writers make of them where that
-//! leaves no doubt about the entities: marks without a semicolon, a header that lacks entities, several DATA
-//! sections, entities after their end, no end mark. Each is told. A file that ends before its data do is cut
-//! off, and an error.
+//! The parser does not interpret entities: names are text, attributes are numbers, strings, references
+//! and lists. It expects the sections of the standard and tolerates deviations that leave no doubt about
+//! the entities: marks without a semicolon, a header that lacks entities, several DATA sections, entities
+//! after their end, a missing end mark. Each deviation is reported. A file that ends before its data are
+//! complete is truncated, which is an error.
 //!
-//! # Why our own
-//! The syntax is small. The reader that stood here before knows every entity of the application protocols as
-//! well, which was 40 % of the program's build, and stops at the first sign that is out of order, so that a
-//! second reader had to put texts in order for it. Others in the registry are bound to schemas of their own
-//! (ruststep, truck-stepio) or are not kept up (iso-10303).
+//! # Why a custom parser
+//! The syntax is small. The parser used previously knew every entity of the application protocols, which
+//! took 40 % of the build time of the program, and it stopped at the first irregularity, so that a second
+//! parser had to correct texts for it. Other parsers in the registry are bound to their own schemas
+//! (ruststep, truck-stepio) or are not maintained (iso-10303).
 //!
 //! # Source
 //! ISO 10303-21:2016, §5 to §12.
@@ -27,28 +28,28 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-/// A value in a list of attributes.
+/// Value in a list of attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Attribute {
     Integer(i64),
     Real(f64),
-    /// With its escapes decoded.
+    /// String with its escapes decoded.
     Text(String),
-    /// Without the dots.
+    /// Enumeration value without the dots.
     Enumeration(String),
-    /// Bits in hexadecimal digits, which no geometry uses.
+    /// Binary value, which no geometry uses.
     Binary,
     Reference(u64),
-    /// `$`, or left blank.
+    /// `$`, or blank.
     Unset,
-    /// `*`: follows from other attributes.
+    /// `*`: derived from other attributes.
     Derived,
     List(Vec<Attribute>),
-    /// A value with the name of its type.
+    /// Value with the name of its type.
     Typed(Box<Attribute>),
 }
 
-/// A type name in upper case, shared by all entities of that type.
+/// Type name in upper case, shared by all entities of that type.
 pub(crate) type Name = Rc<str>;
 
 /// One type of a complex instance, with the attributes that it declares.
@@ -58,7 +59,7 @@ pub(crate) struct Part {
     pub(crate) attributes: Vec<Attribute>,
 }
 
-/// The right side of `#1=…;`.
+/// Right side of `#1=…;`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Instance {
     /// `A(…)`.
@@ -67,30 +68,30 @@ pub(crate) enum Instance {
     Complex(Vec<Part>),
 }
 
-/// What a file holds.
+/// Content of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
     /// Names in `FILE_SCHEMA`, as written.
     pub(crate) schema: Vec<String>,
-    /// By their numbers.
+    /// Entities by number.
     pub(crate) entities: BTreeMap<u64, Instance>,
-    /// Numbers that a REFERENCE section leaves to other files.
+    /// Count of entity numbers that a REFERENCE section assigns to other files.
     pub(crate) external: usize,
-    /// What was odd at one place, with its line.
+    /// Remarks on single positions, with their lines.
     pub(crate) oddities: Vec<String>,
-    /// What is odd about the file as a whole.
+    /// Remarks on the file as a whole.
     pub(crate) remarks: Vec<String>,
 }
 
-/// Why a text cannot be read.
+/// Reason why a text cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// From 1.
+    /// Line number, starting at 1.
     line: usize,
-    /// The entity that it is in.
+    /// Entity that contains the fault.
     entity: Option<u64>,
     what: String,
-    /// The text ends where more is needed.
+    /// Whether the text ends where more is expected.
     pub(crate) at_end: bool,
 }
 

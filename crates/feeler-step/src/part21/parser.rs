@@ -1,32 +1,32 @@
-//! Tokens to entities, section by section.
+//! Parses tokens into entities, section by section.
 
 use super::lexer::{Lexer, Token};
 use super::{Attribute, Fault, Graph, Instance, Name, Part, strings};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Lists and typed values may be nested this deep: real ones are in each other three or four times.
+/// Maximum nesting depth of lists and typed values; real files nest them three or four times.
 const MAX_DEPTH: u32 = 64;
-/// Oddities beyond this many are only counted.
+/// Maximum number of remarks on single positions; further ones are only counted.
 const MAX_ODDITIES: usize = 1000;
 
-/// Entities that a header must have.
+/// Entities that a header must contain.
 const HEADER: [&str; 3] = ["FILE_DESCRIPTION", "FILE_NAME", "FILE_SCHEMA"];
 
-/// Where in the file a statement stands.
+/// Position of a statement in the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Section {
-    /// Before the header has ended.
+    /// Before the end of the header.
     Header,
     /// Before the data, or in a section of the third edition.
     Between,
-    /// Behind a DATA section.
+    /// After a DATA section.
     After,
 }
 
-/// Reads a text, which begins with `ISO-10303-21`.
+/// Parses a text that begins with `ISO-10303-21`.
 ///
 /// # Errors
-/// The first place that cannot be read, or that the text ends before its data do.
+/// The first syntax error, or that the text ends before its data are complete.
 pub(crate) fn read(text: &[u8]) -> Result<Graph, Fault> {
     let mut parser = Parser {
         text,
@@ -50,20 +50,20 @@ pub(crate) fn read(text: &[u8]) -> Result<Graph, Fault> {
 struct Parser<'a> {
     text: &'a [u8],
     lexer: Lexer<'a>,
-    /// The token that is looked at, and where it begins.
+    /// Current token and its position.
     token: Token<'a>,
     start: usize,
-    /// The entity that is being read.
+    /// Entity that is being parsed.
     entity: Option<u64>,
     depth: u32,
-    /// One copy of each type name.
+    /// Shared type names.
     names: HashMap<&'a [u8], Name>,
-    /// Entities in the order of the file, with where each begins.
+    /// Entities in the order of the file, each with its position.
     found: Vec<(u64, usize, Instance)>,
     external: BTreeSet<u64>,
     graph: Graph,
     n_oddities: usize,
-    /// A place up to which lines were counted, and its line.
+    /// Position up to which lines were counted, and its line.
     counted: (usize, usize),
 }
 
@@ -88,19 +88,19 @@ impl<'a> Parser<'a> {
         Fault { line, entity: self.entity, what, at_end: false }
     }
 
-    /// What is looked at is not what must be there.
+    /// Error: the current token is not what is expected.
     fn unexpected<T>(&self, expected: &str) -> Read<T> {
-        let fault = self.fault(format!("{expected} is expected, and {} found", self.token.shown()));
+        let fault = self.fault(format!("expected {expected}, found {}", self.token.shown()));
         Err(Fault { at_end: self.token == Token::End, ..fault })
     }
 
-    /// Something odd at the token that is looked at.
+    /// Adds a remark about the current token.
     fn odd(&mut self, what: &str) {
         self.n_oddities += 1;
         if self.n_oddities > MAX_ODDITIES {
             return;
         }
-        // Lines are counted from the last oddity on, so that many of them cost no more than one.
+        // Lines are counted from the last remark on, so that many remarks cost no more than one.
         let (from, line) = self.counted;
         let (from, line) = if from <= self.start { (from, line) } else { (0, 1) };
         let line = line + self.text[from..self.start].iter().filter(|b| **b == b'\n').count();
@@ -113,7 +113,7 @@ impl<'a> Parser<'a> {
         matches!(self.token, Token::Word(w) if w.eq_ignore_ascii_case(word.as_bytes()))
     }
 
-    /// Takes a sign if it is there.
+    /// Consumes a sign if it is the current token.
     fn take(&mut self, sign: u8) -> Read<bool> {
         let is_there = self.token == Token::Sign(sign);
         if is_there {
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         if self.take(sign)? { Ok(()) } else { self.unexpected(expected) }
     }
 
-    /// All sections up to the end mark.
+    /// Parses all sections up to the end mark.
     fn file(&mut self) -> Read<()> {
         let (mut section, mut n_data, mut outside) = (Section::Header, 0_u32, 0_u64);
         let (mut is_whole, mut has_end) = (false, false);
@@ -147,11 +147,11 @@ impl<'a> Parser<'a> {
                     Token::End => break,
                     Token::Reference(_) => match self.instance() {
                         Ok(()) => outside += 1,
-                        // The data are over: what is cut off behind them is not missed.
+                        // The data are complete: truncation after them is harmless.
                         Err(fault) if fault.at_end => break,
                         Err(fault) => return Err(fault),
                     },
-                    // What else follows the data means nothing.
+                    // Anything else after the data is ignored.
                     _ => {
                         self.lexer.skip_statement();
                         if self.advance().is_err() {
@@ -175,27 +175,27 @@ impl<'a> Parser<'a> {
         for (name, _) in HEADER.iter().zip(has).filter(|(_, has)| !has) {
             self.graph.remarks.push(format!("the file's header has no {name} that can be read"));
         }
-        let mut tell = |is_so: bool, what: String| {
-            if is_so {
+        let mut remark = |applies: bool, what: String| {
+            if applies {
                 self.graph.remarks.push(what);
             }
         };
-        tell(n_data > 1, format!("the file has {n_data} DATA sections; they are read as one"));
-        tell(
+        remark(n_data > 1, format!("the file has {n_data} DATA sections; they are read as one"));
+        remark(
             outside > 0,
             format!("the file has {outside} entities after the end of its data; they are read as well"),
         );
-        tell(!has_end, "the file does not end with END-ISO-10303-21; it may be cut off".to_owned());
+        remark(!has_end, "the file does not end with END-ISO-10303-21; it may be truncated".to_owned());
         Ok(())
     }
 
-    /// A mark, whose semicolon some forget.
+    /// Parses a mark, whose semicolon some writers omit.
     fn mark(&mut self) -> Read<()> {
         self.advance()?;
         self.take(b';').map(|_| ())
     }
 
-    /// An entity of the header. One that cannot be read is left out: nothing but the schema is used.
+    /// Parses an entity of the header. An unreadable one is skipped, because only the schema is used.
     fn header_entity(&mut self, name: &[u8], has: &mut [bool; HEADER.len()]) -> Read<()> {
         let known = HEADER.iter().position(|h| name.eq_ignore_ascii_case(h.as_bytes()));
         self.advance()?;
@@ -211,7 +211,7 @@ impl<'a> Parser<'a> {
                     if !matches!(self.token, Token::Word(_)) {
                         return self.unexpected("';'");
                     }
-                    self.odd("an entity of the header has no semicolon");
+                    self.odd("a header entity does not end with a semicolon");
                 }
                 Ok(())
             }
@@ -225,7 +225,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Takes the names of the schema, if they are there.
+    /// Stores the names of the schema, and returns whether they are readable.
     fn schema(&mut self, attributes: &[Attribute]) -> bool {
         let Some(Attribute::List(names)) = attributes.first() else { return false };
         let text = |a: &Attribute| if let Attribute::Text(t) = a { Some(t.clone()) } else { None };
@@ -234,8 +234,8 @@ impl<'a> Parser<'a> {
         names.is_some()
     }
 
-    /// ANCHOR, REFERENCE and SIGNATURE: what is in other files is counted, the rest means nothing for the
-    /// shape.
+    /// Parses ANCHOR, REFERENCE and SIGNATURE sections. Entities in other files are counted; the rest
+    /// does not affect the shape.
     fn third_edition(&mut self) -> Read<()> {
         self.mark()?;
         while !self.is_word("ENDSEC") {
@@ -246,14 +246,14 @@ impl<'a> Parser<'a> {
                 }
                 _ => {}
             }
-            // The signature is no text that could be taken apart.
+            // The signature does not consist of tokens.
             self.lexer.skip_statement();
             self.advance()?;
         }
         self.mark()
     }
 
-    /// A DATA section; whether it is closed.
+    /// Parses a DATA section and returns whether it is closed.
     fn data(&mut self) -> Read<bool> {
         self.advance()?;
         if self.token == Token::Sign(b'(') {
@@ -270,7 +270,7 @@ impl<'a> Parser<'a> {
         if self.is_word("END-ISO-10303-21") { Ok(true) } else { self.unexpected("an entity or ENDSEC") }
     }
 
-    /// `#1=A(…);` or `#1=(A(…)B(…));`
+    /// Parses `#1=A(…);` or `#1=(A(…)B(…));`.
     fn instance(&mut self) -> Read<()> {
         let Token::Reference(id) = self.token else { return self.unexpected("an entity") };
         let start = self.start;
@@ -291,7 +291,7 @@ impl<'a> Parser<'a> {
             if !matches!(self.token, Token::Reference(_)) && !self.is_word("ENDSEC") {
                 return self.unexpected("';'");
             }
-            self.odd("the semicolon is missing");
+            self.odd("an entity does not end with a semicolon");
         }
         self.entity = None;
         self.found.push((id, start, instance));
@@ -309,7 +309,7 @@ impl<'a> Parser<'a> {
         Ok(Part { name, attributes: self.parameters()? })
     }
 
-    /// `(a, b, …)`
+    /// Parses `(a, b, …)`.
     fn parameters(&mut self) -> Read<Vec<Attribute>> {
         self.expect(b'(', "'('")?;
         let values = self.values()?;
@@ -317,7 +317,7 @@ impl<'a> Parser<'a> {
         Ok(values)
     }
 
-    /// What is between brackets.
+    /// Parses the values between brackets.
     fn values(&mut self) -> Read<Vec<Attribute>> {
         let mut values = Vec::new();
         if self.token == Token::Sign(b')') {
@@ -325,7 +325,7 @@ impl<'a> Parser<'a> {
         }
         loop {
             if matches!(self.token, Token::Sign(b',' | b')')) {
-                self.odd("an attribute is left blank; it counts as not given");
+                self.odd("an attribute is blank; it is read as unset ($)");
                 values.push(Attribute::Unset);
             } else {
                 values.push(self.value()?);
@@ -344,7 +344,7 @@ impl<'a> Parser<'a> {
             Token::Text(raw) => {
                 let (text, is_odd) = strings::decoded(raw);
                 if is_odd {
-                    self.odd("an escape in a text cannot be decoded; it stays as it is written");
+                    self.odd("an escape in a string cannot be decoded; it is kept as written");
                 }
                 Attribute::Text(text)
             }
@@ -371,10 +371,10 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// One level deeper; the depth is bounded, because the stack is.
+    /// Parses one level deeper. The depth is limited because the stack is.
     fn deeper(&mut self, read: impl FnOnce(&mut Self) -> Read<Attribute>) -> Read<Attribute> {
         if self.depth >= MAX_DEPTH {
-            return Err(self.fault(format!("values are nested more than {MAX_DEPTH} deep")));
+            return Err(self.fault(format!("values are nested more than {MAX_DEPTH} levels deep")));
         }
         self.depth += 1;
         let value = read(self)?;
@@ -382,7 +382,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// Puts the entities in the order of their numbers.
+    /// Sorts the entities by number; a number that is defined twice is an error.
     fn finish(mut self) -> Read<Graph> {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|(id, start, _)| (*id, *start));
@@ -391,11 +391,13 @@ impl<'a> Parser<'a> {
             self.start = first;
             let first = self.fault(String::new()).line;
             self.start = again;
-            return Err(self.fault(format!("#{id} is there a second time; the first is in line {first}")));
+            return Err(
+                self.fault(format!("#{id} is defined twice; the first definition is in line {first}"))
+            );
         }
         if self.n_oddities > MAX_ODDITIES {
             let more = self.n_oddities - MAX_ODDITIES;
-            self.graph.oddities.push(format!("{more} more such oddities"));
+            self.graph.oddities.push(format!("{more} more remarks of this kind"));
         }
         self.graph.external = self.external.len();
         self.graph.entities =

@@ -1,4 +1,4 @@
-//! Which application protocol a file says it follows.
+//! Recognises the application protocol of a file.
 
 /// Words in the names of the schemas of AP203, AP214 and AP242.
 const WORDS: [&str; 5] = [
@@ -9,11 +9,11 @@ const WORDS: [&str; 5] = [
     "AP242_MANAGED_MODEL_BASED_3D_ENGINEERING",
 ];
 
-/// Parts of ISO 10303 whose object identifier, as in `{ 1 0 10303 214 3 1 1 }`, says the same: the protocols,
-/// and the modules that AP203 and AP242 are made of.
+/// Parts of ISO 10303 whose object identifier, such as `{ 1 0 10303 214 3 1 1 }`, also identifies these
+/// schemas: the protocols, and the modules of AP203 and AP242.
 const PARTS: [&str; 4] = ["203", "214", "403", "442"];
 
-/// Whether some name is that of a schema that is read here.
+/// Returns whether one of the names is that of a supported schema.
 pub(crate) fn is_known(names: &[String]) -> bool {
     names.iter().any(|n| {
         let n = n.to_uppercase();
@@ -21,7 +21,7 @@ pub(crate) fn is_known(names: &[String]) -> bool {
     })
 }
 
-/// The part of ISO 10303 that an object identifier in braces names.
+/// Returns the part of ISO 10303 that an object identifier in braces names.
 fn part(name: &str) -> Option<&str> {
     let (_, inside) = name.split_once('{')?;
     let (inside, _) = inside.split_once('}')?;

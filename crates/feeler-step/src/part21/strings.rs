@@ -1,4 +1,4 @@
-//! What stands between quotes: doubled quotes and the escapes for what is beyond ASCII.
+//! Decodes strings: doubled quotes and the escapes for characters beyond ASCII.
 //!
 //! # Source
 //! ISO 10303-21, §6.4.3.
@@ -8,12 +8,12 @@ use encoding_rs::{
     WINDOWS_1254,
 };
 
-/// The text, and whether some escape in it means nothing and stays as it is written.
+/// Returns the decoded text, and whether it contains an invalid escape, which is kept as written.
 pub(super) fn decoded(raw: &[u8]) -> (String, bool) {
     if !raw.iter().any(|b| matches!(b, b'\\' | b'\'' | b'\n' | b'\r')) {
         return (String::from_utf8_lossy(raw).into_owned(), false);
     }
-    // Writers break lines in the middle of texts, escapes included.
+    // Some writers break lines within strings, even within escapes.
     let raw: Vec<u8> = raw.iter().copied().filter(|b| !matches!(b, b'\n' | b'\r')).collect();
     let (mut out, mut is_odd) = (Vec::with_capacity(raw.len()), false);
     let mut page = None;
@@ -40,8 +40,8 @@ pub(super) fn decoded(raw: &[u8]) -> (String, bool) {
     (String::from_utf8_lossy(&out).into_owned(), is_odd)
 }
 
-/// What the escape at the beginning of a text stands for, and its length. `page`: the encoding that `\S\`
-/// takes the upper half of; none is ISO 8859-1.
+/// Returns the text of the escape at the beginning of `rest`, and its length. `page` is the encoding
+/// whose upper half `\S\` selects; `None` is ISO 8859-1.
 fn escape(rest: &[u8], page: &mut Option<&'static Encoding>) -> Option<(String, usize)> {
     match rest {
         [_, b'\\', ..] => Some(("\\".to_owned(), 2)),
@@ -87,7 +87,7 @@ fn escape(rest: &[u8], page: &mut Option<&'static Encoding>) -> Option<(String, 
                 b'F' => Some(ISO_8859_6),
                 b'G' => Some(ISO_8859_7),
                 b'H' => Some(ISO_8859_8),
-                // The same as ISO 8859-9 but for controls.
+                // Equals ISO 8859-9 except for control characters.
                 _ => Some(WINDOWS_1254),
             };
             Some((String::new(), 4))
@@ -96,7 +96,7 @@ fn escape(rest: &[u8], page: &mut Option<&'static Encoding>) -> Option<(String, 
     }
 }
 
-/// The number in hexadecimal digits, of either case.
+/// Value of hexadecimal digits in either case.
 fn value(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0_u32, |sum, d| Some(sum << 4 | char::from(*d).to_digit(16)?))
 }
@@ -106,7 +106,7 @@ mod tests {
     use super::decoded;
 
     #[test]
-    fn escapes_are_decoded_and_odd_ones_stay() {
+    fn escapes_are_decoded_and_invalid_ones_are_kept() {
         let cases = [
             ("plain", "plain", false),
             ("it''s", "it's", false),

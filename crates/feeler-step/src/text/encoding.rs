@@ -1,8 +1,8 @@
-//! Texts in other encodings than the standard's: decoded where their encoding is found out, left as numbers
-//! otherwise.
+//! Decodes strings in encodings other than those of the standard if the encoding can be detected, and
+//! escapes their bytes otherwise.
 //!
-//! Part 21 writes what is beyond ASCII as escapes. Writers put the bytes of their system's encoding into
-//! strings instead; nothing but these bytes tells which encoding that is.
+//! Part 21 escapes characters beyond ASCII. Some writers put bytes of the encoding of their system into
+//! strings instead; only these bytes indicate the encoding.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -11,14 +11,14 @@ use std::ops::Range;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{BIG5, EUC_KR, Encoding, GBK, SHIFT_JIS, UTF_16BE, UTF_16LE};
 
-/// The text in UTF-8, and what there is to say about it.
+/// Returns the text in UTF-8, and a remark on its encoding if there is one.
 pub(crate) fn in_utf8(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         if encoding != UTF_16LE && encoding != UTF_16BE {
             return in_utf8_or_other(&bytes[mark..]);
         }
         let (text, _) = encoding.decode_without_bom_handling(&bytes[mark..]);
-        let note = format!("the file is in {}; Part 21 asks for ASCII or UTF-8", encoding.name());
+        let note = format!("the file is encoded in {}; Part 21 requires ASCII or UTF-8", encoding.name());
         return (Cow::Owned(text.into_owned().into_bytes()), Some(note));
     }
     in_utf8_or_other(bytes)
@@ -45,21 +45,21 @@ fn in_utf8_or_other(bytes: &[u8]) -> (Cow<'_, [u8]>, Option<String>) {
     plain(&bytes[at..], &mut out);
     let note = (!other.is_empty()).then(|| {
         let mut note = format!(
-            "{} texts are neither ASCII nor UTF-8; they are taken for {}",
+            "{} strings are neither ASCII nor UTF-8; they are decoded as {}",
             other.len(),
             encoding.name()
         );
         if kept > 0 {
-            // What is written cannot fail.
-            let _ = write!(note, ", and {kept} that are not shown by the numbers of their bytes");
+            // Writing to a string cannot fail.
+            let _ = write!(note, "; {kept} of them are invalid in this encoding and shown as byte codes");
         }
         note
     });
     (Cow::Owned(out), note)
 }
 
-/// Whether a text is not in UTF-8, or could be by chance: as letters of two bytes each, which Chinese is now
-/// and then.
+/// Returns whether a text is not UTF-8, or is UTF-8 possibly by chance: letters of two bytes each, which
+/// Chinese text occasionally resembles.
 fn may_be_other(text: &[u8]) -> bool {
     match std::str::from_utf8(text) {
         Ok(read) => !read.is_ascii() && read.chars().all(|c| c < '\u{800}'),
@@ -67,7 +67,7 @@ fn may_be_other(text: &[u8]) -> bool {
     }
 }
 
-/// The encoding that texts seem to be in.
+/// Guesses the encoding of texts.
 fn encoding_of(texts: &[&[u8]]) -> &'static Encoding {
     let guess = |texts: &[&[u8]]| {
         let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -79,7 +79,8 @@ fn encoding_of(texts: &[&[u8]]) -> &'static Encoding {
         detector.guess(None, Utf8Detection::Deny)
     };
     let first = guess(texts);
-    // The same bytes are Korean or Chinese; Korean names have no Chinese characters, which begin there.
+    // The same bytes can be Korean or Chinese. Korean names contain no Chinese characters, which are in
+    // the range from 0xCA.
     let is_chinese = |text: &&[u8]| text.chunk_by(|a, b| a.is_ascii() == b.is_ascii()).any(has_hanja);
     if first == EUC_KR
         && texts.iter().any(is_chinese)
@@ -90,7 +91,8 @@ fn encoding_of(texts: &[&[u8]]) -> &'static Encoding {
     if !first.is_single_byte() {
         return first;
     }
-    // A few texts that are cut within a character rule the right one out.
+    // A few texts that are cut within a character would exclude the right encoding, so that up to a third
+    // of the texts may be invalid.
     let but_for_a_few = |encoding: &'static Encoding| {
         let is_valid = |t: &&&[u8]| !encoding.decode_without_bom_handling(t).1;
         let valid: Vec<&[u8]> = texts.iter().filter(is_valid).copied().collect();
@@ -99,12 +101,13 @@ fn encoding_of(texts: &[&[u8]]) -> &'static Encoding {
     [GBK, SHIFT_JIS, EUC_KR, BIG5].into_iter().find(|e| but_for_a_few(e)).unwrap_or(first)
 }
 
-/// Whether a run of two-byte characters of EUC-KR holds one that is not Hangul.
+/// Returns whether a run of two-byte characters of EUC-KR contains a character that is not Hangul.
 fn has_hanja(run: &[u8]) -> bool {
     run[0] >= 0x80 && run.chunks(2).any(|c| c[0] >= 0xca)
 }
 
-/// Appends what is outside of strings or well encoded. Bytes in comments mean nothing.
+/// Appends bytes outside strings, or valid strings. Invalid bytes, which are in comments, become question
+/// marks.
 fn plain(bytes: &[u8], out: &mut Vec<u8>) {
     for chunk in bytes.utf8_chunks() {
         out.extend_from_slice(chunk.valid().as_bytes());
@@ -112,10 +115,11 @@ fn plain(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a text; one that is not in that encoding, with the numbers of its bytes as they would be escaped.
+/// Appends a decoded text and returns `true`. If the text is invalid in the encoding, appends its bytes
+/// as escapes and returns `false`.
 fn decoded(text: &[u8], encoding: &'static Encoding, out: &mut Vec<u8>) -> bool {
     let (read, has_errors) = encoding.decode_without_bom_handling(text);
-    // What only a wrong guess gives: controls, and characters that have no meaning of their own.
+    // Control characters and private characters occur only if the guess is wrong.
     let is_odd = |c: char| matches!(c, '\u{80}'..='\u{9f}' | '\u{e000}'..='\u{f8ff}' | '\u{fffd}');
     if !has_errors && !read.chars().any(is_odd) {
         out.extend_from_slice(read.as_bytes());
@@ -125,14 +129,14 @@ fn decoded(text: &[u8], encoding: &'static Encoding, out: &mut Vec<u8>) -> bool 
         if b.is_ascii() {
             out.push(*b);
         } else {
-            // Doubled backslashes read as themselves.
+            // Doubled backslashes are read as single ones.
             out.extend_from_slice(format!(r"\\X\\{b:02X}").as_bytes());
         }
     }
     false
 }
 
-/// What is between quotes, outside of comments. A doubled quote ends one string and begins the next.
+/// Ranges between quotes, outside comments. A doubled quote ends one range and begins the next.
 fn strings(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     let mut at = 0;
@@ -192,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn well_encoded_files_stay_as_they_are() {
+    fn valid_files_are_unchanged() {
         for text in ["#1=A('plain');", "#1=A('Gehäuse 零件');"] {
             assert!(matches!(in_utf8(text.as_bytes()), (Cow::Borrowed(_), None)), "{text}");
         }
@@ -202,8 +206,8 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_decoded_is_escaped() {
-        // Half of a character, and one that is well encoded beside it.
+    fn undecodable_bytes_are_escaped() {
+        // Contains half a character, next to a valid string.
         let mut bytes = file(&["切除-扫描1", "凸台-拉伸1", "圆角2"], GBK);
         bytes.extend_from_slice("#9=A('旋转\u{e4}');#10=A('".as_bytes());
         bytes.extend_from_slice(b"x\xc7\xff');/* \xff */");
@@ -213,6 +217,6 @@ mod tests {
             text.contains(r"x\\X\\C7\\X\\FF'") && text.contains("旋转ä") && text.contains("切除"),
             "{text}"
         );
-        assert!(text.ends_with("/* ? */") && note.unwrap().contains("and 1 that"), "{text}");
+        assert!(text.ends_with("/* ? */") && note.unwrap().contains("1 of them"), "{text}");
     }
 }

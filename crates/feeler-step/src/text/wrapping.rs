@@ -1,4 +1,5 @@
-//! STEP files in gzip or ZIP (`.stpz`, `.step.gz`, `.zip`), told by how they begin, whatever their names.
+//! Unpacks STEP files in gzip or ZIP (`.stpz`, `.step.gz`, `.zip`), which are recognised by their first
+//! bytes, whatever their names.
 //!
 //! # Source
 //! RFC 1952 (gzip), APPNOTE (ZIP); the `CAx` implementor forum's recommended practice for compressed STEP
@@ -14,20 +15,21 @@ use zip::ZipArchive;
 
 use crate::error::StepError;
 
-/// What is unpacked from one file at most (bytes): more is refused, not read.
+/// Maximum size (bytes) to which one file is unpacked; larger files are refused. A larger value admits
+/// files that exhaust the memory.
 pub const MAX_UNPACKED: u64 = 2 << 30;
 
-/// A file in a wrapping, in a wrapping.
+/// Maximum number of nested compressions.
 const MAX_LAYERS: usize = 2;
-/// Names of an archive that a message shows.
+/// Maximum number of file names of an archive that a message shows.
 const SHOWN: usize = 5;
-/// Endings of the names of STEP files.
+/// File name extensions of STEP files.
 const ENDINGS: [&str; 6] = [".step", ".stp", ".p21", ".stpz", ".step.gz", ".stp.gz"];
 
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZIP: &[u8] = b"PK\x03\x04";
 
-/// The file without its wrappings.
+/// Returns the file without its compression.
 pub(crate) fn unpacked<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>, StepError> {
     let mut out = Cow::Borrowed(bytes);
     for _ in 0..MAX_LAYERS {
@@ -45,12 +47,15 @@ pub(crate) fn unpacked<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, [u8]>,
     Ok(out)
 }
 
-/// All that is to be read, unless it is more than `most`. The inner error is the reader's.
-fn limited(reader: impl Read, most: u64) -> Result<Vec<u8>, Result<String, std::io::Error>> {
+/// Reads everything, unless there are more than `max_bytes`. The inner error is that of the reader.
+fn limited(reader: impl Read, max_bytes: u64) -> Result<Vec<u8>, Result<String, std::io::Error>> {
     let mut out = Vec::new();
-    reader.take(most + 1).read_to_end(&mut out).map_err(Err)?;
-    if out.len() as u64 > most {
-        return Err(Ok(format!("it holds more than {} MiB; unpack it", most >> 20)));
+    reader.take(max_bytes + 1).read_to_end(&mut out).map_err(Err)?;
+    if out.len() as u64 > max_bytes {
+        return Err(Ok(format!(
+            "it unpacks to more than {} MiB; unpack it and give the STEP file itself",
+            max_bytes >> 20
+        )));
     }
     Ok(out)
 }
@@ -61,35 +66,35 @@ fn candidates<R: Read + Seek>(archive: &ZipArchive<R>) -> Vec<(usize, String)> {
     names.filter(|(_, n)| is_step_name(n) && !is_hidden(n)).collect()
 }
 
-/// Whether it is named as a STEP file is, packed (`.stpz`, `.step.gz`) or not.
+/// Returns whether a path has the extension of a STEP file, packed (`.stpz`, `.step.gz`) or not.
 #[must_use]
 pub fn is_step_name(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     ENDINGS.iter().any(|e| lower.ends_with(e))
 }
 
-/// Some systems add hidden files to archives.
+/// Returns whether a path is one of the hidden files that some systems add to archives.
 fn is_hidden(path: &str) -> bool {
     path.split(['/', '\\']).any(|step| step.starts_with('.') || step == "__MACOSX")
 }
 
-fn from_archive(bytes: &[u8], most: u64) -> Result<Vec<u8>, String> {
+fn from_archive(bytes: &[u8], max_bytes: u64) -> Result<Vec<u8>, String> {
     let damaged = |e: &dyn std::fmt::Display| format!("its ZIP archive cannot be read: {e}");
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| damaged(&e))?;
     let found = candidates(&archive);
     match found.as_slice() {
         [(index, _)] => {
             let file = archive.by_index(*index).map_err(|e| damaged(&e))?;
-            limited(file, most).map_err(|e| e.unwrap_or_else(|e| damaged(&e)))
+            limited(file, max_bytes).map_err(|e| e.unwrap_or_else(|e| damaged(&e)))
         }
-        [] => Err(format!("its ZIP archive holds no STEP file among {} files", archive.len())),
+        [] => Err(format!("its ZIP archive contains no STEP file among {} files", archive.len())),
         several => {
             let mut names: Vec<&str> = several.iter().take(SHOWN).map(|(_, n)| n.as_str()).collect();
             if several.len() > SHOWN {
                 names.push("…");
             }
             Err(format!(
-                "its ZIP archive holds {} STEP files ({}); unpack it and give the one that is meant",
+                "its ZIP archive contains {} STEP files ({}); unpack it and give one of them",
                 several.len(),
                 names.join(", ")
             ))
@@ -97,7 +102,8 @@ fn from_archive(bytes: &[u8], most: u64) -> Result<Vec<u8>, String> {
     }
 }
 
-/// How many bytes a file holds once it is unpacked, as it says itself; its size where it is not packed.
+/// Returns the unpacked size of a file in bytes as stated by its archive, or its size if it is not
+/// packed.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -152,11 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn wrappings_come_off() {
+    fn packed_files_are_unpacked() {
         let text = b"ISO-10303-21;".as_slice();
         assert_eq!(&*unpacked("x", text).unwrap(), text);
         assert_eq!(&*unpacked("x", &gzip(text)).unwrap(), text);
-        // Members one after the other are one file.
+        // Consecutive gzip members form one file.
         assert_eq!(&*unpacked("x", &[gzip(text), gzip(text)].concat()).unwrap(), [text, text].concat());
         let archive = zip(&[("read me.txt", b"no"), ("sub/A.STP", text), ("__MACOSX/._A.STP", b"no")]);
         assert_eq!(&*unpacked("x", &archive).unwrap(), text);
@@ -164,14 +170,17 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_unpacked_says_why() {
-        assert!(reason(&zip(&[("a.txt", b"")])).contains("no STEP file among 1"), "none");
+    fn unpacking_errors_state_the_reason() {
+        assert!(
+            reason(&zip(&[("a.txt", b"")])).contains("no STEP file among 1"),
+            "an archive without STEP files"
+        );
         let two = reason(&zip(&[("a.stp", b""), ("b.step", b"")]));
         assert!(two.contains("2 STEP files (a.stp, b.step)"), "{two}");
         let whole = gzip(&[b'x'; 1000]);
-        assert!(reason(&whole[..whole.len() - 9]).contains("damaged"), "cut");
-        assert!(reason(b"PK\x03\x04rest").contains("ZIP"), "no archive");
-        // What grows too large is not read to its end.
+        assert!(reason(&whole[..whole.len() - 9]).contains("damaged"), "a truncated gzip file");
+        assert!(reason(b"PK\x03\x04rest").contains("ZIP"), "an invalid archive");
+        // Data that grow too large are not read to the end.
         let grown = gzip(&vec![b'x'; 1 << 20]);
         assert!(grown.len() < 1 << 14, "{}", grown.len());
         let e = limited(MultiGzDecoder::new(grown.as_slice()), 1 << 19).unwrap_err().unwrap();
@@ -189,7 +198,7 @@ mod tests {
                 let mut bytes = whole.clone();
                 let at = k * 7919 % bytes.len();
                 bytes[at] ^= 1 << (k % 8);
-                // Any outcome will do.
+                // Any result is accepted.
                 let _ = unpacked("x", &bytes);
                 let _ = unpacked("x", &whole[..at]);
             }

@@ -1,10 +1,10 @@
-//! What faces are made of, before their surfaces are known.
+//! Collects edges and points of faces before their surfaces are read.
 
 use crate::geometry::NearEdge;
 use feeler_brep::source::{EdgeSource, LoopSource, VertexSource};
 use feeler_geom::{Curve, Frame, P3, V3};
 
-/// The edges of a face's loops.
+/// Edges of the loops of a face.
 pub(super) fn edges_of<'a>(
     loops: &[LoopSource],
     edges: &'a [EdgeSource],
@@ -19,7 +19,7 @@ pub(super) fn edges_of<'a>(
     uses.flatten().map(near).collect()
 }
 
-/// Points around a curve, the ends of unbounded ones excepted.
+/// Adds points whose hull roughly contains the curve, except the ends of unbounded ones.
 pub(super) fn curve_hull(curve: &Curve, points: &mut Vec<P3>) {
     let mut box_of = |f: &Frame, a: f64, b: f64| {
         points.extend([(a, b), (-a, b), (-a, -b), (a, -b)].map(|(x, y)| f.point(x, y, 0.0)));
@@ -28,14 +28,14 @@ pub(super) fn curve_hull(curve: &Curve, points: &mut Vec<P3>) {
         Curve::Line { .. } => {}
         Curve::Circle { frame, radius } => box_of(frame, *radius, *radius),
         Curve::Ellipse { frame, semi_x, semi_y } => box_of(frame, *semi_x, *semi_y),
-        // Its ends and its vertex bound such a curve well enough.
+        // The ends of the edge and the vertex of the conic bound such a curve well enough.
         Curve::Parabola { frame, .. } => points.push(frame.origin),
         Curve::Hyperbola { frame, semi, .. } => points.push(frame.origin + frame.x * *semi),
         Curve::Bezier(spline) => points.extend(spline.points()),
     }
 }
 
-/// The loop walked the other way.
+/// Returns the loop in the opposite direction.
 pub(super) fn reversed(l: LoopSource) -> LoopSource {
     match l {
         LoopSource::Edges(uses) => LoopSource::Edges(uses.into_iter().rev().map(|(e, f)| (e, !f)).collect()),
@@ -43,7 +43,7 @@ pub(super) fn reversed(l: LoopSource) -> LoopSource {
     }
 }
 
-/// The plane that polygons run around counter-clockwise, holes clockwise.
+/// Plane around which polygons run counter-clockwise and holes clockwise.
 pub(super) fn plane_of_polygons(polygons: &[Vec<P3>]) -> Option<Frame> {
     let origin = *polygons.first()?.first()?;
     let mut normal = V3::zeros();

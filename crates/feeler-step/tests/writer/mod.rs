@@ -1,16 +1,16 @@
 //! Writes small STEP files, entity by entity.
-#![allow(dead_code, unreachable_pub, reason = "every test binary uses its own part of this")]
+#![allow(dead_code, unreachable_pub, reason = "every test binary uses a part of this module")]
 
 use std::fmt::Write as _;
 
-/// A file in the making.
+/// STEP file under construction.
 #[derive(Default)]
 pub struct File {
     body: String,
     last: u64,
 }
 
-/// A length unit by its usual name.
+/// Length unit.
 #[derive(Clone, Copy)]
 pub enum Length {
     Millimetre,
@@ -34,14 +34,14 @@ impl File {
         Self::default()
     }
 
-    /// Adds an entity and gives its id.
+    /// Adds an entity and returns its id.
     pub fn add(&mut self, entity: impl AsRef<str>) -> u64 {
         self.last += 1;
         writeln!(self.body, "#{}={};", self.last, entity.as_ref()).expect("writing to a string");
         self.last
     }
 
-    /// The whole text.
+    /// Text of the file.
     pub fn text(&self) -> String {
         format!(
             "ISO-10303-21;\nHEADER;\nFILE_DESCRIPTION((''),'2;1');\n\
@@ -64,7 +64,7 @@ impl File {
         self.add(format!("VERTEX_POINT('',#{p})"))
     }
 
-    /// A placement; without `x` its `ref_direction` is omitted.
+    /// Adds a placement; without `x` its `ref_direction` is omitted.
     pub fn placement(&mut self, origin: [f64; 3], z: [f64; 3], x: Option<[f64; 3]>) -> u64 {
         let (o, z) = (self.point(origin), self.direction(z));
         let x = x.map_or("$".to_owned(), |x| format!("#{}", self.direction(x)));
@@ -81,7 +81,7 @@ impl File {
         self.add(format!("EDGE_CURVE('',#{a},#{b},#{curve},.T.)"))
     }
 
-    /// A loop of edges with their directions.
+    /// Adds a loop of edges with their directions.
     pub fn edge_loop(&mut self, edges: &[(u64, bool)]) -> u64 {
         let ids: Vec<u64> = edges
             .iter()
@@ -102,7 +102,7 @@ impl File {
         self.add(format!("CLOSED_SHELL('',{})", refs(faces)))
     }
 
-    /// Faces of a box with the given corners, planes outward.
+    /// Adds the faces of a box with the given corners; the planes face outward.
     pub fn block(&mut self, lo: [f64; 3], hi: [f64; 3]) -> Vec<u64> {
         let corner = |i: usize| [0, 1, 2].map(|k| if i >> k & 1 == 1 { hi[k] } else { lo[k] });
         let vertices: Vec<u64> = (0..8).map(|i| self.vertex(corner(i))).collect();
@@ -138,8 +138,8 @@ impl File {
             .collect()
     }
 
-    /// Faces of a body of revolution about the world's z between two circles, its side on `side` with a seam
-    /// at y = 0.
+    /// Adds the faces of a body of revolution about the world z axis between two circles. Its side lies
+    /// on `side`, with a seam at y = 0.
     pub fn turned(&mut self, r0: f64, z0: f64, r1: f64, z1: f64, side: u64, side_sense: bool) -> Vec<u64> {
         let (v0, v1) = (self.vertex([r0, 0., z0]), self.vertex([r1, 0., z1]));
         let ring = |f: &mut Self, v: u64, r: f64, z: f64| {
@@ -168,7 +168,7 @@ impl File {
         self.add(format!("MANIFOLD_SOLID_BREP('body',#{shell})"))
     }
 
-    /// A representation context with its units.
+    /// Adds a representation context with its units.
     pub fn context(&mut self, length: Length, degrees: bool) -> u64 {
         let si = |f: &mut Self, prefix: &str| {
             f.add(format!("(LENGTH_UNIT()NAMED_UNIT(*)SI_UNIT({prefix},.METRE.))"))
@@ -211,7 +211,7 @@ impl File {
         self.add(format!("ADVANCED_BREP_SHAPE_REPRESENTATION('',{},#{context})", refs(items)))
     }
 
-    /// A product definition with the given name and shape.
+    /// Adds a product definition with the given name and shape.
     pub fn product(&mut self, name: &str, shape: u64) -> u64 {
         let product = self.add(format!("PRODUCT('{name}','{name}','',())"));
         let formation = self.add(format!("PRODUCT_DEFINITION_FORMATION('','',#{product})"));
@@ -221,7 +221,7 @@ impl File {
         definition
     }
 
-    /// A use of a component in an assembly, placed by a relation of their shapes.
+    /// Adds a usage of a component in an assembly, placed by a relation of their shapes.
     pub fn usage(&mut self, assembly: u64, component: u64, rep_1: u64, rep_2: u64, items: (u64, u64)) -> u64 {
         let usage =
             self.add(format!("NEXT_ASSEMBLY_USAGE_OCCURRENCE('1','use','',#{assembly},#{component},$)"));

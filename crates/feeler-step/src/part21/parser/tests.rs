@@ -7,7 +7,7 @@ fn good(text: &str) -> Graph {
     read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// The one entity of a file with these attributes.
+/// Attributes of the only entity of a file.
 fn attributes(of: &str) -> Vec<Attribute> {
     let graph = good(&GOOD.replace("'x;''y'", of));
     match graph.entities.into_values().next() {
@@ -45,7 +45,7 @@ fn values_of_every_kind() {
 }
 
 #[test]
-fn blanks_count_as_not_given_and_are_told() {
+fn blank_attributes_are_unset_and_reported() {
     let graph = good(&GOOD.replace("'x;''y'", "1,,\n2,"));
     let Some(Instance::Plain(part)) = graph.entities.get(&1) else { panic!("{graph:?}") };
     assert_eq!(
@@ -66,7 +66,7 @@ fn names_are_upper_case_and_complex_instances_keep_their_parts() {
     assert_eq!(parts[1].attributes, []);
 }
 
-/// What writers make of the sections, and what is told about it.
+/// Irregular sections that writers produce, and the remarks on them.
 #[test]
 fn sections_out_of_order_are_read() {
     let cases = [
@@ -93,10 +93,10 @@ fn sections_out_of_order_are_read() {
         assert_eq!(graph.entities.get(&1), Some(&Instance::Plain(part("x;'y"))), "{text}");
         assert_eq!(graph.entities.len(), 1, "{text}");
         assert_eq!(graph.external, usize::from(text.contains("REFERENCE")), "{text}");
-        let told = &graph.remarks;
+        let remarks = &graph.remarks;
         assert!(
-            says.is_empty() && told.is_empty() || told.len() == 1 && told[0].contains(says),
-            "{told:?} {text}"
+            says.is_empty() && remarks.is_empty() || remarks.len() == 1 && remarks[0].contains(says),
+            "{remarks:?} {text}"
         );
         let schema: &[&str] = if says == "no FILE_SCHEMA" { &[] } else { &["S"] };
         assert_eq!(graph.schema, schema, "{text}");
@@ -112,17 +112,17 @@ fn sections_out_of_order_are_read() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named_with_its_line() {
+fn syntax_errors_state_their_line() {
     let cases = [
-        ("#1=A('x;''y');", "#1=A(1;", "line 1: in #1, ',' or ')' is expected, and ';' found"),
-        ("DATA;", "DATA;\n\n#1=A();", "line 3: #1 is there a second time; the first is in line 3"),
-        ("A('x;''y')", "\nA(%)", "line 2: in #1, '%' has no meaning here"),
-        ("A('x;''y')", "A(1.#INF)", "'#' needs the number of an entity"),
-        ("A('x;''y')", "A(B(1,2))", "')' is expected"),
-        ("A('x;''y')", "", "a type is expected, and ';' found"),
-        ("'x;''y'", "'x", "a text has no closing quote"),
-        ("'x;''y'", "/* 'x'", "a comment has no end"),
-        ("'x;''y'", "-", "'-' begins no number"),
+        ("#1=A('x;''y');", "#1=A(1;", "line 1: in #1, expected ',' or ')', found ';'"),
+        ("DATA;", "DATA;\n\n#1=A();", "line 3: #1 is defined twice; the first definition is in line 3"),
+        ("A('x;''y')", "\nA(%)", "line 2: in #1, unexpected character '%'"),
+        ("A('x;''y')", "A(1.#INF)", "'#' is not followed by an entity number"),
+        ("A('x;''y')", "A(B(1,2))", "expected ')'"),
+        ("A('x;''y')", "", "expected a type, found ';'"),
+        ("'x;''y'", "'x", "a string has no closing quote"),
+        ("'x;''y'", "/* 'x'", "a comment is not closed"),
+        ("'x;''y'", "-", "'-' does not begin a number"),
         ("'x;''y'", ".5.", "'.' begins neither"),
     ];
     for (good, bad, says) in cases {
@@ -133,9 +133,9 @@ fn what_cannot_be_read_is_named_with_its_line() {
     assert!(read(deep.as_bytes()).unwrap_err().to_string().contains("nested"));
 }
 
-/// Every beginning of a file is cut off, until its data are over, and nothing panics.
+/// Every prefix of a file is an error until its data are complete, and nothing panics.
 #[test]
-fn what_is_cut_off_stays_so() {
+fn truncated_files_are_errors() {
     for end in 0..GOOD.len() - "NDSEC;END-ISO-10303-21;".len() {
         assert!(read(&GOOD.as_bytes()[..end]).is_err(), "{}", &GOOD[..end]);
     }
@@ -144,7 +144,7 @@ fn what_is_cut_off_stays_so() {
 }
 
 #[test]
-fn oddities_are_counted_when_they_are_many() {
+fn many_oddities_are_only_counted() {
     let graph = good(&GOOD.replace("'x;''y'", &",".repeat(5000)));
     assert_eq!(graph.oddities.len(), MAX_ODDITIES + 1);
 }
