@@ -1,4 +1,4 @@
-//! Sizes and shapes by chance: plain data and a seed give the same grains always and everywhere.
+//! Random sizes and shapes. A seed determines the grains on every machine.
 
 mod shapes;
 #[cfg(test)]
@@ -11,51 +11,52 @@ pub use shapes::Shapes;
 use crate::{GrainError, Random};
 use feeler_geom::math;
 
-/// A distribution of a positive number, mostly a diameter (mm), by number of grains where nothing else is
-/// said.
+/// Distribution of a positive number, mostly a diameter (mm), by number of grains unless stated
+/// otherwise.
 ///
-/// With feature `serde` it is read as people write it: a number, or one of `{from, to}`,
-/// `{mean, deviation, from, to}`, `{median, spread, from, to}` and `{by_mass = [[size, share], …]}`, where
-/// `[from, to, share]` is a class as wide as that.
+/// With feature `serde` it is read from a number, or from one of `{from, to}`,
+/// `{mean, deviation, from, to}`, `{median, spread, from, to}` and `{by_mass = [[size, share], …]}`,
+/// where `[from, to, share]` is a class of a range of sizes.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(from = "written::Written"))]
 pub enum Distribution {
-    /// All alike.
+    /// One value for all grains.
     Same(f64),
-    /// Between two, all equally likely.
+    /// Uniform between two values.
     Uniform {
         /// Smallest.
         from: f64,
         /// Largest.
         to: f64,
     },
-    /// Normal, cut off: what is beyond is drawn again.
+    /// Normal, truncated: values outside the range are drawn again.
     Normal {
         /// Mean of the whole distribution.
         mean: f64,
-        /// Deviation of the whole distribution.
+        /// Standard deviation of the whole distribution.
         deviation: f64,
         /// Smallest.
         from: f64,
         /// Largest.
         to: f64,
     },
-    /// Lognormal, cut off.
+    /// Lognormal, truncated.
     Lognormal {
         /// Median of the whole distribution.
         median: f64,
-        /// Deviation of the natural logarithm.
+        /// Standard deviation of the natural logarithm.
         spread: f64,
         /// Smallest.
         from: f64,
         /// Largest.
         to: f64,
     },
-    /// Classes of sizes with their shares of the mass, as sieves give them. Grains count by mass / size³.
+    /// Classes of sizes with their shares of the mass, as from sieving. The number of grains is
+    /// proportional to mass / size³.
     ByMass(Vec<Class>),
 }
 
-/// A class of sizes, over which mass is spread evenly; or of one size, where both ends are alike.
+/// Class of sizes over which mass is spread evenly, or of a single size if both ends are equal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(from = "written::WrittenClass"))]
 pub struct Class {
@@ -68,7 +69,7 @@ pub struct Class {
 }
 
 impl Class {
-    /// That of one size.
+    /// Creates a class of one size.
     #[must_use]
     pub fn of(size: f64, share: f64) -> Self {
         Self { from: size, to: size, share }
@@ -78,7 +79,7 @@ impl Class {
         self.from < self.to
     }
 
-    /// Number of grains, up to a factor that all classes have in common.
+    /// Number of grains, up to a factor that all classes share.
     fn count(&self) -> f64 {
         if self.is_wide() {
             0.5 * self.share * (self.from + self.to) / (self.from * self.from * self.to * self.to)
@@ -87,7 +88,7 @@ impl Class {
         }
     }
 
-    /// A size of the class: the density of their number goes with size⁻³.
+    /// Draws a size of the class; the number density is proportional to size⁻³.
     fn draw(&self, random: &mut Random) -> f64 {
         if !self.is_wide() {
             return self.from;
@@ -99,57 +100,60 @@ impl Class {
 }
 
 impl Distribution {
-    /// Whether its numbers make sense.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// What does not, and what would.
+    /// Returns an error that states which parameter is not valid and what would be.
     pub fn check(&self) -> Result<(), GrainError> {
         let is_good = |d: f64| d > 0.0 && d.is_finite();
         let is_range = |from: f64, to: f64| is_good(from) && is_good(to) && from <= to;
-        let wrong = |text: &str| Err(GrainError::Distribution(text.to_owned()));
+        let error = |text: &str| Err(GrainError::Distribution(text.to_owned()));
         match self {
             Self::Same(d) if is_good(*d) => Ok(()),
-            Self::Same(d) => Err(GrainError::Distribution(format!("{d} is no size; give a number above 0"))),
+            Self::Same(d) => {
+                Err(GrainError::Distribution(format!("size is {d}: it must be finite and above 0")))
+            }
             Self::Uniform { from, to } | Self::Normal { from, to, .. } | Self::Lognormal { from, to, .. }
                 if !is_range(*from, *to) =>
             {
                 Err(GrainError::Distribution(format!(
-                    "from {from} to {to} is no range; give two numbers above 0, the smaller one first"
+                    "range from {from} to {to} is not valid: give two finite numbers above 0, the smaller \
+                     one first"
                 )))
             }
             Self::Uniform { .. } => Ok(()),
             Self::Normal { mean, deviation, from, to } => {
                 if !(mean.is_finite() && *deviation > 0.0 && deviation.is_finite()) {
-                    return wrong("a normal distribution needs a finite mean and a deviation above 0");
+                    return error("a normal distribution needs a finite mean and a deviation above 0");
                 }
-                // Nearer to the mean there is enough to draw from.
-                if from - mean > MOST_OFF * deviation || mean - to > MOST_OFF * deviation {
-                    return wrong("the range is more than four deviations off the mean; move one of them");
+                // A range nearer to the mean contains enough probability to draw from.
+                if from - mean > MAX_RANGE_OFFSET * deviation || mean - to > MAX_RANGE_OFFSET * deviation {
+                    return error("the range is more than four deviations off the mean; move one of them");
                 }
-                if to - from < LEAST_PART * deviation {
-                    return wrong("the range is less than a hundredth of the deviation; make it wider");
+                if to - from < MIN_RANGE_WIDTH * deviation {
+                    return error("the range is less than a hundredth of the deviation; make it wider");
                 }
                 Ok(())
             }
             Self::Lognormal { median, spread, from, to } => {
                 if !(is_good(*median) && *spread > 0.0 && spread.is_finite()) {
-                    return wrong("a lognormal distribution needs a median and a spread above 0");
+                    return error("a lognormal distribution needs a median and a spread above 0");
                 }
                 let [low, high] = [from, to].map(|d| math::ln(d / median));
-                if low > MOST_OFF * spread || -high > MOST_OFF * spread {
-                    return wrong("the range is more than four spreads off the median; move one of them");
+                if low > MAX_RANGE_OFFSET * spread || -high > MAX_RANGE_OFFSET * spread {
+                    return error("the range is more than four spreads off the median; move one of them");
                 }
-                if high - low < LEAST_PART * spread {
-                    return wrong("the range is less than a hundredth of the spread; make it wider");
+                if high - low < MIN_RANGE_WIDTH * spread {
+                    return error("the range is less than a hundredth of the spread; make it wider");
                 }
                 Ok(())
             }
             Self::ByMass(classes) => {
                 if classes.is_empty() {
-                    return wrong("a table by mass needs at least one [size, share] or [from, to, share]");
+                    return error("a table by mass needs at least one [size, share] or [from, to, share]");
                 }
                 if !classes.iter().all(|c| is_range(c.from, c.to) && is_good(c.share)) {
-                    return wrong(
+                    return error(
                         "sizes and shares of a table by mass must be above 0, the smaller size first",
                     );
                 }
@@ -158,7 +162,7 @@ impl Distribution {
         }
     }
 
-    /// The smallest and the largest number there may be.
+    /// Smallest and largest value that can be drawn.
     #[must_use]
     pub fn range(&self) -> (f64, f64) {
         match self {
@@ -172,7 +176,7 @@ impl Distribution {
         }
     }
 
-    /// The same with all sizes times a factor above 0.
+    /// Returns the distribution with all sizes multiplied by a factor above 0.
     #[must_use]
     pub fn times(&self, f: f64) -> Self {
         match self.clone() {
@@ -191,7 +195,7 @@ impl Distribution {
         }
     }
 
-    /// A number by chance. The distribution has been checked.
+    /// Draws a random number. The distribution must have passed [`Distribution::check`].
     pub fn draw(&self, random: &mut Random) -> f64 {
         match self {
             Self::Same(d) => *d,
@@ -203,14 +207,14 @@ impl Distribution {
                 cut_off(*from, *to, || median * math::exp(spread * random.normal()))
             }
             Self::ByMass(classes) => {
-                // As many grains of a class as its mass needs.
+                // Classes are drawn with probabilities proportional to their numbers of grains.
                 let all: f64 = classes.iter().map(Class::count).sum();
                 let mut left = random.part() * all;
                 let one = classes.iter().find(|class| {
                     left -= class.count();
                     left < 0.0
                 });
-                // The last one where rounding leaves something over.
+                // The last class, if rounding leaves a remainder.
                 one.or(classes.last()).map_or(0.0, |class| class.draw(random))
             }
         }
@@ -218,16 +222,18 @@ impl Distribution {
 }
 
 fn cut_off(from: f64, to: f64, mut one: impl FnMut() -> f64) -> f64 {
-    let drawn = (0..TRIES).map(|_| one()).find(|d| (from..=to).contains(d));
+    let drawn = (0..MAX_DRAWS).map(|_| one()).find(|d| (from..=to).contains(d));
     drawn.unwrap_or(0.5 * (from + to))
 }
 
-/// How many deviations a range may be off the mean: beyond, next to nothing is drawn.
-const MOST_OFF: f64 = 4.0;
+/// Largest distance of a range from the mean or median, in deviations. Drawing takes long with a larger
+/// value; with a smaller one, distributions are refused that could be drawn from.
+const MAX_RANGE_OFFSET: f64 = 4.0;
 
-/// Least width of a range as a part of the deviation.
-const LEAST_PART: f64 = 0.01;
+/// Smallest width of a range, in deviations. With a larger value, distributions are refused that could
+/// be drawn from; drawing takes long with a smaller one.
+const MIN_RANGE_WIDTH: f64 = 0.01;
 
-/// Draws after which the middle of the range is taken; of checked ranges one in 10⁷ draws is within at the
-/// least.
-const TRIES: u32 = 1 << 28;
+/// Maximum number of draws, after which the middle of the range is returned. At least one in 10⁷ draws
+/// lies in a checked range.
+const MAX_DRAWS: u32 = 1 << 28;

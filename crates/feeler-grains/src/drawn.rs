@@ -1,23 +1,24 @@
-//! Surfaces of grains as triangles, for pictures and glyphs. Nothing is measured on them.
+//! Triangulated surfaces of grains for pictures and glyphs. Nothing is measured on them.
 
 use crate::convex::Grain;
 use feeler_geom::math::powf;
 use feeler_geom::{P3, V3};
 use std::collections::BTreeMap;
 
-/// A surface of triangles, counter-clockwise from outside, in the coordinates of the grain's semi-axes.
+/// Triangulated surface, counter-clockwise from outside, in the coordinates of the grain's semi-axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
     /// Vertices (mm).
     pub points: Vec<P3>,
-    /// Outward unit normals there.
+    /// Outward unit normals at the vertices.
     pub normals: Vec<V3>,
-    /// Corners.
+    /// Corners of the triangles, as indices of vertices.
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// A grain as 8 · 4^`halvings` triangles, its vertices on its surface: those of an octahedron whose edges are
-/// halved, as far out along each direction as the surface is. So they are even also where normals crowd.
+/// Triangulates a grain by 8 · 4^`halvings` triangles with vertices on its surface. The vertices are
+/// those of an octahedron whose edges are halved, projected to the surface along rays from the origin.
+/// They are evenly spread even where normals crowd.
 #[must_use]
 pub fn drawn(grain: &Grain, halvings: u32) -> Drawn {
     let (directions, triangles) = directions(halvings);
@@ -26,8 +27,8 @@ pub fn drawn(grain: &Grain, halvings: u32) -> Drawn {
     Drawn { points: directions.iter().zip(&normals).map(on).collect(), normals, triangles }
 }
 
-/// Unit vectors all around, and the triangles between them: an octahedron, each of whose edges is halved a
-/// few times.
+/// Unit vectors in all directions and the triangles between them: an octahedron whose edges are halved
+/// `halvings` times.
 #[must_use]
 pub fn directions(halvings: u32) -> (Vec<V3>, Vec<[u32; 3]>) {
     let mut points = vec![V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()];
@@ -50,26 +51,26 @@ pub fn directions(halvings: u32) -> (Vec<V3>, Vec<[u32; 3]>) {
     (points, triangles)
 }
 
-/// (a^p + b^p)^(1/p); the larger one is taken out, that powers stay in range.
+/// Norm (a^p + b^p)^(1/p). The larger number is factored out to keep powers in range.
 fn norm(a: f64, b: f64, p: f64) -> f64 {
     let m = a.max(b);
     if m > 0.0 { m * powf(powf(a / m, p) + powf(b / m, p), 1.0 / p) } else { 0.0 }
 }
 
-/// The semi-axes on the side of a direction, below 0 on negative sides.
+/// Semi-axes on the side of a direction, negative on negative sides.
 fn axes(grain: &Grain, d: &V3) -> V3 {
     let (positive, negative) = (grain.shape().positive(), grain.shape().negative());
     V3::from_fn(|i, _| if d[i] < 0.0 { -negative[i] } else { positive[i] })
 }
 
-/// What the equation of the surface says of a point: 1 on it, twice that twice as far out.
+/// Gauge function of the shape: 1 on its surface, and linear along rays from the origin.
 fn gauge(grain: &Grain, p: &V3) -> f64 {
     let [e1, e2] = grain.shape().exponents();
     let u = p.component_div(&axes(grain, p)).abs();
     norm(norm(u.x, u.y, 2.0 / e1), u.z, 2.0 / e2)
 }
 
-/// Outward unit normal of the surface where it is met along `d`.
+/// Outward unit normal of the surface at its intersection with the ray along `d`.
 fn normal(grain: &Grain, d: &V3) -> V3 {
     let [e1, e2] = grain.shape().exponents();
     let axes = axes(grain, d);
@@ -87,7 +88,7 @@ mod tests {
     use crate::convex::Placed;
     use feeler_geom::Pose;
 
-    /// What normals say is what support points say: along them nothing reaches farther than the vertex.
+    /// The shape reaches no farther along the normal of a vertex than the vertex.
     #[test]
     fn vertices_are_support_points_of_their_normals() {
         for (exponents, layer) in [([1.0, 1.0], 0.0), ([0.3, 0.6], 0.0), ([1.6, 0.4], 0.2), ([0.7, 1.7], 0.0)]
@@ -102,7 +103,7 @@ mod tests {
                 let farthest = placed.surface(n).0;
                 assert!((farthest - p).dot(n).abs() < 1e-12, "{exponents:?}: {p} {n} {farthest}");
             }
-            // Closed, and outwards: as much as the volume within.
+            // The mesh is closed and oriented outwards: it encloses nearly the volume of the shape.
             let volume = |t: &[u32; 3]| {
                 let [a, b, c] = t.map(|k| drawn.points[k as usize].coords);
                 a.dot(&b.cross(&c)) / 6.0

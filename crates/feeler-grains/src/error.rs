@@ -1,19 +1,19 @@
-//! Why something is no grain.
+//! Errors of invalid grains and inputs.
 
 use feeler_convex::ShapeError;
 
-/// What is wrong with an input, and what would be right.
+/// Error of an input: what is wrong and what would be valid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GrainError {
     /// A semi-axis that is not above 0 mm and finite.
     #[error("semi-axis {axis} is {value} mm: semi-axes must be above 0 mm and finite")]
     SemiAxis {
-        /// Which: +x, +y, +z, -x, -y, -z.
+        /// Side: +x, +y, +z, -x, -y or -z.
         axis: &'static str,
         /// Its value.
         value: f64,
     },
-    /// An exponent beyond what contacts are tried for.
+    /// An exponent outside the range for which contacts are tested.
     #[error("exponent ε{index} is {value}: exponents of grains must be in [0.1, 1.9]")]
     Exponent {
         /// 1 around z, 2 along z.
@@ -22,40 +22,40 @@ pub enum GrainError {
         value: f64,
     },
     /// A layer of a thickness that is negative or not finite.
-    #[error("a layer of {0} mm: it must be 0 mm or more, and finite")]
+    #[error("layer thickness is {0} mm: it must be finite and at least 0 mm")]
     Layer(f64),
     /// A pose that is not finite.
     #[error("the pose of a grain is not finite")]
     Pose,
-    /// A shape that is none.
+    /// An invalid shape.
     #[error(transparent)]
     Shape(#[from] ShapeError),
     /// An erosion that is negative or not finite.
-    #[error("an erosion of {0} mm: it must be 0 mm or more, and finite")]
+    #[error("depth of the erosion is {0} mm: it must be finite and at least 0 mm")]
     Depth(f64),
-    /// An erosion beyond the radius of curvature that is known to be everywhere.
+    /// An erosion deeper than the proven lower bound of the radius of curvature.
     #[error(
-        "an erosion of {asked} mm: of this grain only radii of curvature of {proven} mm and more are \
-        certain; erode by less, or not at all where an exponent is above 1"
+        "depth of the erosion is {asked} mm, but the radii of curvature of this grain are only proven to be \
+        at least {proven} mm; erode by at most that, or not at all if an exponent is above 1"
     )]
     Erosion {
-        /// What was asked (mm).
+        /// Requested depth (mm).
         asked: f64,
-        /// The largest that is known to be right (mm).
+        /// Largest depth that is proven to be correct (mm).
         proven: f64,
     },
     /// A polyhedron that is not closed, or has no volume.
     #[error("the polyhedron {0}")]
     Polyhedron(&'static str),
-    /// A distribution with numbers that make none.
+    /// A distribution with invalid parameters.
     #[error("{0}")]
     Distribution(String),
-    /// Points that no shape can be fitted to.
+    /// Points to which no shape can be fitted.
     #[error("the points {0}")]
     Points(&'static str),
 }
 
-/// All semi-axes above 0.
+/// Checks that all semi-axes are positive and finite.
 pub(crate) fn semi_axes(shape: &feeler_convex::PolySuperellipsoid) -> Result<(), GrainError> {
     let (plus, minus) = (shape.positive(), shape.negative());
     let all = [plus.x, plus.y, plus.z, minus.x, minus.y, minus.z];

@@ -1,7 +1,8 @@
-//! Grains of smooth shape, also concave: their mass, their contacts with each other, shapes fitted to points.
+//! Grains of smooth shape, convex or concave: mass properties, contacts with each other, and shapes
+//! fitted to points.
 //!
-//! `convex`: superellipsoids, poly-superellipsoids and polyhedra. [`nurbs`]: grains bounded by one closed
-//! free-form surface. Walls and steps in time are those of `feeler-particles`.
+//! [`convex`]: superellipsoids and poly-superellipsoids. [`nurbs`]: grains bounded by one closed
+//! free-form surface. The crate `feeler-particles` adds walls and time steps.
 //!
 //! ```
 //! use feeler_geom::{Pose, V3};
@@ -14,7 +15,7 @@
 //!
 //! let (here, there) = (Pose::identity(), Pose::translation(1.4, 0.0, 0.0));
 //! let (a, b) = (Placed::new(&grain, &here)?, Placed::new(&grain, &there)?);
-//! let found = contact(&a, &b, f64::INFINITY, None).expect("no reach, no limit");
+//! let found = contact(&a, &b, f64::INFINITY, None).expect("an unlimited reach");
 //! assert!(found.gap < 0.0, "they overlap by a tenth of a millimetre");
 //! # Ok::<(), feeler_grains::GrainError>(())
 //! ```
@@ -31,7 +32,7 @@ mod random;
 pub use error::GrainError;
 pub use random::Random;
 
-/// The chapter on grains, whose programs are tried with the tests.
+/// The chapter on grains, whose programs are compiled and run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/GRAINS.md")]
 struct Chapter;

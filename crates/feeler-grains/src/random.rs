@@ -1,5 +1,5 @@
-//! Random numbers that are the same on every machine and in every version: what comes of a seed today
-//! comes of it tomorrow. Libraries keep the right to change theirs.
+//! Random numbers that a seed determines on every machine and in every version. Libraries of random
+//! numbers do not guarantee this.
 //!
 //! # Source
 //! `SplitMix64`: Steele, Lea and Flood, *Fast splittable pseudorandom number generators* (2014).
@@ -7,12 +7,12 @@
 use feeler_geom::math;
 use std::f64::consts::PI;
 
-/// A stream of random numbers; its state is one number, which may be kept.
+/// Stream of random numbers. Its state is one public number, which can be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Random(pub u64);
 
 impl Random {
-    /// That of a seed and a purpose: streams of different purposes have nothing to do with each other.
+    /// Creates the stream of a seed and a purpose. Streams of different purposes are independent.
     #[must_use]
     pub fn new(seed: u64, purpose: u64) -> Self {
         let mut mixed = Self(seed);
@@ -20,7 +20,7 @@ impl Random {
         Self(first ^ Self(purpose).whole())
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn whole(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -29,19 +29,19 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Uniform in 0 to 1, without 1.
+    /// Returns a number uniform in [0, 1).
     pub fn part(&mut self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
         let bits = (self.whole() >> 11) as f64;
         bits / (1_u64 << 53) as f64
     }
 
-    /// Uniform between two numbers.
+    /// Returns a number uniform between `from` and `to`.
     pub fn between(&mut self, from: f64, to: f64) -> f64 {
         from + (to - from) * self.part()
     }
 
-    /// Normal with mean 0 and deviation 1 (Box and Muller).
+    /// Returns a normal number with mean 0 and standard deviation 1 (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         // 1 − u is never 0.
         let radius = (-2.0 * math::ln(1.0 - self.part())).sqrt();

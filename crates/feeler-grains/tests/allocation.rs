@@ -1,4 +1,4 @@
-//! Contacts of grains take no memory from the allocator, unless they fall back.
+//! Contacts of grains allocate no memory unless they use the fallback.
 
 use feeler_geom::{Pose, V3};
 use feeler_grains::Random;

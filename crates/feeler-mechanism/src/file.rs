@@ -1,11 +1,11 @@
-//! Mechanisms as people write them: TOML, with the parts of each link, the joints or a URDF, and the motion.
+//! Mechanism files in TOML: the parts of each link, the joints or a URDF, and the motion.
 
 use crate::{Follows, Joint, JointKind, Mechanism, MechanismError, Motion, urdf};
 use feeler_geom::{P3, Pose, V3};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// One name or several.
+/// One name or several names.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Names {
@@ -16,7 +16,7 @@ pub enum Names {
 }
 
 impl Names {
-    /// All of them.
+    /// All names.
     #[must_use]
     pub fn all(&self) -> &[String] {
         match self {
@@ -26,54 +26,54 @@ impl Names {
     }
 }
 
-/// The file as it is written: docs/INTERFACE.md, "Mechanisms".
+/// Content of a mechanism file: docs/INTERFACE.md, "Mechanisms".
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Written {
-    /// A URDF with the joints, relative to this file.
+    /// Path of a URDF with the joints, relative to this file.
     pub urdf: Option<String>,
-    /// An assembly with all parts, relative to this file: links then name parts of it.
+    /// Path of an assembly with all parts, relative to this file; links then name parts of it.
     pub assembly: Option<String>,
-    /// Files of the links, or patterns of names or paths of the assembly's parts.
+    /// Files of each link, or patterns of names or paths of the assembly's parts.
     pub links: BTreeMap<String, Names>,
-    /// Joints, without a URDF.
+    /// Joints, unless a URDF defines them.
     #[serde(default, rename = "joint")]
     pub joints: Vec<WrittenJoint>,
-    /// Times (s) and values of the joints (degrees, or mm of those that slide).
+    /// Times (s) and values of the joints (degrees; mm for prismatic joints).
     pub motion: Option<BTreeMap<String, Vec<f64>>>,
-    /// Pairs of links that are left alone, beside neighbours.
+    /// Pairs of links that are not checked, in addition to neighbours.
     #[serde(default)]
     pub ignore: Vec<[String; 2]>,
-    /// Whether links that share a joint are looked at, too.
+    /// Whether links that share a joint are checked, too.
     #[serde(default)]
     pub neighbours: bool,
 }
 
-/// A joint as it is written, in the coordinates of the assembly.
+/// Joint in a file, in the coordinates of the assembly.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenJoint {
-    /// Name; default: that of the link that it moves.
+    /// Name; default: the name of the link that the joint moves.
     pub name: Option<String>,
-    /// The link that it moves.
+    /// Link that the joint moves.
     pub link: String,
-    /// The link that it hangs on; default: the ground.
+    /// Parent link; default: the ground.
     pub on: Option<String>,
-    /// Direction of a joint that turns.
+    /// Direction of the axis of a revolute joint.
     pub turn: Option<[f64; 3]>,
-    /// Direction of a joint that slides.
+    /// Direction of a prismatic joint.
     pub slide: Option<[f64; 3]>,
     /// A point of the axis (mm); default: the origin.
     #[serde(default)]
     pub at: [f64; 3],
     /// Smallest and largest value (degrees, mm).
     pub limits: Option<[f64; 2]>,
-    /// The joint that it follows.
+    /// Joint that determines the value of this one.
     pub follows: Option<String>,
-    /// Its factor: degrees or mm for each degree or mm of the other one.
+    /// Factor of the coupling: degrees or mm per degree or mm of the other joint.
     #[serde(default = "one")]
     pub ratio: f64,
-    /// What is added (degrees, mm).
+    /// Constant part of the coupling (degrees, mm).
     #[serde(default)]
     pub offset: f64,
 }
@@ -82,40 +82,40 @@ fn one() -> f64 {
     1.0
 }
 
-/// Name of the link that holds everything that no joint moves.
+/// Name of the link of all parts that no joint moves.
 const GROUND: &str = "ground";
 
-/// Reads the text of a file.
+/// Parses the text of a mechanism file.
 ///
 /// # Errors
-/// [`MechanismError::File`] with the place and what was expected there.
+/// Returns [`MechanismError::File`] with the position and the expected content.
 pub fn read(text: &str) -> Result<Written, MechanismError> {
-    toml::from_str(text).map_err(|e| MechanismError::File(format!("this is no mechanism: {e}")))
+    toml::from_str(text).map_err(|e| MechanismError::File(format!("the file is not a valid mechanism: {e}")))
 }
 
 impl Written {
-    /// The mechanism; `urdf` is the text of the URDF that it names.
+    /// Builds the mechanism; `urdf` is the text of the URDF that the file names.
     ///
     /// # Errors
-    /// Names that nothing has, loops, joints without a direction.
+    /// Returns an error for unknown names, loops, and joints without a direction.
     pub fn mechanism(&self, urdf: Option<&str>) -> Result<Mechanism, MechanismError> {
         let mechanism = match urdf {
             Some(text) => {
                 if let Some(joint) = self.joints.first() {
                     return Err(MechanismError::File(format!(
-                        "joint of link '{}': the joints are those of the URDF; give one or the other",
+                        "joint of link '{}': the URDF already defines the joints; remove `urdf` or [[joint]]",
                         joint.link
                     )));
                 }
                 urdf::read(text)?
             }
-            None => self.own()?,
+            None => self.mechanism_of_joints()?,
         };
         self.links.keys().try_for_each(|name| mechanism.link(name).map(|_| ()))?;
         Ok(mechanism)
     }
 
-    fn own(&self) -> Result<Mechanism, MechanismError> {
+    fn mechanism_of_joints(&self) -> Result<Mechanism, MechanismError> {
         let mut links: Vec<String> = self.links.keys().cloned().collect();
         if !links.iter().any(|l| l == GROUND) {
             links.push(GROUND.to_owned());
@@ -163,31 +163,36 @@ impl Written {
         mechanism.sorted()
     }
 
-    /// The motion of the mechanism: joints that are not named stay at 0.
+    /// Builds the motion of the mechanism. Joints that the motion does not name stay at 0.
     ///
     /// # Errors
-    /// No motion, names that nothing has, numbers of values that do not fit.
+    /// Returns an error if the file has no motion, for unknown names, and if the numbers of values and
+    /// times differ.
     pub fn motion(&self, mechanism: &Mechanism) -> Result<Motion, MechanismError> {
-        let bad = |text: String| MechanismError::Motion(text);
+        let error = |text: String| MechanismError::Motion(text);
         let Some(motion) = &self.motion else {
-            return Err(bad(
-                "there is no motion; add [motion] with times = [0, 1] and values of joints".into()
+            return Err(error(
+                "the file has no motion; add [motion] with times = [0, 1] and values of joints".into(),
             ));
         };
         let times =
-            motion.get("times").cloned().ok_or_else(|| bad("[motion] has no times = [0, 1, …]".into()))?;
+            motion.get("times").cloned().ok_or_else(|| error("[motion] needs times = [0, 1, …]".into()))?;
         if times.len() < 2 || times.windows(2).any(|w| w[1] <= w[0]) {
-            return Err(bad("the times of [motion] must be two at least, and increase".into()));
+            return Err(error("[motion] needs at least two times that increase".into()));
         }
         let mut values = vec![vec![0.0; mechanism.joints.len()]; times.len()];
         for (name, list) in motion.iter().filter(|(name, _)| *name != "times") {
             let k = mechanism.joint(name)?;
             if mechanism.joints[k].follows.is_some() {
-                return Err(bad(format!("joint '{name}' follows another one: it has no values of its own")));
+                return Err(error(format!(
+                    "joint '{name}' follows another joint; remove its values from [motion]"
+                )));
             }
             if list.len() != times.len() {
                 let (n, m) = (list.len(), times.len());
-                return Err(bad(format!("joint '{name}' has {n} values for {m} times; give one for each")));
+                return Err(error(format!(
+                    "joint '{name}' has {n} values for {m} times; give one value for each time"
+                )));
             }
             let one = mechanism.joints[k].kind.unit().1;
             values.iter_mut().zip(list).for_each(|(row, value)| row[k] = value * one);

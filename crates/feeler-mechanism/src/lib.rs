@@ -1,10 +1,11 @@
-//! Links and joints, and how they move.
+//! Mechanisms of links and joints, and their motion.
 //!
-//! A [`Mechanism`] is a tree: each link but the roots hangs on a parent by one joint. Values of its joints
-//! over time ([`Motion`]) give each link a [`Path`], in which all joints on the way to the ground move
-//! together: no sampling, so that what is proven of the paths is proven of the mechanism.
+//! A [`Mechanism`] is a tree: one joint connects each link, except the roots, to its parent. The values
+//! of the joints over time ([`Motion`]) determine a [`Path`] for each link, in which all joints between
+//! the link and the ground move together. Paths are not sampled, so a proof for the paths is a proof for
+//! the mechanism.
 //!
-//! Lengths in millimetres, angles in radians; files ([`mod@file`], [`urdf`]) have units of their own.
+//! Lengths are in mm and angles in rad; files ([`mod@file`], [`urdf`]) have their own units.
 
 pub mod file;
 pub mod urdf;
@@ -12,122 +13,123 @@ pub mod urdf;
 use feeler_geom::{P3, Pose, Twist, V3};
 use feeler_runtime::{Path, PathPiece};
 
-/// Links and joints.
+/// Tree of links and joints.
 #[derive(Clone, Debug, Default)]
 pub struct Mechanism {
     /// Names of the links.
     pub links: Vec<String>,
-    /// The joints, each after the one that moves its parent.
+    /// Joints, each after the joint that moves its parent.
     pub joints: Vec<Joint>,
 }
 
-/// How a joint moves its child.
+/// Type of a joint.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JointKind {
-    /// Not at all.
+    /// Rigid connection.
     Fixed,
-    /// It turns about an axis through a point; its value is an angle (rad).
+    /// Revolute joint: rotation about an axis through a point; the value is an angle (rad).
     Turn {
-        /// A point of the axis, in the child's frame.
+        /// Point of the axis, in the child's frame (mm).
         point: P3,
-        /// Unit direction, in the child's frame.
+        /// Unit direction of the axis, in the child's frame.
         axis: V3,
     },
-    /// It slides along a direction; its value is a length (mm).
+    /// Prismatic joint: translation along a direction; the value is a length (mm).
     Slide {
-        /// Unit direction, in the child's frame.
+        /// Unit direction of the axis, in the child's frame.
         axis: V3,
     },
 }
 
-/// A joint between two links.
+/// Joint between two links.
 #[derive(Clone, Debug)]
 pub struct Joint {
     /// Name.
     pub name: String,
-    /// Positions of the links among those of the mechanism.
+    /// Index of the parent link.
     pub parent: usize,
-    /// The link that it moves.
+    /// Index of the link that the joint moves.
     pub child: usize,
-    /// From the child's frame to the parent's at value 0.
+    /// Pose of the child's frame in the parent's frame at value 0.
     pub origin: Pose,
-    /// How it moves.
+    /// Type of the joint.
     pub kind: JointKind,
-    /// Smallest and largest value, where it has limits.
+    /// Smallest and largest value, if the joint has limits.
     pub limits: Option<[f64; 2]>,
-    /// Position of the joint that it follows, as a gear does: its value is `ratio` times that of the other
-    /// one and `offset`.
+    /// Coupling to another joint, such as by gears; the joint then has no values of its own.
     pub follows: Option<Follows>,
 }
 
-/// How the value of one joint follows another's.
+/// Coupling of a joint to another one: its value is `ratio` times that of the other joint, plus
+/// `offset`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Follows {
-    /// Position of the other joint.
+    /// Index of the other joint.
     pub joint: usize,
-    /// Its factor.
+    /// Factor, in the units of both joints (rad, mm).
     pub ratio: f64,
-    /// What is added.
+    /// Constant part of the value (rad, mm).
     pub offset: f64,
 }
 
-/// Values of joints over time, linear between times.
+/// Values of the joints over time, linear between times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion {
-    /// Times (s), increasing; motions begin with the first one.
+    /// Times (s), increasing. The motion begins at the first one.
     pub times: Vec<f64>,
-    /// For each time a value for each joint of the mechanism.
+    /// Values of all joints of the mechanism, for each time.
     pub values: Vec<Vec<f64>>,
 }
 
-/// Why a mechanism, or its motion, is none.
+/// Error of a mechanism or of its motion.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MechanismError {
-    /// The file is not what it should be.
+    /// The file is not valid.
     #[error("{0}")]
     File(String),
-    /// A name that nothing has.
-    #[error("there is no {what} '{name}'; there are: {known}")]
+    /// The name of a link or joint does not exist.
+    #[error("unknown {what} '{name}'; the existing names are: {known}")]
     Unknown {
-        /// What it should be.
+        /// Kind of the named object: link or joint.
         what: &'static str,
-        /// As it is written.
+        /// Name in the file.
         name: String,
-        /// Names that there are.
+        /// Existing names.
         known: String,
     },
-    /// A link with two parents, or a circle of joints.
+    /// A link has two parents, or joints form a loop.
     #[error(
-        "joint '{0}' closes a loop: each link hangs on one joint; describe gears and couplings by `follows`"
+        "joint '{0}' closes a loop: each link must be moved by one joint; describe gears and couplings by \
+         `follows`"
     )]
     Loop(String),
-    /// A joint with no direction.
+    /// The axis of a joint has no direction.
     #[error("the axis of joint '{0}' has no direction; give three numbers that are not all 0")]
     Axis(String),
-    /// A joint that follows itself.
+    /// A joint follows itself.
     #[error("joint '{0}' follows itself")]
     Follows(String),
-    /// A value beyond the limits.
-    #[error("joint '{joint}' goes to {value}, beyond its limits {least} to {most} ({unit})")]
+    /// A value exceeds the limits of its joint.
+    #[error("joint '{joint}' reaches {value} {unit}, beyond its limits from {least} to {most} {unit}")]
     Limit {
-        /// Its name.
+        /// Name of the joint.
         joint: String,
-        /// The value, in `unit`.
+        /// Value, in `unit`.
         value: f64,
-        /// The smallest one.
+        /// Smallest valid value, in `unit`.
         least: f64,
-        /// The largest one.
+        /// Largest valid value, in `unit`.
         most: f64,
-        /// deg or mm.
+        /// Unit: deg or mm.
         unit: &'static str,
     },
-    /// Times and values that do not fit.
+    /// Times and values of a motion are not valid.
     #[error("{0}")]
     Motion(String),
 }
 
 impl JointKind {
-    /// Velocity for a value that grows by 1 in a unit of time, in the child's frame.
+    /// Velocity of the child in its own frame, for a value that grows by 1 per unit of time.
     #[must_use]
     pub fn twist(&self) -> Twist {
         match self {
@@ -137,7 +139,7 @@ impl JointKind {
         }
     }
 
-    /// The unit in which people give its values, and how much of ours one of it is.
+    /// Unit of values in files and messages, and its size in internal units (rad, mm).
     #[must_use]
     pub fn unit(&self) -> (&'static str, f64) {
         match self {
@@ -148,26 +150,27 @@ impl JointKind {
 }
 
 impl Mechanism {
-    /// Position of a link.
+    /// Returns the index of a link.
     ///
     /// # Errors
-    /// [`MechanismError::Unknown`].
+    /// Returns [`MechanismError::Unknown`] if no link has the name.
     pub fn link(&self, name: &str) -> Result<usize, MechanismError> {
         position("link", name, self.links.iter().map(String::as_str))
     }
 
-    /// Position of a joint.
+    /// Returns the index of a joint.
     ///
     /// # Errors
-    /// [`MechanismError::Unknown`].
+    /// Returns [`MechanismError::Unknown`] if no joint has the name.
     pub fn joint(&self, name: &str) -> Result<usize, MechanismError> {
         position("joint", name, self.joints.iter().map(|j| j.name.as_str()))
     }
 
-    /// Puts the joints in order, parents before children.
+    /// Sorts the joints, parents before children.
     ///
     /// # Errors
-    /// [`MechanismError::Loop`] and [`MechanismError::Follows`].
+    /// Returns [`MechanismError::Loop`] if the joints do not form a tree, and
+    /// [`MechanismError::Follows`] if a joint follows itself.
     pub fn sorted(mut self) -> Result<Self, MechanismError> {
         let mut order: Vec<usize> = Vec::new();
         let mut rest: Vec<usize> = (0..self.joints.len()).collect();
@@ -176,7 +179,7 @@ impl Mechanism {
             return Err(MechanismError::Loop(self.joints[k].name.clone()));
         }
         while !rest.is_empty() {
-            // Those whose parents hang on no joint that is still to come.
+            // Joints are ready if no remaining joint moves their parent.
             let waiting: Vec<usize> = rest.iter().map(|&k| self.joints[k].child).collect();
             let (now, later): (Vec<usize>, Vec<usize>) =
                 rest.iter().partition(|&&k| !waiting.contains(&self.joints[k].parent));
@@ -207,7 +210,8 @@ impl Mechanism {
         Ok(self)
     }
 
-    /// Values of all joints from those of the ones that follow none; others are left out.
+    /// Computes the values of all joints from those of the joints without a coupling; the values of
+    /// coupled joints are ignored.
     #[must_use]
     pub fn all_values(&self, values: &[f64]) -> Vec<f64> {
         let value = |mut k: usize| {
@@ -222,15 +226,15 @@ impl Mechanism {
         (0..self.joints.len()).map(value).collect()
     }
 
-    /// Whether all values are within limits.
+    /// Checks that all values are within the limits of their joints.
     ///
     /// # Errors
-    /// [`MechanismError::Limit`] with the first one that is not.
+    /// Returns [`MechanismError::Limit`] for the first value that is not.
     pub fn check(&self, values: &[f64]) -> Result<(), MechanismError> {
         for (joint, value) in self.joints.iter().zip(values) {
             let Some([least, most]) = joint.limits else { continue };
             let (unit, one) = joint.kind.unit();
-            // Limits are written with few digits.
+            // Limits in files have few digits.
             let slack = 1e-6 * (most - least).abs();
             if !(least - slack..=most + slack).contains(value) {
                 let [value, least, most] = [*value, least, most].map(|x| x / one);
@@ -240,7 +244,7 @@ impl Mechanism {
         Ok(())
     }
 
-    /// Where all links are, given the values of all joints.
+    /// Poses of all links for the values of all joints.
     #[must_use]
     pub fn poses(&self, values: &[f64]) -> Vec<Pose> {
         let mut poses = vec![Pose::identity(); self.links.len()];
@@ -250,16 +254,16 @@ impl Mechanism {
         poses
     }
 
-    /// The path of each link.
+    /// Computes the path of each link.
     ///
     /// # Errors
-    /// [`MechanismError::Limit`] where a joint leaves its limits, [`MechanismError::Motion`] for times that
-    /// do not increase.
+    /// Returns [`MechanismError::Limit`] if a joint exceeds its limits, and [`MechanismError::Motion`]
+    /// if the motion has no values or its times do not increase.
     pub fn paths(&self, motion: &Motion) -> Result<Vec<Path>, MechanismError> {
         let values: Vec<Vec<f64>> = motion.values.iter().map(|v| self.all_values(v)).collect();
         values.iter().try_for_each(|v| self.check(v))?;
         let Some(first) = values.first() else {
-            return Err(MechanismError::Motion("a motion needs values at one time at least".into()));
+            return Err(MechanismError::Motion("a motion needs values for at least one time".into()));
         };
         let steps: Vec<(f64, &Vec<f64>, &Vec<f64>)> = motion
             .times
@@ -290,7 +294,7 @@ impl Mechanism {
             .collect()
     }
 
-    /// The joints between the ground and a link, in this order.
+    /// Joints between the ground and a link, in this order.
     #[must_use]
     pub fn chain(&self, link: usize) -> Vec<usize> {
         let mut chain = Vec::new();
@@ -303,7 +307,7 @@ impl Mechanism {
         chain
     }
 
-    /// For each link the one that stands for all that fixed joints hold together.
+    /// For each link, the link that represents its group of rigidly connected links.
     #[must_use]
     pub fn rigid_groups(&self) -> Vec<usize> {
         let mut groups: Vec<usize> = (0..self.links.len()).collect();
@@ -313,7 +317,7 @@ impl Mechanism {
         groups
     }
 
-    /// Whether two links are one body, or joined by a joint.
+    /// Whether two links are rigidly connected or connected by a joint.
     #[must_use]
     pub fn are_neighbours(&self, a: usize, b: usize) -> bool {
         let groups = self.rigid_groups();

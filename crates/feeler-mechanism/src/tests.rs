@@ -1,4 +1,4 @@
-//! Paths against poses, and the mistakes people make.
+//! Tests of paths against poses, and of frequent mistakes in files.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn a_urdf_in_millimetres_parents_first() {
     assert!(!arm.are_neighbours(arm.link("base").unwrap(), arm.link("hand").unwrap()));
 }
 
-/// Paths of links are at all times where the joints put them.
+/// Paths equal the poses of the joints at all times.
 #[test]
 fn paths_are_where_joints_put_links() {
     let arm = urdf::read(ARM).unwrap();
@@ -81,7 +81,7 @@ fn gears_follow_and_loops_are_refused() {
     assert!(matches!(circle.unwrap().mechanism(None), Err(MechanismError::Loop(_))));
     let own = file::read("[links]\na = '1'\n[[joint]]\nlink = 'a'\nturn = [1, 0, 0]\nfollows = 'a'");
     assert!(matches!(own.unwrap().mechanism(None), Err(MechanismError::Follows(_))));
-    let none = file::read("[links]\na = '1'\n[[joint]]\nlink = 'c'\nturn = [1, 0, 0]");
-    let error = none.unwrap().mechanism(None).unwrap_err().to_string();
-    assert!(error.contains("no link 'c'") && error.contains("ground"), "{error}");
+    let unknown = file::read("[links]\na = '1'\n[[joint]]\nlink = 'c'\nturn = [1, 0, 0]");
+    let error = unknown.unwrap().mechanism(None).unwrap_err().to_string();
+    assert!(error.contains("unknown link 'c'") && error.contains("ground"), "{error}");
 }

@@ -1,23 +1,24 @@
-//! URDF: links, joints, limits and what mimics what. Its lengths are metres; ours are millimetres.
+//! Reader of URDF files: links, joints, limits and mimic joints. Lengths in metres are converted to mm.
 //!
-//! Shapes and masses of the file are left alone: what moves is told apart from it, by the names of the links.
+//! Shapes and masses of the file are ignored. Shapes are assigned to links by name.
 
 use crate::{Follows, Joint, JointKind, Mechanism, MechanismError};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::{Translation3, UnitQuaternion};
 
-/// From metres.
+/// Converts metres to mm.
 fn millimetres(metres: f64) -> f64 {
     1e3 * metres
 }
 
-/// The mechanism of a URDF document.
+/// Reads the mechanism of a URDF document.
 ///
 /// # Errors
-/// What is no URDF, joints that move in several ways at once (floating, planar), loops.
+/// Returns an error if the text is not a valid URDF, if a joint has several degrees of freedom
+/// (floating, planar), or if joints form a loop.
 pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
-    let robot =
-        urdf_rs::read_from_string(text).map_err(|e| MechanismError::File(format!("this is no URDF: {e}")))?;
+    let robot = urdf_rs::read_from_string(text)
+        .map_err(|e| MechanismError::File(format!("the text is not a valid URDF: {e}")))?;
     let links: Vec<String> = robot.links.iter().map(|l| l.name.clone()).collect();
     let mut mechanism = Mechanism { links, joints: vec![] };
     let names: Vec<String> = robot.joints.iter().map(|j| j.name.clone()).collect();
@@ -39,7 +40,7 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
             ref other => {
                 return Err(MechanismError::File(format!(
                     "joint '{}' is {other:?}; only fixed, revolute, continuous and prismatic joints are \
-                     followed",
+                     supported",
                     joint.name
                 )));
             }
@@ -72,7 +73,7 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
     mechanism.sorted()
 }
 
-/// Fixed axes: roll about x first, then pitch about y, then yaw about z.
+/// Pose of fixed-axis rotations: roll about x, then pitch about y, then yaw about z.
 fn pose(origin: &urdf_rs::Pose) -> Pose {
     let [roll, pitch, yaw] = *origin.rpy;
     let about = |axis: V3, angle: f64| UnitQuaternion::from_scaled_axis(axis * angle);

@@ -529,13 +529,13 @@
   const name = i => state.parts[i].path;
   const tableOfMinima = (minima, more) => {
     // Samples of one set, which are equally far, get one row.
-    const key = m => (m.class === 'conformal' ? [mm(m.distance, 6), ...m.features].join() : null);
+    const key = m => (m.kind === 'conformal' ? [mm(m.distance, 6), ...m.features].join() : null);
     const counts = new Map();
     for (const m of minima) counts.set(key(m), (counts.get(key(m)) ?? 0) + 1);
     const isFirst = (m, i) => key(m) === null || minima.findIndex(n => key(n) === key(m)) === i;
     const rows = minima.filter(isFirst).map(m => {
       const times = key(m) === null ? '' : ` × ${counts.get(key(m))}`;
-      const cells = [mm(m.distance), m.class + times, m.features.filter(Boolean).join(' to ')];
+      const cells = [mm(m.distance), m.kind + times, m.features.filter(Boolean).join(' to ')];
       const row = make('tr', { tabIndex: 0 }, ...cells.map(textContent => make('td', { textContent })));
       row.onclick = () => {
         const box = new T.Box3().setFromPoints(m.points.map(p => new T.Vector3(...p)));
@@ -756,7 +756,7 @@
     const pair = live.pairs.get(key);
     const found = pair.query(values(state.parts[a]), values(state.parts[b]), reach);
     const text = f => `${f.kind} ${f.index}${f.source ? ` (#${f.source})` : ''}`;
-    const minima = found.map(m => ({ distance: m.distance, points: [m.point_a, m.point_b], class: m.class,
+    const minima = found.map(m => ({ distance: m.distance, points: [m.point_a, m.point_b], kind: m.kind,
       features: [text(m.feature_a), text(m.feature_b)], faces: [m.feature_a, m.feature_b] }));
     return { parts: [a, b], status: pair.status, minima, more: 0, witness: pair.witness ? [...pair.witness] : null };
   };
@@ -1103,7 +1103,7 @@
       make('div', { className: 'line' }, 'within', reachInput, 'mm'),
       make('label', {}, stopInput, 'dragged parts stop at contact'));
   }
-  // For tests of the page, and for those who like to ask.
+  // Used by tests of the page, and available in the console of the browser.
   window.feelerView = { state, live, data, setStep, showPair, pick, draw, camera };
   view.dataset.ready = 'true';
 })().catch(e => {

@@ -1,7 +1,7 @@
-//! Solids as a binary glTF 2.0 file: their meshes with normals, and their edges as lines.
+//! Export of solids to binary glTF 2.0: meshes with normals, and edges as lines.
 //!
-//! glTF measures in metres and has y upwards: a node at the root turns and scales what is in millimetres with
-//! z upwards.
+//! The unit of glTF is the metre and its y axis points up. A root node rotates and scales the
+//! millimetres with the z axis up.
 
 use crate::picture::{Part, Picture, Scene};
 use crate::shape::Shape;
@@ -10,7 +10,7 @@ use feeler_geom::{P3, V3};
 use serde_json::{Value, json};
 use std::io;
 
-/// Numbers that glTF gives its kinds.
+/// Component types, buffer targets and primitive modes of glTF.
 const FLOAT: u32 = 5126;
 const UNSIGNED_INT: u32 = 5125;
 const ARRAY_BUFFER: u32 = 34962;
@@ -18,8 +18,8 @@ const ELEMENT_ARRAY_BUFFER: u32 = 34963;
 const LINES: u32 = 1;
 const TRIANGLES: u32 = 4;
 
-/// Metres in a millimetre.
-const METRES: f64 = 1e-3;
+/// Factor from mm, the unit of solids, to m, the unit of glTF.
+const METRES_PER_MM: f64 = 1e-3;
 
 #[derive(Default)]
 struct Parts {
@@ -62,7 +62,7 @@ impl Parts {
         self.put(&bytes, ELEMENT_ARRAY_BUFFER, accessor)
     }
 
-    /// The mesh of a shape, from its middle.
+    /// Mesh of a shape, relative to its centre.
     fn mesh(&mut self, shape: &Shape) -> Value {
         let middle = shape.middle();
         let from = |p: &P3| p - middle;
@@ -83,13 +83,13 @@ impl Parts {
     }
 }
 
-/// The file of a scene.
+/// Encodes a scene of a picture as a file.
 ///
 /// # Errors
-/// More than 4 GiB.
+/// Returns an error if the file exceeds 4 GiB.
 pub fn glb(picture: &Picture, scene: &Scene) -> io::Result<Vec<u8>> {
     let mut parts = Parts::default();
-    // A mesh needs a triangle.
+    // A mesh of glTF needs at least one triangle.
     let drawn: Vec<Option<Value>> =
         picture.shapes.iter().map(|s| (!s.mesh.triangles.is_empty()).then(|| parts.mesh(s))).collect();
     let mut meshes = Vec::new();
@@ -101,7 +101,7 @@ pub fn glb(picture: &Picture, scene: &Scene) -> io::Result<Vec<u8>> {
         })
         .collect();
     let node = |p: &Part| {
-        // The mesh is stored from the middle of its shape.
+        // Meshes are stored relative to the centre of their shape.
         let at = p.pose.transform_point(&picture.shapes[p.shape].middle());
         let [.., x, y, z, w] = to_values(&p.pose);
         let mut node = json!({
@@ -115,8 +115,8 @@ pub fn glb(picture: &Picture, scene: &Scene) -> io::Result<Vec<u8>> {
     let mut nodes: Vec<Value> = scene.parts.iter().map(node).collect();
     let all: Vec<usize> = (0..nodes.len()).collect();
     let half = std::f64::consts::FRAC_1_SQRT_2;
-    let mut root =
-        json!({ "name": scene.name, "scale": [METRES, METRES, METRES], "rotation": [-half, 0.0, 0.0, half] });
+    let scale = [METRES_PER_MM; 3];
+    let mut root = json!({ "name": scene.name, "scale": scale, "rotation": [-half, 0.0, 0.0, half] });
     if !all.is_empty() {
         root["children"] = json!(all);
     }
@@ -131,7 +131,7 @@ pub fn glb(picture: &Picture, scene: &Scene) -> io::Result<Vec<u8>> {
                 { "baseColorFactor": [0.05, 0.05, 0.05, 1.0], "metallicFactor": 0.0 } },
         ],
     });
-    // Empty lists are not allowed.
+    // glTF does not allow empty lists.
     if !meshes.is_empty() {
         document["meshes"] = json!(meshes);
         document["accessors"] = json!(parts.accessors);
@@ -141,14 +141,14 @@ pub fn glb(picture: &Picture, scene: &Scene) -> io::Result<Vec<u8>> {
     container(serde_json::to_vec(&document)?, parts.bytes)
 }
 
-/// Header and two chunks, each filled up to a multiple of four bytes.
+/// File header and two chunks, each padded to a multiple of four bytes.
 fn container(mut document: Vec<u8>, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     document.resize(document.len().next_multiple_of(4), b' ');
     bytes.resize(bytes.len().next_multiple_of(4), 0);
     let number = |n: usize| {
         u32::try_from(n)
             .map(u32::to_le_bytes)
-            .map_err(|_| io::Error::other("more than 4 GiB; give a larger chord"))
+            .map_err(|_| io::Error::other("the file exceeds 4 GiB; give a larger chord error"))
     };
     let with_bytes = !bytes.is_empty();
     let total = 12 + 8 + document.len() + if with_bytes { 8 + bytes.len() } else { 0 };

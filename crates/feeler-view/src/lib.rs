@@ -1,7 +1,7 @@
-//! Pictures of prepared solids: meshes of their exact patches, and what shows them.
+//! Display of prepared solids: meshes of their exact patches, pages and glTF files.
 //!
-//! A [`picture::Picture`] is made of the shapes of solids and of scenes in which they stand; it becomes a
-//! page that needs nothing beside it ([`page`]), or a glTF file ([`glb`]).
+//! A [`picture::Picture`] consists of the shapes of solids and of scenes that place them. It is exported
+//! as a self-contained page ([`page`]) or as a glTF file ([`glb`]).
 
 pub mod mesh;
 

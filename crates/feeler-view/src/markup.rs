@@ -1,6 +1,6 @@
-//! Text in SVG and HTML.
+//! Escaping of text in SVG and HTML.
 
-/// The text as it stands between tags or in an attribute in double quotes.
+/// Escapes text for use between tags or in an attribute in double quotes.
 #[must_use]
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

@@ -1,6 +1,7 @@
-//! A picture as text: a JSON document and arrays of numbers, compressed, in base 64.
+//! Encoding of a picture as text: a JSON document and arrays of numbers, compressed, in base 64.
 //!
-//! In this form nothing of a picture, names above all, can be taken for markup or script.
+//! In this form, no part of a picture can be taken for markup or script, which matters for names above
+//! all.
 
 use crate::picture::{
     BallFrame, Balls, Minimum, Motion, Pair, Part, Picture, Scene, Show, Surface, Tint, What,
@@ -16,12 +17,12 @@ use nalgebra::UnitQuaternion;
 use serde_json::{Value, json};
 use std::io::{self, Write as _};
 
-/// Arrays of numbers, little-endian, each at a multiple of eight bytes.
+/// Arrays of numbers, little-endian, each aligned to eight bytes.
 #[derive(Default)]
 struct Arrays(Vec<u8>);
 
 impl Arrays {
-    /// Appends an array; the value tells where it is: type, first byte, count.
+    /// Appends an array and returns its location: type, first byte and count.
     fn put<const N: usize>(&mut self, kind: &str, items: impl Iterator<Item = [u8; N]>) -> Value {
         self.0.resize(self.0.len().next_multiple_of(8), 0);
         let start = self.0.len();
@@ -41,8 +42,8 @@ impl Arrays {
         self.put("f64", items.into_iter().map(f64::to_le_bytes))
     }
 
-    /// Places of a shape, from its middle.
-    fn places<'a>(&mut self, middle: &P3, points: impl IntoIterator<Item = &'a P3>) -> Value {
+    /// Appends points of a shape, relative to its centre.
+    fn points<'a>(&mut self, middle: &P3, points: impl IntoIterator<Item = &'a P3>) -> Value {
         let vectors: Vec<V3> = points.into_iter().map(|p| p - middle).collect();
         self.vectors(&vectors)
     }
@@ -56,27 +57,27 @@ impl Arrays {
         self.put("f32", numbers.map(|x| (x as f32).to_le_bytes()))
     }
 
-    /// Parts of a whole, 0 to 1, as those of the largest 16-bit number.
+    /// Appends fractions from 0 to 1, scaled to 16-bit integers.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for drawing")]
     fn parts(&mut self, parts: impl Iterator<Item = f64>) -> Value {
         let largest = f64::from(u16::MAX);
         self.put("u16", parts.map(|x| ((x * largest).round().clamp(0.0, largest) as u16).to_le_bytes()))
     }
 
-    /// Unit vectors, as parts of the largest 16-bit number.
+    /// Appends unit vectors, scaled to 16-bit integers.
     fn directions(&mut self, vectors: &[V3]) -> Value {
         self.units(vectors.iter().flat_map(|v| [v.x, v.y, v.z]))
     }
 
-    /// Numbers from -1 to 1, as parts of the largest 16-bit number.
+    /// Appends numbers from −1 to 1, scaled to 16-bit integers.
     #[expect(clippy::cast_possible_truncation, reason = "for drawing")]
     fn units(&mut self, numbers: impl Iterator<Item = f64>) -> Value {
         self.put("i16", numbers.map(|x| ((x * f64::from(i16::MAX)).round() as i16).to_le_bytes()))
     }
 }
 
-/// The picture, compressed: the length of the document in four bytes, the document, the arrays. The document
-/// is filled up by blanks to a multiple of eight bytes with its length.
+/// Encodes a picture: the length of the document in four bytes, the document and the arrays, compressed.
+/// The document is padded with blanks so that it and its length occupy a multiple of eight bytes.
 pub(crate) fn picture(picture: &Picture) -> io::Result<String> {
     let mut arrays = Arrays::default();
     let shapes: Vec<Value> = picture.shapes.iter().map(|s| shape(s, &mut arrays)).collect();
@@ -91,7 +92,8 @@ pub(crate) fn picture(picture: &Picture) -> io::Result<String> {
     let document = json!({ "shapes": shapes, "scenes": scenes, "shows": shows, "live": live });
     let mut text = serde_json::to_vec(&document)?;
     text.resize((text.len() + 4).next_multiple_of(8) - 4, b' ');
-    let length = u32::try_from(text.len()).map_err(|_| io::Error::other("more than 4 GiB of names"))?;
+    let length = u32::try_from(text.len())
+        .map_err(|_| io::Error::other("the names and tables of the picture exceed 4 GiB"))?;
     let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     gzip.write_all(&length.to_le_bytes())?;
     gzip.write_all(&text)?;
@@ -107,21 +109,21 @@ fn shape(shape: &Shape, arrays: &mut Arrays) -> Value {
     let generators: Vec<V3> = shape.cones.iter().flat_map(|(_, g)| g.iter().copied()).collect();
     let frames = (!shape.frames.is_empty()).then(|| {
         let normals: Vec<V3> = shape.frames.iter().flat_map(|f| f.normals.iter().copied()).collect();
-        let points = arrays.places(&middle, shape.frames.iter().flat_map(|f| &f.points));
+        let points = arrays.points(&middle, shape.frames.iter().flat_map(|f| &f.points));
         json!({ "points": points, "normals": arrays.directions(&normals) })
     });
     json!({
         "name": shape.name, "frames": frames,
         "middle": middle.coords.as_slice(), "size": shape.size(), "deviation": mesh.deviation,
-        "points": arrays.places(&middle, &mesh.points),
+        "points": arrays.points(&middle, &mesh.points),
         "normals": arrays.directions(&mesh.normals),
         "triangles": arrays.u32s(mesh.triangles.iter().flatten().copied()),
         "face_of": arrays.u32s(mesh.faces.iter().copied()),
-        "edges": arrays.places(&middle, shape.edges.iter().flatten()),
-        "areas": arrays.places(&middle, shape.areas.iter().flatten()),
+        "edges": arrays.points(&middle, shape.edges.iter().flatten()),
+        "areas": arrays.points(&middle, shape.areas.iter().flatten()),
         "levels": arrays.u32s(shape.boxes.iter().map(|(level, _)| *level)),
         "boxes": arrays.vectors(&boxes),
-        "apexes": arrays.places(&middle, shape.cones.iter().map(|(apex, _)| apex)),
+        "apexes": arrays.points(&middle, shape.cones.iter().map(|(apex, _)| apex)),
         "generator_counts": shape.cones.iter().map(|(_, g)| g.len()).collect::<Vec<_>>(),
         "generators": arrays.directions(&generators),
         "faces": shape.faces,
@@ -149,13 +151,13 @@ fn scene(scene: &Scene, arrays: &mut Arrays) -> Value {
     })
 }
 
-/// Places as parts of the box around all of them, values as parts of the largest.
+/// Encodes positions relative to the box around all of them, and values relative to the largest one.
 fn balls(balls: &Balls, arrays: &mut Arrays) -> Value {
     let centers = || balls.frames.iter().flat_map(|f| &f.centers);
     let values = || balls.frames.iter().flat_map(|f| &f.values);
     let around = Aabb::of_points(centers());
     let size = if around.is_empty() { V3::zeros() } else { around.max - around.min };
-    let most = values().copied().fold(0.0, f64::max);
+    let largest = values().copied().fold(0.0, f64::max);
     let part = |x: f64, of: f64| if of > 0.0 { x / of } else { 0.0 };
     let min = if around.is_empty() { P3::origin() } else { around.min };
     let has_turns = !balls.shapes.is_empty();
@@ -180,14 +182,14 @@ fn balls(balls: &Balls, arrays: &mut Arrays) -> Value {
             let at = p - min;
             [0, 1, 2].map(|k| part(at[k], size[k]))
         })),
-        "values": arrays.parts(values().map(|x| part(*x, most))),
-        "most": most, "value": balls.value,
+        "values": arrays.parts(values().map(|x| part(*x, largest))),
+        "most": largest, "value": balls.value,
     })
 }
 
 fn surface(of: &Surface, arrays: &mut Arrays) -> Value {
     json!({
-        "points": arrays.places(&P3::origin(), &of.points),
+        "points": arrays.points(&P3::origin(), &of.points),
         "normals": arrays.directions(&of.normals),
         "triangles": arrays.u32s(of.triangles.iter().flatten().copied()),
     })
@@ -197,7 +199,7 @@ fn pair(pair: &Pair) -> Value {
     let minimum = |m: &Minimum| {
         json!({
             "distance": m.distance, "points": m.points.map(|p| [p.x, p.y, p.z]),
-            "features": m.features, "class": m.class,
+            "features": m.features, "kind": m.kind,
         })
     };
     json!({

@@ -1,4 +1,4 @@
-//! One page that needs nothing beside it: no network, no other file.
+//! Self-contained pages: they load nothing from the network or from other files.
 
 use crate::markup::escape;
 use crate::pack;
@@ -7,16 +7,16 @@ use std::fmt::Write as _;
 use std::io;
 
 const STYLE: &str = include_str!("../assets/page.css");
-/// What the page takes of three.js, as one script: tools/view/bundle.sh.
+/// Subset of three.js that the page uses, as one script; built by tools/view/bundle.sh.
 const THREE: &str = include_str!("../assets/three.min.js");
 const THREE_LICENSE: &str = include_str!("../assets/three.LICENSE");
 const SCRIPT: &str = include_str!("../assets/view.js");
 
-/// A page with a title and a body, which is markup. With a picture the body comes below it, and what has the
-/// attribute `data-show="K"` shows the picture's show number K when it is clicked.
+/// Builds a page from a title and a body, which is markup. A picture is placed above the body. A click
+/// on an element with the attribute `data-show="K"` displays show number K of the picture.
 ///
 /// # Errors
-/// Names of more than 4 GiB.
+/// Returns an error if the names of the picture exceed 4 GiB.
 pub fn page(title: &str, body: &str, picture: Option<&Picture>) -> io::Result<String> {
     let title = escape(title);
     let class = match (picture, body) {

@@ -1,66 +1,67 @@
-//! What a page shows: shapes, and the scenes in which they stand.
+//! Content of a page: shapes, and the scenes that place them.
 //!
-//! Plain data, filled by whoever has measured something. Lengths in mm, places and poses in the coordinates
-//! of the scene.
+//! These types are plain data for the results of any measurement. Lengths are in mm; positions and poses
+//! are in the coordinates of the scene.
 
 use crate::shape::Shape;
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::UnitQuaternion;
 
-/// Everything that one page shows.
+/// Content of one page.
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
-    /// What parts look like; each may stand in several places.
+    /// Shapes of parts; a shape may be used by several parts.
     pub shapes: Vec<Shape>,
-    /// What can be shown, one at a time: first the first.
+    /// Scenes, of which one is displayed at a time, initially the first.
     pub scenes: Vec<Scene>,
-    /// What rows of the page's table show when they are clicked.
+    /// Views that rows of the page's table display when they are clicked.
     pub shows: Vec<Show>,
-    /// Measures in the page itself, if it may.
+    /// Data for measurements in the page itself; `None` disables them.
     pub live: Option<Live>,
 }
 
-/// Parts in their places, and what was measured of them.
+/// Placed parts, and the results of measurements.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
-    /// What it is called where there are several.
+    /// Name, displayed if there are several scenes.
     pub name: String,
     /// Parts.
     pub parts: Vec<Part>,
-    /// Pairs that were measured.
+    /// Measured pairs of parts.
     pub pairs: Vec<Pair>,
-    /// How parts move.
+    /// Motion of the parts.
     pub motion: Option<Motion>,
-    /// Balls among the parts.
+    /// Balls in addition to the parts.
     pub balls: Option<Balls>,
 }
 
-/// A solid in its place.
+/// Placed solid.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// Names from the root of the assembly, joined by `/`.
     pub path: String,
-    /// Its shape.
+    /// Index of the shape.
     pub shape: usize,
-    /// From its own coordinates to those of the scene; of a part that moves to those of its track.
+    /// Pose that maps the part's own coordinates to those of the scene, or of its track if the part
+    /// moves.
     pub pose: Pose,
-    /// The track of the scene's motion that it follows.
+    /// Track of the scene's motion that the part follows.
     pub track: Option<usize>,
-    /// In which colour.
+    /// Colour.
     pub tint: Tint,
 }
 
 /// Colour of a part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tint {
-    /// One of its own.
+    /// Colour of the part itself.
     #[default]
     Own,
-    /// Of an old version.
+    /// Colour of an old version.
     Old,
-    /// Of a new version.
+    /// Colour of a new version.
     New,
-    /// One of its own, as glass: what is behind it is seen.
+    /// Colour of the part itself, but transparent.
     Glass,
 }
 
@@ -69,13 +70,13 @@ pub enum Tint {
 pub struct Pair {
     /// Indices of the parts.
     pub parts: [usize; 2],
-    /// How they stand to each other, in a word.
+    /// Status of the pair in one word, such as `touching`.
     pub status: String,
-    /// Local minima by distance.
+    /// Local minima, sorted by distance.
     pub minima: Vec<Minimum>,
-    /// Minima that are left out.
+    /// Number of minima that are left out.
     pub more: usize,
-    /// A point inside both.
+    /// Witness point inside both parts (mm).
     pub witness: Option<P3>,
 }
 
@@ -84,106 +85,107 @@ pub struct Pair {
 pub struct Minimum {
     /// Distance (mm).
     pub distance: f64,
-    /// Footpoints.
+    /// Footpoints (mm).
     pub points: [P3; 2],
-    /// What they are on.
+    /// Features of the footpoints.
     pub features: [String; 2],
-    /// Its class, in a word.
-    pub class: &'static str,
+    /// Kind of the minimum in one word.
+    pub kind: &'static str,
 }
 
-/// Poses over time.
+/// Poses as functions of time.
 #[derive(Clone, Debug, Default)]
 pub struct Motion {
-    /// When.
+    /// Times.
     pub times: Vec<f64>,
-    /// Unit of the times, as it is shown: `s`, or empty for steps.
+    /// Displayed unit of the times: `s`, or empty for steps.
     pub unit: &'static str,
-    /// What `margin` is and its unit, where it is no distance.
+    /// Name and unit of `margin`, if it is not a distance.
     pub curve: Option<[&'static str; 2]>,
-    /// For each track its pose at each time.
+    /// Poses of each track, one for each time.
     pub tracks: Vec<Vec<Pose>>,
-    /// Smallest distance (mm) at each time, as far as it was within reach; 0 where parts interfere.
+    /// Smallest distance (mm) at each time, `None` beyond the reach; 0 if parts interfere.
     pub margin: Vec<Option<f64>>,
-    /// Times at which parts interfere.
+    /// Indices of the times at which parts interfere.
     pub interfering: Vec<usize>,
-    /// At each time the footpoints of the nearest minima.
+    /// Footpoints of the nearest minima at each time (mm).
     pub minima: Vec<Vec<[P3; 2]>>,
 }
 
-/// Balls that move, come and go, and what is drawn in their place.
+/// Moving balls that appear and disappear, and the surfaces that are drawn instead of them.
 #[derive(Clone, Debug, Default)]
 pub struct Balls {
     /// Radius of each ball (mm).
     pub radii: Vec<f64>,
-    /// What is drawn instead of balls: surfaces about the centre, as they are where the radius is 1 mm.
+    /// Surfaces that are drawn instead of balls, about their centres, for a radius of 1 mm.
     pub shapes: Vec<Surface>,
-    /// For each ball the shape that is drawn instead of it; without it, or beyond the list, the ball.
+    /// Index of the surface for each ball. `None`, or an index of a ball beyond the list, draws the
+    /// ball.
     pub shape_of: Vec<Option<u32>>,
-    /// Which are there, one for each time of the motion.
+    /// Balls that are present, one frame for each time of the motion.
     pub frames: Vec<BallFrame>,
-    /// What colours them, and its unit.
+    /// Name and unit of the value that determines the colour.
     pub value: [&'static str; 2],
 }
 
-/// Balls at one time; all lists are as long, but turns may be left out.
+/// Balls at one time. All lists have the same length, except that `turns` may be empty.
 #[derive(Clone, Debug, Default)]
 pub struct BallFrame {
-    /// Their numbers.
+    /// Indices of the balls.
     pub numbers: Vec<u32>,
-    /// Their centres (mm).
+    /// Centres (mm).
     pub centers: Vec<P3>,
-    /// How each is turned, from the coordinates of its shape to those of the scene; or none of them.
+    /// Rotations from the coordinates of the shapes to those of the scene; may be empty.
     pub turns: Vec<UnitQuaternion<f64>>,
-    /// What colours each, 0 or more.
+    /// Values that determine the colours, at least 0.
     pub values: Vec<f64>,
 }
 
-/// A surface of triangles, counter-clockwise from outside.
+/// Triangulated surface, counter-clockwise from outside.
 #[derive(Clone, Debug, Default)]
 pub struct Surface {
     /// Vertices.
     pub points: Vec<P3>,
-    /// Outward unit normals there.
+    /// Outward unit normals at the vertices.
     pub normals: Vec<V3>,
-    /// Corners.
+    /// Corners of the triangles, as indices of vertices.
     pub triangles: Vec<[u32; 3]>,
 }
 
-/// What a row of a table shows.
+/// View that a row of a table displays.
 #[derive(Clone, Debug)]
 pub struct Show {
-    /// In which scene.
+    /// Index of the scene.
     pub scene: usize,
-    /// What of it.
+    /// Displayed content of the scene.
     pub what: What,
 }
 
-/// What is shown of a scene.
+/// Displayed content of a scene.
 #[derive(Clone, Debug)]
 pub enum What {
-    /// All of it.
+    /// Everything.
     All,
-    /// Two parts that were measured: an index of the scene's pairs, and the step of the motion at which they
-    /// were, if parts move.
+    /// A measured pair: an index into the scene's pairs, and the step of the motion at which it was
+    /// measured, if parts move.
     Pair(usize, Option<usize>),
-    /// These parts.
+    /// Parts with these indices.
     Parts(Vec<usize>),
-    /// Places (mm) that a remark is about.
+    /// Points (mm) that a remark refers to.
     Places(Vec<P3>),
-    /// A step of the motion.
+    /// Step of the motion.
     Step(usize),
 }
 
-/// The runtime for web pages, and the models of a picture with one scene.
+/// WebAssembly runtime for pages, and the models of a picture with one scene.
 #[derive(Clone, Debug)]
 pub struct Live {
-    /// The package's script, for pages without modules.
+    /// Script of the package, for pages without modules.
     pub script: String,
-    /// Its WebAssembly.
+    /// WebAssembly of the package.
     pub wasm: Vec<u8>,
     /// `.feeler` files.
     pub models: Vec<Vec<u8>>,
-    /// For each part of the scene its model, and its solid there.
+    /// Model of each part of the scene, and its solid in that model.
     pub parts: Vec<[usize; 2]>,
 }

@@ -1,4 +1,4 @@
-//! What is drawn of one solid: its mesh, and the layers over it.
+//! Drawn shape of one solid: its mesh and the layers over it.
 
 use crate::mesh::{Mesh, MeshError, mesh};
 use feeler_geom::trim::Side;
@@ -6,45 +6,45 @@ use feeler_geom::{Obb, P2, P3, V3};
 use feeler_hierarchy::{Face, Feature, Hierarchy, NodeId};
 use std::collections::BTreeMap;
 
-/// A piece of a line.
+/// Line segment (mm).
 pub type Segment = [P3; 2];
 
-/// What is drawn of one solid, in its own coordinates (mm).
+/// Drawn shape of one solid, in its own coordinates (mm).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// Its name.
+    /// Name of the solid.
     pub name: String,
-    /// Its surface.
+    /// Mesh of its surface.
     pub mesh: Mesh,
-    /// Where its faces meet, and where they end.
+    /// Edges between faces, and boundaries of faces.
     pub edges: Vec<Segment>,
     /// Borders of leaf areas within faces.
     pub areas: Vec<Segment>,
     /// Boxes of the hierarchy, with their levels: 0 at the root.
     pub boxes: Vec<(u32, Obb)>,
-    /// Cones of normals of leaf areas: the middle of the area, and the generators of its cone.
+    /// Cones of normals of leaf areas: the centre of the area, and the generators of its cone.
     pub cones: Vec<(P3, Vec<V3>)>,
-    /// Of each supermaximal face: its surface and the entity of its first source face.
+    /// Type of the surface of each supermaximal face, and the entity number of its first source face.
     pub faces: Vec<(&'static str, u64)>,
-    /// Of what deforms: the vertices of its surface at each time of the motion.
+    /// Vertices of the surface of a deformable object at each time of the motion.
     pub frames: Vec<Frame>,
 }
 
 /// Vertices of a surface at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// Places, as many as the mesh has.
+    /// Positions (mm), one for each vertex of the mesh.
     pub points: Vec<P3>,
     /// Outward unit normals.
     pub normals: Vec<V3>,
 }
 
 impl Shape {
-    /// The shape of a solid, its mesh no farther than `chord` (mm) from it; without the layers of the
-    /// hierarchy where they are not wanted.
+    /// Creates the shape of a solid, with a mesh within `chord` (mm) of it, and with the layers of the
+    /// hierarchy if `with_layers` is set.
     ///
     /// # Errors
-    /// As [`mesh`].
+    /// See [`mesh`].
     pub fn new(solid: &Hierarchy, chord: f64, with_layers: bool) -> Result<Self, MeshError> {
         let mesh = mesh(solid, chord)?;
         let edges = outlines(&mesh);
@@ -58,22 +58,22 @@ impl Shape {
         Ok(out)
     }
 
-    /// The shape of triangles that no solid stands behind, as one face; its edges are where they meet at an
-    /// angle, and where they end.
+    /// Creates a shape from triangles without a solid, as one face. Its edges are creases and boundaries
+    /// of the mesh.
     #[must_use]
     pub fn of_mesh(name: &str, mesh: Mesh) -> Self {
         let edges = outlines(&mesh);
         Self { name: name.to_owned(), mesh, edges, faces: vec![("triangles", 0)], ..Self::default() }
     }
 
-    /// Middle of its box, from which coordinates are stored as 32-bit numbers.
+    /// Centre of the bounding box (mm), relative to which coordinates are stored as 32-bit numbers.
     #[must_use]
     pub fn middle(&self) -> P3 {
         let (min, max) = self.corners();
         nalgebra::center(&min, &max)
     }
 
-    /// Diagonal of its box.
+    /// Diagonal of the bounding box (mm).
     #[must_use]
     pub fn size(&self) -> f64 {
         let (min, max) = self.corners();
@@ -86,17 +86,18 @@ impl Shape {
     }
 }
 
-/// Cosine of the angle between normals above which a side within one face is a crease.
-const CREASE: f64 = 0.9;
+/// Cosine of the angle between normals below which a side within one face is drawn as a crease. Smooth
+/// faces get lines with a larger value; creases are not drawn with a smaller one.
+const CREASE_COS: f64 = 0.9;
 
-/// Sides of triangles where two faces meet, where one ends, and where one is creased.
+/// Sides of triangles between two faces, at the boundary of a face, or at a crease.
 fn outlines(mesh: &Mesh) -> Vec<Segment> {
     struct SideOf {
-        /// Of the first triangle beside it.
+        /// Face of the first triangle at the side.
         face: u32,
         normal: V3,
         ends: [u32; 2],
-        /// Triangles beside it.
+        /// Number of triangles at the side.
         count: u32,
         is_line: bool,
     }
@@ -104,12 +105,12 @@ fn outlines(mesh: &Mesh) -> Vec<Segment> {
     for (t, &face) in mesh.triangles.iter().zip(&mesh.faces) {
         for (a, b) in [(t[0], t[1]), (t[1], t[2]), (t[2], t[0])] {
             let [p, q] = [a, b].map(|i| mesh.welded[i as usize]);
-            // At the same end for all triangles beside the side.
+            // The normal is taken at the same end for all triangles at the side.
             let normal = mesh.normals[if p <= q { a } else { b } as usize];
             let new = SideOf { face, count: 0, normal, is_line: false, ends: [a, b] };
             let side = sides.entry((p.min(q), p.max(q))).or_insert(new);
             side.count += 1;
-            side.is_line |= side.face != face || side.normal.dot(&normal) < CREASE;
+            side.is_line |= side.face != face || side.normal.dot(&normal) < CREASE_COS;
         }
     }
     let drawn = sides.values().filter(|s| s.is_line || s.count == 1);
@@ -117,10 +118,10 @@ fn outlines(mesh: &Mesh) -> Vec<Segment> {
     drawn.map(points).filter(|[p, q]| p != q).collect()
 }
 
-/// Pieces of the border of an area.
-const PIECES: u32 = 12;
+/// Number of segments along a side of an area.
+const SEGMENTS_PER_SIDE: u32 = 12;
 
-/// Where leaf areas of one face meet: their borders at lower parameters, as far as they are within the face.
+/// Borders between leaf areas of one face: the sides of the areas at lower parameters, inside the trims.
 fn area_borders(solid: &Hierarchy) -> Vec<Segment> {
     let mut out = Vec::new();
     for area in &solid.areas {
@@ -128,8 +129,8 @@ fn area_borders(solid: &Hierarchy) -> Vec<Segment> {
         let face = &solid.faces[id.index()];
         let (own, whole) = (&area.rect, &face.trim.rect);
         let mut side = |from: P2, to: P2| {
-            let at = |i: u32| from + (to - from) * (f64::from(i) / f64::from(PIECES));
-            for i in 0..PIECES {
+            let at = |i: u32| from + (to - from) * (f64::from(i) / f64::from(SEGMENTS_PER_SIDE));
+            for i in 0..SEGMENTS_PER_SIDE {
                 let (a, b) = (at(i), at(i + 1));
                 if face.trim.classify(nalgebra::center(&a, &b)) == Side::Inside {
                     out.push([face.surface.point(a), face.surface.point(b)]);

@@ -1,22 +1,23 @@
-//! Tubes around lines that deform: cables, springs, hoses.
+//! Tubes around deformable lines: cables, springs, hoses.
 
 use crate::mesh::Mesh;
 use crate::shape::{Frame, Shape};
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
-/// Sides of a tube.
+/// Number of sides of a tube.
 const SIDES: usize = 10;
 
-/// Rings of a round end.
-const CAP: usize = 3;
+/// Number of rings of a round end.
+const CAP_RINGS: usize = 3;
 
 impl Shape {
-    /// A tube with round ends around a line that deforms: its points at each time, as many each time. Drawn
-    /// with ten sides; a closed line goes on from its last point to its first one.
+    /// Creates a tube with round ends around a deformable line, given by its points at each time, the
+    /// same number each time. It has ten sides. A closed line continues from its last point to its first
+    /// one.
     ///
     /// # Panics
-    /// With 2³² vertices or more.
+    /// Panics if the tube has 2³² vertices or more.
     #[must_use]
     pub fn tube(name: &str, lines: &[Vec<P3>], radius: f64, is_closed: bool) -> Self {
         let frames: Vec<Frame> = lines.iter().map(|line| rings(line, radius, is_closed)).collect();
@@ -24,8 +25,7 @@ impl Shape {
         let n_rings = first.points.len() / SIDES;
         let mut triangles = Vec::new();
         let vertex = |ring: usize, side: usize| {
-            u32::try_from(ring % n_rings * SIDES + side % SIDES)
-                .expect("a drawn tube has fewer than 2^32 points")
+            u32::try_from(ring % n_rings * SIDES + side % SIDES).expect("a tube has fewer than 2^32 points")
         };
         for ring in 0..if is_closed { n_rings } else { n_rings.saturating_sub(1) } {
             for side in 0..SIDES {
@@ -48,7 +48,7 @@ impl Shape {
     }
 }
 
-/// Rings of points about a line, and about its ends where it is open.
+/// Rings of points around a line, and around its ends if it is open.
 fn rings(line: &[P3], radius: f64, is_closed: bool) -> Frame {
     let mut frame = Frame::default();
     let n = line.len();
@@ -60,7 +60,7 @@ fn rings(line: &[P3], radius: f64, is_closed: bool) -> Frame {
         };
         (line[after] - line[before]).try_normalize(0.0).unwrap_or_else(V3::z)
     };
-    // A direction across that is carried along: what of it goes along the next tangent is taken out.
+    // Direction across the line, transported along it: its component along the next tangent is removed.
     let mut across = {
         let t = tangent(0);
         let least = if t.x.abs() < 0.6 { V3::x() } else { V3::y() };
@@ -79,13 +79,13 @@ fn rings(line: &[P3], radius: f64, is_closed: bool) -> Frame {
     for (i, center) in line.iter().enumerate() {
         let t = tangent(i);
         across = (across - t * across.dot(&t)).try_normalize(1e-6).unwrap_or(across);
-        let cap = |k: usize| FRAC_PI_2 * k as f64 / CAP as f64;
+        let cap = |k: usize| FRAC_PI_2 * k as f64 / CAP_RINGS as f64;
         if i == 0 && !is_closed {
-            (1..=CAP).rev().for_each(|k| ring(center, &t, &across, -cap(k)));
+            (1..=CAP_RINGS).rev().for_each(|k| ring(center, &t, &across, -cap(k)));
         }
         ring(center, &t, &across, 0.0);
         if i + 1 == n && !is_closed {
-            (1..=CAP).for_each(|k| ring(center, &t, &across, cap(k)));
+            (1..=CAP_RINGS).for_each(|k| ring(center, &t, &across, cap(k)));
         }
     }
     frame

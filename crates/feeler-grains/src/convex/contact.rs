@@ -1,57 +1,63 @@
-//! The contact of two grains, apart or overlapping.
+//! Contact of two grains that are apart or overlap.
 //!
 //! # Source
-//! POLY §3.5.5; the errata of `solve.rs`, `second.rs`.
+//! POLY §3.5.5; the errata are listed in `solve.rs` and `second.rs`.
 //! # Deviations
-//! - The contact point is the middle of both points; POLY prints a minus. d goes from A to B: of grains apart
-//!   d·n is above 0.
-//! - POLY takes what Levenberg–Marquardt converges to. Here it has to be the best direction of all, proven
-//!   by balls inside both grains that touch them from within at the two points (`inner.rs`). With r the sum
-//!   of their radii, g the gap along the normal and f the part of d across it, the balls' gap is
-//!   `√((r + g)² + f²) − r`; that of the grains is no larger, along no direction. Where r + g ≥ 0 the
-//!   direction's own gap is right up to f²/(r + g); where r + g < 0 other directions may be better, and
-//!   [`penetration`] is asked. That takes depths beyond the radii of curvature.
+//! - The contact point is the midpoint of both points; POLY prints a minus. d points from A to B, so d·n
+//!   is positive for grains that are apart.
+//! - POLY accepts the direction that Levenberg–Marquardt converges to. Here the direction must be the
+//!   best of all, which is proven by balls inside both grains that touch them from within at the two
+//!   points (`inner.rs`). With the sum r of their radii, the gap g along the normal and the component f
+//!   of d across it, the gap of the balls is `√((r + g)² + f²) − r`, and the gap of the grains along any
+//!   direction is at most that. If r + g ≥ 0, the gap of the direction is exact up to f²/(r + g). If r +
+//!   g < 0, which requires a depth beyond the radii of curvature, other directions may be better, and
+//!   [`penetration`] is called.
 //! - POLY falls back to GJK with eroded shapes, which needs radii of curvature above the erosion.
 
 use super::placed::Placed;
-use super::solve::{At, End, Found, Pair};
+use super::solve::{End, Evaluation, Found, Pair};
 use feeler_convex::{Depth, Outcome, PenetrationRequest, Request, Support, distance, penetration};
 use feeler_geom::{P3, V3};
 
-/// How two grains are to each other.
+/// Contact of two grains: signed gap, normal and points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// Distance (mm) of the grains; where they overlap minus the smallest way that separates them.
+    /// Distance of the grains (mm); negative if they overlap: minus the length of the shortest
+    /// translation that separates them.
     pub gap: f64,
-    /// Unit normal from A to B; B moved along it by `-gap` only touches. For the next step it is the best
-    /// guess.
+    /// Unit normal from A to B; B translated along it by `-gap` only touches A. It is the best guess for
+    /// the next step.
     pub normal: V3,
-    /// The contact point (mm): midway between the two points.
+    /// Contact point (mm): the midpoint of `point_a` and `point_b`.
     pub point: P3,
-    /// The point of A's surface, where its normal is `normal`.
+    /// Point of A's surface at which the outward normal is `normal`.
     pub point_a: P3,
-    /// The point of B's surface, where its normal is opposite.
+    /// Point of B's surface at which the outward normal is `-normal`.
     pub point_b: P3,
-    /// Pairs of support points evaluated by Newton's method.
+    /// Number of pairs of support points that Newton's method evaluated.
     pub iterations: u32,
-    /// Whether GJK and the expanding polytope had to be asked.
+    /// Whether GJK and the expanding polytope algorithm were needed.
     pub fell_back: bool,
-    /// How far the gap may be from the true one (mm), beside rounding: 0 unless the fallback ran out of
-    /// steps.
+    /// Bound of the error of the gap (mm), apart from rounding: 0 unless the fallback exhausted its
+    /// iterations.
     pub uncertainty: f64,
 }
 
-/// Part of the smaller size up to which bounds of a gap agree.
-const AGREED: f64 = 1e-9;
-/// Cosine of the angle between normals of one contact.
-const NORMAL_AGREED: f64 = 0.999;
+/// Largest difference between a gap and its proven bound, relative to twice the smaller size. A larger
+/// value gives less exact gaps, a smaller one causes more fallbacks between flat faces.
+const GAP_TOLERANCE: f64 = 1e-9;
+/// Smallest cosine of the angle between normals at which the fallback and Newton's method found the same
+/// contact. A larger value keeps the digits of the fallback, a smaller one accepts the normal of another
+/// contact.
+const SAME_NORMAL_COS: f64 = 0.999;
 
-/// The contact of two grains, or none where their gap is above `reach` (mm), which bounds prove early.
+/// Computes the contact of two grains, or returns `None` if their gap exceeds `reach` (mm), which bounds
+/// prove early.
 ///
-/// `warm`: the normal of the last step, or any guess; without one the search starts along the centres. The
-/// answer does not depend on it beside rounding. Exchanging A and B gives the same contact seen from the
-/// other side, to the bit where no fallback is needed and centres differ. No memory is allocated but by the
-/// fallback.
+/// `warm` is the normal of the last step, or any guess; without it the search starts along the line of
+/// centres. The result depends on it only by rounding. Exchanging A and B gives the same contact seen
+/// from the other side, to the bit if no fallback is needed and the centres differ. Only the fallback
+/// allocates memory.
 #[must_use]
 pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> Option<Contact> {
     let pair = Pair::new(a, b);
@@ -62,72 +68,79 @@ pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> 
     let limit = reach + layers;
     let mut found = pair.climb(start, limit, f64::INFINITY);
     let mut iterations = found.evaluations;
-    // A second search goes for the last digits, or starts elsewhere where the first one ended nowhere.
+    // A second search refines the last digits, or starts from the centres if the first one did not
+    // converge.
     let again = match found.end {
-        End::Nowhere if warm.is_some() => Some((cold, f64::INFINITY)),
-        End::Converged => pair.closer(&found.at).map(|across| (found.at.n, across)),
-        End::Nowhere | End::Beyond => None,
+        End::NotConverged if warm.is_some() => Some((cold, f64::INFINITY)),
+        End::Converged => pair.required_across(&found.at).map(|across| (found.at.n, across)),
+        End::NotConverged | End::BeyondReach => None,
     };
     if let Some((from, across)) = again {
         found = pair.climb(from, limit, across);
         iterations += found.evaluations;
     }
     match found.end {
-        End::Beyond => None,
-        End::Converged if pair.room(&found.at).is_some_and(|r| off(r, &found.at) <= pair.agreed()) => {
-            Some(pair.tell(&found.at, iterations)).filter(|c| c.gap <= reach)
+        End::BeyondReach => None,
+        End::Converged
+            if pair.ball_gap(&found.at).is_some_and(|r| gap_error(r, &found.at) <= pair.tolerance()) =>
+        {
+            Some(pair.build_contact(&found.at, iterations)).filter(|c| c.gap <= reach)
         }
         _ => pair.fall_back(&found, iterations, reach),
     }
 }
 
-/// How far the true gap may be above that of a direction, given the room there.
+/// Bound of the true gap above the gap of a direction, given the distance `ball_gap` of the centres of
+/// the balls there.
 #[inline]
-fn off(room: f64, at: &At) -> f64 {
+fn gap_error(ball_gap: f64, at: &Evaluation) -> f64 {
     let across = at.across();
     if across <= 0.0 {
         return 0.0;
     }
-    across * across / ((room * room + across * across).sqrt() + room)
+    across * across / ((ball_gap * ball_gap + across * across).sqrt() + ball_gap)
 }
 
 impl Pair<'_> {
-    fn agreed(&self) -> f64 {
-        AGREED * self.fine
+    /// Largest accepted error of a gap (mm).
+    fn tolerance(&self) -> f64 {
+        GAP_TOLERANCE * self.fine
     }
 
-    /// The radii of balls inside both grains that touch them from within at the points of a normal, and the
-    /// gap: how far their centres are apart along the normal. None where that is negative: the grains may be
-    /// nearer along another normal.
+    /// Distance along the normal between the centres of the balls that touch both grains from within at
+    /// the points of a normal: the sum of the radii plus the gap. `None` if it is negative, because the
+    /// grains may then be nearer along another normal. The gap alone, which is a lower bound, is
+    /// returned if it suffices as a proof.
     #[inline]
-    fn room(&self, at: &At) -> Option<f64> {
-        if at.gap > 0.0 && off(at.gap, at) <= self.agreed() {
+    fn ball_gap(&self, at: &Evaluation) -> Option<f64> {
+        if at.gap > 0.0 && gap_error(at.gap, at) <= self.tolerance() {
             return Some(at.gap);
         }
         let [sa, sb] = &at.seconds;
-        let room = self.a.grain.ball_at(sa) + self.b.grain.ball_at(sb) + at.gap;
-        // What is touched by rounding is touched.
-        (room > -f64::EPSILON * self.size).then_some(room.max(0.0))
+        let ball_gap = self.a.grain.ball_at(sa) + self.b.grain.ball_at(sb) + at.gap;
+        // A value that is negative only by rounding counts as 0.
+        (ball_gap > -f64::EPSILON * self.size).then_some(ball_gap.max(0.0))
     }
 
-    /// How small the part of d across the normal must become so that the direction is proven to be the best,
-    /// where it is too large for that.
+    /// Length that the component of d across the normal must not exceed so that the direction is proven
+    /// to be the best; `None` if it is small enough already, or if no length suffices.
     #[inline]
-    fn closer(&self, at: &At) -> Option<f64> {
-        let room = self.room(at)?;
-        // Half of it: what the search ends at has other balls.
-        (off(room, at) > self.agreed()).then(|| (self.agreed() * (room + 0.5 * self.agreed())).sqrt())
+    fn required_across(&self, at: &Evaluation) -> Option<f64> {
+        let ball_gap = self.ball_gap(at)?;
+        // Half of the admissible square, because the balls at the final normal differ.
+        let tolerance = self.tolerance();
+        (gap_error(ball_gap, at) > tolerance).then(|| (tolerance * (ball_gap + 0.5 * tolerance)).sqrt())
     }
 
-    fn tell(&self, at: &At, iterations: u32) -> Contact {
+    fn build_contact(&self, at: &Evaluation, iterations: u32) -> Contact {
         let layers = [self.a.grain.dilation, self.b.grain.dilation];
         let point_a = self.a.origin + (at.points[0] + at.n * layers[0]);
         let point_b = self.b.origin + (at.points[1] - at.n * layers[1]);
         Contact {
             gap: at.gap - (layers[0] + layers[1]),
             normal: at.n,
-            // From the one or the other origin it is the same but for rounding: the mean of both, so that it
-            // does not depend on the order.
+            // Computed from either origin, the point differs by rounding; the mean does not depend on
+            // the order.
             point: P3::from((point_a.coords + point_b.coords) * 0.5),
             point_a,
             point_b,
@@ -137,11 +150,10 @@ impl Pair<'_> {
         }
     }
 
-    /// Asks the algorithms that need nothing but support points, then climbs the last digits from their
-    /// direction.
+    /// Runs the algorithms that need only support points, then refines the result by Newton's method.
     #[cold]
     fn fall_back(&self, best: &Found, iterations: u32, reach: f64) -> Option<Contact> {
-        // About A's origin, where coordinates are smallest.
+        // Relative to A's origin, where coordinates are smallest.
         let a = Placed { origin: P3::origin(), ..*self.a };
         let b = Placed { origin: P3::from(self.offset), ..*self.b };
         let request = PenetrationRequest { rel_tol: 1e-8, ..PenetrationRequest::default() };
@@ -167,11 +179,12 @@ impl Pair<'_> {
             uncertainty,
         };
         out.point = P3::from((out.point_a.coords + out.point_b.coords) * 0.5);
-        // Every direction's gap is a lower bound: the larger, the better. The last one found may be, too.
+        // The gap along any direction is a lower bound, so the largest one is the best, even if Newton's
+        // method found it before the fallback.
         for found in polished.iter().chain([best]) {
-            let better = self.tell(&found.at, iterations);
-            let is_as_good = better.gap >= out.gap - AGREED * self.fine;
-            let is_same = found.at.n.dot(&out.normal) > NORMAL_AGREED;
+            let better = self.build_contact(&found.at, iterations);
+            let is_as_good = better.gap >= out.gap - GAP_TOLERANCE * self.fine;
+            let is_same = found.at.n.dot(&out.normal) > SAME_NORMAL_COS;
             if found.end == End::Converged && is_as_good && (better.gap >= out.gap || is_same) {
                 out = Contact { fell_back: true, uncertainty, ..better };
             }

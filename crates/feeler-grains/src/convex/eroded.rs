@@ -5,10 +5,12 @@ use crate::GrainError;
 use feeler_convex::{Support, SupportPoint};
 use feeler_geom::{P3, V3};
 
-/// What a grain leaves when a layer (mm) is taken off all around: S(n) − δ n. POLY's Figure 3.20.
+/// Grain without its outermost layer of thickness δ (mm): the body of the support points S(n) − δ n, as
+/// in POLY's Figure 3.20.
 ///
-/// That is a support function only where all radii of curvature are above δ; for exponents above 1 it never
-/// is, as tips and ridges have none. Dilated again by δ it is the grain itself.
+/// These are support points only if all radii of curvature are at least δ. For exponents above 1 they
+/// never are beyond the layer, because tips and ridges have a radius of 0. Dilated again by δ, the
+/// result is the grain itself.
 #[derive(Clone, Copy, Debug)]
 pub struct Eroded<'g> {
     placed: Placed<'g>,
@@ -16,9 +18,12 @@ pub struct Eroded<'g> {
 }
 
 impl<'g> Eroded<'g> {
+    /// Erodes a placed grain by a depth (mm).
+    ///
     /// # Errors
-    /// A depth that is negative or not finite, or above [`Grain::least_radius`](super::Grain::least_radius),
-    /// up to which the result is known to be right.
+    /// Returns an error if the depth is negative or not finite, or above
+    /// [`Grain::least_radius`](super::Grain::least_radius), up to which the result is proven to be
+    /// correct.
     pub fn new(placed: Placed<'g>, by: f64) -> Result<Self, GrainError> {
         if !(by >= 0.0 && by.is_finite()) {
             return Err(GrainError::Depth(by));
@@ -34,7 +39,7 @@ impl<'g> Eroded<'g> {
 impl Support for Eroded<'_> {
     fn support(&self, direction: &V3) -> SupportPoint {
         let point = self.placed.support(direction).point;
-        // What is taken off beyond the layer.
+        // Depth of the erosion beyond the layer (mm).
         let deeper = (self.by - self.placed.grain.dilation).max(0.0);
         let inward = direction.try_normalize(0.0).map_or_else(V3::zeros, |n| n * deeper);
         SupportPoint::plain(point - inward)

@@ -1,30 +1,31 @@
-//! Balls inside grains that touch them from within.
+//! Inscribed balls of grains that touch the surface from within at a given point.
 //!
-//! With u the coordinates as parts of the semi-axes and p = 2/ε, a shape is all points where the norm
-//! `M = ‖(m, u_z)‖`, `m = ‖(u_x, u_y)‖`, is at most 1. At a point of its surface
-//! `M² ≤ 1 + ∇·δ + Σ wᵢ δᵢ²` holds for every displacement δ, with w computed below; so the ball of radius
-//! |∇|/(2 max w) that touches the surface from within at this point lies inside. As |∇| = 2/h with the
-//! support function h, the radius is 1/(h max w): the exact one for balls.
+//! With the coordinates u relative to the semi-axes and p = 2/ε, a shape is the set of points at which
+//! the norm `M = ‖(m, u_z)‖`, `m = ‖(u_x, u_y)‖`, is at most 1. At a point of its surface,
+//! `M² ≤ 1 + ∇·δ + Σ wᵢ δᵢ²` for every displacement δ, with the weights w computed below. Hence the ball
+//! of radius |∇|/(2 max w) that touches the surface from within at this point lies inside the shape. As
+//! |∇| = 2/h with the support function h, the radius is 1/(h max w), which is exact for balls.
 //!
-//! *Why.* In one norm: for p ≤ 2, m² is concave in the squares of the coordinates and below its tangent
-//! there, which is Σ gᵢ uᵢ² with gᵢ = m^(2−p) |uᵢ|^(p−2). For p > 2, m² is below its tangent and (p − 1)|δ|².
-//! Of two norms: for p₂ ≤ 2 the tangent in m² and `u_z²` has the factor m^(p₂−2) ≥ 0 on m². For p₂ > 2 the
-//! bound has (p₂ − 1) m² and a negative multiple of m, which is convex: its tangent bounds that. Where
-//! semi-axes differ on both sides of an axis, the shorter one holds for both.
+//! *Proof.* For one norm with p ≤ 2, m² is concave in the squares of the coordinates and lies below its
+//! tangent in them, which is Σ gᵢ uᵢ² with gᵢ = m^(2−p) |uᵢ|^(p−2). For p > 2, m² lies below the sum of
+//! its tangent and (p − 1)|δ|². For nested norms with p₂ ≤ 2, the tangent in m² and `u_z²` has the
+//! factor m^(p₂−2) ≥ 0 on m². For p₂ > 2, the bound has (p₂ − 1) m² and a negative multiple of m, which
+//! is convex and bounded by its tangent. If the semi-axes on both sides of an axis differ, the shorter
+//! one is valid for both sides.
 
-use super::second::Second;
+use super::second::SupportDerivative;
 use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// The weight of δ² beside the tangent of m², for a coordinate that is a part of the norm with a share.
+/// Weight of δ² next to the tangent of m², for a coordinate with a given share in the norm.
 #[inline]
 fn weight(p: f64, share: f64) -> f64 {
     // |u/m|^(p−2) = share^((p−2)/p).
     if p <= 2.0 { powf(share, (p - 2.0) / p) } else { p - 1.0 }
 }
 
-/// The largest of w / r², given the weights in units of the semi-axes.
+/// Largest w / r², given the weights in units of the semi-axes.
 #[inline]
 fn steepest(grain: &Grain, w: V3) -> f64 {
     let r = grain.positive.inf(&grain.negative);
@@ -35,19 +36,20 @@ impl Grain {
     /// Radius (mm) of a ball inside the shape, without its layer, that touches the surface at a support
     /// point.
     #[inline]
-    pub(super) fn ball_at(&self, s: &Second) -> f64 {
+    pub(super) fn ball_at(&self, s: &SupportDerivative) -> f64 {
         let [p1, p2] = self.power;
         let [inner, outer] = s.shares;
-        // Shares of the surface's norm are those of its dual one: (uᵢ/m)^p = (νᵢ/ρ)^q.
+        // Shares in the norm of the surface equal those in its dual norm: (uᵢ/m)^p = (νᵢ/ρ)^q.
         let level = [weight(p2, outer[0]), weight(p2, outer[1])];
         let w = V3::new(level[0] * weight(p1, inner[0]), level[0] * weight(p1, inner[1]), level[1]);
         let bound = steepest(self, w);
-        // Infinite at a tip: no ball.
+        // The bound is infinite at a tip, where the radius is 0.
         1.0 / (s.height * bound)
     }
 
-    /// A radius of curvature (mm) that the surface has everywhere, or more: 0 where an exponent is above 1,
-    /// at whose tips and ridges there is none. Exact for balls, a lower bound for all others.
+    /// Lower bound (mm) of the radius of curvature over the whole surface. The bound of the shape,
+    /// without its layer, is 0 if an exponent is above 1, because such shapes have tips or ridges. It is
+    /// exact for balls.
     #[must_use]
     pub fn least_radius(&self) -> f64 {
         let [p1, p2] = self.power;

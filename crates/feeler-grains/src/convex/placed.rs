@@ -1,13 +1,14 @@
-//! A grain in its place.
+//! Grains at a pose.
 
-use super::second::Second;
+use super::second::SupportDerivative;
 use super::shape::Grain;
 use crate::GrainError;
 use feeler_convex::{Support, SupportPoint};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::Matrix3;
 
-/// A grain in its place in the world: made once a step for each grain, used for all its contacts.
+/// Grain at a pose in the world. It is built once per step and grain and reused for all contacts of the
+/// grain.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'g> {
     pub(super) grain: &'g Grain,
@@ -16,8 +17,10 @@ pub struct Placed<'g> {
 }
 
 impl<'g> Placed<'g> {
+    /// Places a grain at a pose.
+    ///
     /// # Errors
-    /// A pose that is not finite.
+    /// Returns an error if the pose is not finite.
     pub fn new(grain: &'g Grain, pose: &Pose) -> Result<Self, GrainError> {
         let rotation = pose.rotation.to_rotation_matrix().into_inner();
         let origin = P3::from(pose.translation.vector);
@@ -25,40 +28,41 @@ impl<'g> Placed<'g> {
         if is_finite { Ok(Self { grain, rotation, origin }) } else { Err(GrainError::Pose) }
     }
 
-    /// The grain.
+    /// The grain without its pose.
     #[must_use]
     pub fn grain(&self) -> &'g Grain {
         self.grain
     }
 
-    /// The origin of the grain's coordinates, which is inside.
+    /// Origin of the grain's coordinates (mm, world), which lies inside the grain.
     #[must_use]
     pub fn origin(&self) -> P3 {
         self.origin
     }
 
-    /// From the grain's axes to those of the coordinates that it is placed in.
+    /// Rotation from the grain's axes to the axes of the coordinates that it is placed in.
     #[must_use]
     pub fn rotation(&self) -> &Matrix3<f64> {
         &self.rotation
     }
 
-    /// The same grain in other coordinates.
+    /// Transforms the placed grain by a pose.
     #[must_use]
     pub fn moved(&self, into: &Pose) -> Self {
         let turn = into.rotation.to_rotation_matrix().into_inner();
         Self { grain: self.grain, rotation: turn * self.rotation, origin: into * self.origin }
     }
 
-    /// The point of the surface, layer included, whose outward normal is a unit direction, and how it moves
-    /// with the direction: the inverse of the surface's curvature (mm), a symmetric matrix that maps the
-    /// direction itself to 0. World coordinates. POLY (3.36), in the form x̂ = R S(R⁻¹n) + s with s the
-    /// origin of the grain's coordinates.
+    /// Point of the surface, layer included, whose outward normal is the unit direction `n`, and the
+    /// derivative of the point with respect to the direction. The derivative is the inverse of the
+    /// surface's curvature (mm): a symmetric matrix that maps the direction itself to 0. Both are in
+    /// world coordinates. POLY (3.36), in the form x̂ = R S(R⁻¹n) + s with the origin s of the grain's
+    /// coordinates.
     ///
-    /// On the axes of flat grains, where the curvature is 0, its inverse is a large number.
+    /// The inverse is a large finite number on the axes of flat grains, where the curvature is 0.
     #[must_use]
     pub fn surface(&self, n: &V3) -> (P3, Matrix3<f64>) {
-        let s = self.grain.second(&self.rotation.tr_mul(n));
+        let s = self.grain.support_derivative(&self.rotation.tr_mul(n));
         let (v, k) = (self.rotation * s.v, self.rotation * s.k);
         let layer = self.grain.dilation;
         let flat = Matrix3::identity() - n * n.transpose();
@@ -66,10 +70,10 @@ impl<'g> Placed<'g> {
         (self.origin + self.rotation * s.point + n * layer, bend)
     }
 
-    /// The support point along a direction, in the grain's coordinates.
+    /// Support point along a world direction and its derivative, in the grain's coordinates.
     #[inline]
-    pub(super) fn second(&self, n: &V3) -> Second {
-        self.grain.second(&self.rotation.tr_mul(n))
+    pub(super) fn support_derivative(&self, n: &V3) -> SupportDerivative {
+        self.grain.support_derivative(&self.rotation.tr_mul(n))
     }
 }
 

@@ -1,34 +1,35 @@
-//! From a small change of a normal to the normal itself, where grains are flat.
+//! Normals after a step of Newton's method on flat grains.
 //!
-//! On the axes of a grain with ε < 1 the surface is flat: as the normal moves by t, the point moves by
-//! t^(q−1) with q − 1 = ε/(2 − ε) < 1. Newton's method in the normal would step over such an axis again and
-//! again. In the power w = ν^(q−1), which is the point's own coordinate, the same step is nearly exact: the
-//! change of ν is brought to w, added there, and brought back.
+//! A grain with ε < 1 is flat at its axes: if the normal moves by t, the point moves by t^(q−1) with q −
+//! 1 = ε/(2 − ε) < 1. Newton's method in the normal would step over such an axis again and again. In the
+//! power w = ν^(q−1), which is the coordinate of the point itself, the same step is nearly exact. The
+//! change of ν is therefore mapped to w, added there, and mapped back.
 
-use super::second::FLOOR;
+use super::second::MIN_COORDINATE_RATIO;
 use super::shape::Grain;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// Largest change of w, as a part of its largest coordinate.
-const LONGEST_CHANGE: f64 = 0.7;
+/// Largest change of w in a step, relative to its largest coordinate. Larger steps reach other maxima,
+/// smaller ones cost more evaluations.
+const MAX_RELATIVE_CHANGE: f64 = 0.7;
 
-/// Largest relative change of a coordinate of a normal.
+/// Largest relative change of the coordinates of a normal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// Of those in which the grain is flat.
+    /// Over the coordinates in which the grain is flat.
     pub flat: f64,
-    /// Of those in which the second derivative is no constant.
+    /// Over the coordinates in which the second derivative is not constant.
     pub all: f64,
 }
 
-/// |x|^k with the sign of x.
+/// Signed power: |x|^k with the sign of x.
 fn power(x: f64, k: f64) -> f64 {
     powf(x.abs(), k).copysign(x)
 }
 
 impl Grain {
-    /// How much coordinates of the normal change by a step.
+    /// Relative change of the coordinates of the normal in a step.
     #[inline]
     pub(super) fn change(&self, n: &V3, step: &V3) -> Change {
         let [q1, q2] = self.dual;
@@ -48,7 +49,7 @@ impl Grain {
         out
     }
 
-    /// The unit normal after a step, grain's coordinates.
+    /// Unit normal after a step, in the grain's coordinates.
     pub(super) fn retract(&self, n: &V3, step: &V3) -> V3 {
         let [q1, q2] = self.dual;
         let (k1, k2) = ((q1 - 1.0).min(1.0), (q2 - 1.0).min(1.0));
@@ -56,7 +57,13 @@ impl Grain {
         let scaled = n.component_mul(&semi);
         let size = scaled.amax();
         let nu = scaled / size;
-        let kept = nu.map(|x| if x.abs() < FLOOR { if x < 0.0 { -FLOOR } else { FLOOR } } else { x });
+        let kept = nu.map(|x| {
+            if x.abs() < MIN_COORDINATE_RATIO {
+                if x < 0.0 { -MIN_COORDINATE_RATIO } else { MIN_COORDINATE_RATIO }
+            } else {
+                x
+            }
+        });
         let change = step.component_mul(&semi) / size;
         let powers = |nu: &V3| {
             let sum = powf(nu.x.abs(), q1) + powf(nu.y.abs(), q1);
@@ -64,17 +71,18 @@ impl Grain {
             let around = if rho > 0.0 { powf(rho, k2 - k1) } else { 0.0 };
             (V3::new(power(nu.x, k1) * around, power(nu.y, k1) * around, power(nu.z, k2)), sum)
         };
-        // The derivative is one at the least part, too; what it is added to is not.
+        // The derivative is evaluated at the clamped coordinates and added to the power of the unclamped
+        // ones.
         let (w, (slope, sum)) = (powers(&nu).0, powers(&kept));
         let relative = change.component_div(&kept);
         let shares = [powf(kept.x.abs(), q1) / sum, powf(kept.y.abs(), q1) / sum];
         let of_rho = shares[0] * relative.x + shares[1] * relative.y;
         let plane = |i: usize| slope[i] * (k1 * relative[i] + (k2 - k1) * of_rho);
         let by = V3::new(plane(0), plane(1), slope.z * k2 * relative.z);
-        let part = (LONGEST_CHANGE * w.amax() / by.amax()).min(1.0);
+        let part = (MAX_RELATIVE_CHANGE * w.amax() / by.amax()).min(1.0);
         let w = w + by * part;
         let w = w / w.amax();
-        // Back: ρ^k₂ is the length of `(w_x, w_y)` in the norm of exponent q₁/k₁.
+        // Map back: ρ^k₂ is the length of `(w_x, w_y)` in the norm of exponent q₁/k₁.
         let s = q1 / k1;
         let largest = w.x.abs().max(w.y.abs());
         let to = if largest > 0.0 {

@@ -1,10 +1,10 @@
-//! A grain: its shape and what of it is needed again and again.
+//! Shapes of grains, with the quantities that every contact reuses.
 
 use crate::GrainError;
 use feeler_convex::{PolySuperellipsoid, Superellipsoid};
 use feeler_geom::V3;
 
-/// A poly-superellipsoid with a layer of even thickness around it, in its own coordinates. With equal
+/// Poly-superellipsoid with a layer of constant thickness around it, in its own coordinates. With equal
 /// semi-axes on both sides it is a superellipsoid.
 ///
 /// # Source
@@ -20,16 +20,17 @@ pub struct Grain {
     pub(super) power: [f64; 2],
     /// Thickness of the layer (mm).
     pub(super) dilation: f64,
-    /// The largest distance (mm) of a point of it from its origin.
+    /// Bound of the distance of points of the shape from its origin (mm), without the layer.
     pub(super) far: f64,
 }
 
 impl Grain {
-    /// From the semi-axes on the positive and on the negative sides (mm), and the exponents ε₁ (around z)
-    /// and ε₂ (along z): near 0 a box, 1 an ellipsoid, near 2 an octahedron.
+    /// Creates a grain from the semi-axes on the positive and on the negative sides (mm), and the
+    /// exponents ε₁ (around z) and ε₂ (along z): near 0 a box, 1 an ellipsoid, near 2 an octahedron.
     ///
     /// # Errors
-    /// Semi-axes that are not above 0 and finite, exponents outside [0.1, 1.9].
+    /// Returns an error if a semi-axis is not positive and finite, or if an exponent is outside [0.1,
+    /// 1.9].
     pub fn new(positive: V3, negative: V3, exponents: [f64; 2]) -> Result<Self, GrainError> {
         for (i, e) in exponents.into_iter().enumerate() {
             if !(0.1..=1.9).contains(&e) {
@@ -46,7 +47,7 @@ impl Grain {
         }
         let shape = PolySuperellipsoid::new(positive, negative, exponents)?;
         let largest = positive.sup(&negative);
-        // A box holds it; with exponents of 1 and more a ball does.
+        // The shape lies in a box; with exponents of at least 1 it lies in a ball.
         let is_round = exponents.iter().all(|e| *e >= 1.0);
         let far = if is_round { largest.max() } else { largest.norm() };
         let dual = exponents.map(|e| 2.0 / (2.0 - e));
@@ -54,18 +55,19 @@ impl Grain {
         Ok(Self { shape, positive, negative, dual, power, dilation: 0.0, far })
     }
 
-    /// A superellipsoid.
+    /// Creates a superellipsoid, which has equal semi-axes on both sides.
     ///
     /// # Errors
-    /// As [`Grain::new`].
+    /// See [`Grain::new`].
     pub fn superellipsoid(semi: V3, exponents: [f64; 2]) -> Result<Self, GrainError> {
         Self::new(semi, semi, exponents)
     }
 
-    /// With a layer of a thickness (mm) all around: all points within it of the shape.
+    /// Returns the grain with an additional layer of a thickness (mm): all points within that distance
+    /// of the grain.
     ///
     /// # Errors
-    /// A thickness that is negative or not finite.
+    /// Returns an error if the thickness is negative or not finite.
     pub fn dilated(&self, thickness: f64) -> Result<Self, GrainError> {
         if thickness >= 0.0 && thickness.is_finite() {
             Ok(Self { dilation: self.dilation + thickness, ..*self })
@@ -74,7 +76,7 @@ impl Grain {
         }
     }
 
-    /// Its shape, without the layer.
+    /// Shape without the layer.
     #[must_use]
     pub fn shape(&self) -> &PolySuperellipsoid {
         &self.shape
@@ -86,13 +88,13 @@ impl Grain {
         self.dilation
     }
 
-    /// No point of it is farther (mm) from the origin of its coordinates.
+    /// Radius of a ball around the origin of the grain's coordinates that contains the grain (mm).
     #[must_use]
     pub fn radius(&self) -> f64 {
         self.far + self.dilation
     }
 
-    /// The semi-axis on the side to which a coordinate points.
+    /// Semi-axes on the sides that a direction points to.
     #[inline]
     pub(super) fn semi(&self, toward: &V3) -> V3 {
         let side = |i: usize| if toward[i] < 0.0 { self.negative[i] } else { self.positive[i] };

@@ -32,7 +32,7 @@ fn support_points_are_those_of_the_convex_crate() {
     for _ in 0..20_000 {
         let g = grain(&mut rng, 0.1..1.9);
         let n = direction(&mut rng);
-        let s = g.second(&n);
+        let s = g.support_derivative(&n);
         let known = g.shape().support(&n).point;
         assert!((s.point - known.coords).amax() < 1e-13, "{g:?} {n:?} {s:?}");
         assert!((s.height - known.coords.dot(&n)).abs() < 1e-14, "{g:?} {n:?} {s:?}");
@@ -65,7 +65,7 @@ fn second_derivatives_are_those_of_differences() {
     assert!(checked > 15_000, "{checked}");
 }
 
-/// Grains with some gap around 0, apart or overlapping by a little.
+/// Random grains apart or overlapping slightly.
 fn near(rng: &mut SmallRng, exponents: std::ops::Range<f64>) -> ([Grain; 2], [Pose; 2]) {
     let grains = [grain(rng, exponents.clone()), grain(rng, exponents)];
     let first = direction(rng) * rng.random_range(0.0..5.0);
@@ -74,8 +74,8 @@ fn near(rng: &mut SmallRng, exponents: std::ops::Range<f64>) -> ([Grain; 2], [Po
     (grains, poses)
 }
 
-/// The gap by algorithms that share support points with ours, and nothing else.
-fn judged(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
+/// Gap computed by algorithms that share only the support points with `contact`.
+fn reference_gap(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
     let d = distance(a, b, &Request::default());
     if d.outcome == Outcome::Separated {
         return d.distance;
@@ -95,24 +95,24 @@ fn contacts_are_those_of_distance_and_penetration() {
         let size = grains[0].radius() + grains[1].radius();
         let [a, b] = [0, 1].map(|i| Placed::new(&grains[i], &poses[i]).expect("finite"));
         let c = contact(&a, &b, f64::INFINITY, None).expect("no limit");
-        let known = judged(&a, &b);
+        let known = reference_gap(&a, &b);
         assert!((c.gap - known).abs() < 1e-9 * size, "{c:?} {known} {grains:?} {poses:?}");
         assert!(((c.point_b - c.point_a) - c.normal * c.gap).norm() < 1e-5 * size, "{c:?}");
         assert!((c.normal.norm() - 1.0).abs() < 1e-14);
         assert!((c.point.coords * 2.0 - c.point_a.coords - c.point_b.coords).norm() < 1e-12);
         apart += u32::from(c.gap > 0.0);
         fell_back += u32::from(c.fell_back);
-        // The other way round.
+        // With exchanged roles.
         let s = contact(&b, &a, f64::INFINITY, None).expect("no limit");
         assert!((s.gap - c.gap).abs() < 1e-13 * size, "{c:?} {s:?}");
         if !c.fell_back {
             assert_eq!(s.gap.to_bits(), c.gap.to_bits());
             assert_eq!((s.normal, s.point, s.point_a), (-c.normal, c.point, c.point_b));
         }
-        // From any guess.
+        // From an arbitrary guess.
         let w = contact(&a, &b, f64::INFINITY, Some(direction(&mut rng))).expect("no limit");
         assert!((w.gap - c.gap).abs() < 1e-9 * size, "{c:?} {w:?}");
-        // A reach tells early.
+        // A smaller reach ends the search early.
         assert_eq!(contact(&a, &b, c.gap - 1e-9, None), None);
         assert!(contact(&a, &b, c.gap + 1e-9, None).is_some());
     }
@@ -142,7 +142,7 @@ fn balls_and_boxes_by_closed_forms() {
     assert!((c.gap - 0.25).abs() < 1e-14 && (c.point - P3::new(3.375, 0.0, 0.0)).norm() < 1e-14, "{c:?}");
 }
 
-/// A maximum of the gap that is not the best one is not taken: two plates, one through the other.
+/// A local maximum of the gap that is not the best one is rejected: two plates, one through the other.
 #[test]
 fn a_shallow_direction_is_found_from_a_deep_one() {
     let plate = Grain::superellipsoid(V3::new(1.0, 1.0, 0.1), [0.6, 0.6]).expect("a plate");
@@ -154,7 +154,7 @@ fn a_shallow_direction_is_found_from_a_deep_one() {
 fn shallow_from(plate: &Grain) {
     let poses = [Pose::identity(), Pose::translation(0.3, 0.2, 0.05)];
     let [a, b] = [0, 1].map(|i| Placed::new(plate, &poses[i]).expect("finite"));
-    let known = judged(&a, &b);
+    let known = reference_gap(&a, &b);
     for guess in [V3::x(), -V3::x(), V3::y(), V3::z(), -V3::z(), V3::new(1.0, 1.0, 0.1)] {
         let c = contact(&a, &b, f64::INFINITY, Some(guess)).expect("no limit");
         assert!((c.gap - known).abs() < 1e-10 && c.normal.z > 0.9, "{guess:?}: {c:?}, not {known}");
@@ -168,16 +168,16 @@ fn balls_from_within_stay_inside() {
     for _ in 0..4000 {
         let g = grain(&mut rng, 0.1..1.9);
         let n = direction(&mut rng);
-        let s = g.second(&n);
+        let s = g.support_derivative(&n);
         let radius = g.ball_at(&s);
         let center = s.point - n * radius;
         large += u32::from(radius > 0.05);
         for _ in 0..200 {
             let m = direction(&mut rng);
-            // Densest where it would be seen first: beside the point.
+            // Half of the samples are next to the point, where a violation would show first.
             let m = if rng.random_bool(0.5) { (n + m * 0.2).normalize() } else { m };
-            let room = g.shape().support(&m).point.coords.dot(&m) - center.dot(&m);
-            assert!(room >= radius - 1e-13, "{g:?} {n:?}: {radius} {room}");
+            let clearance = g.shape().support(&m).point.coords.dot(&m) - center.dot(&m);
+            assert!(clearance >= radius - 1e-13, "{g:?} {n:?}: {radius} {clearance}");
         }
         assert!(radius >= g.least_radius() * (1.0 - 1e-12), "{g:?} {n:?}");
         assert!(
@@ -191,7 +191,7 @@ fn balls_from_within_stay_inside() {
 }
 
 #[test]
-fn eroded_and_dilated_again_it_is_itself() {
+fn dilation_reverts_erosion() {
     let mut rng = SmallRng::seed_from_u64(9);
     for _ in 0..200 {
         let g = grain(&mut rng, 0.4..1.0);
@@ -207,41 +207,41 @@ fn eroded_and_dilated_again_it_is_itself() {
         if x.outcome == Outcome::Separated {
             assert!((x.distance - y.distance).abs() < 1e-7, "{x:?} {y:?}");
         }
-        // A support function: no support point is beyond another's plane.
+        // Support function: no support point is beyond the support plane of another direction.
         for _ in 0..100 {
             let (m, n) = (direction(&mut rng), direction(&mut rng));
             let (pm, pn) = (eroded.support(&m).point, eroded.support(&n).point);
             assert!((pn - pm).dot(&m) <= 1e-12, "{g:?} {m:?} {n:?}");
         }
-        let told = Eroded::new(p, g.least_radius() * 1.01).expect_err("too deep").to_string();
-        assert!(told.contains("certain; erode by less"), "{told}");
+        let message = Eroded::new(p, g.least_radius() * 1.01).expect_err("too deep").to_string();
+        assert!(message.contains("erode by at most that"), "{message}");
     }
     let sharp = Grain::superellipsoid(V3::repeat(1.0), [1.2, 1.0]).expect("a grain");
     let p = Placed::new(&sharp, &Pose::identity()).expect("finite");
     assert!(
         Eroded::new(p, 1e-9).is_err() && Eroded::new(p, 0.0).is_ok() && Eroded::new(p, f64::NAN).is_err()
     );
-    // A layer can be taken off again.
+    // An erosion can remove a layer.
     let thick = sharp.dilated(0.2).expect("thick");
     let p = Placed::new(&thick, &Pose::identity()).expect("finite");
     assert!((Eroded::new(p, 0.15).expect("within the layer").radius() - 0.05).abs() < 1e-15);
 }
 
 #[test]
-fn what_is_no_grain_is_refused() {
-    let told = |r: Result<Grain, crate::GrainError>| r.expect_err("refused").to_string();
+fn invalid_grains_are_refused() {
+    let message = |r: Result<Grain, crate::GrainError>| r.expect_err("refused").to_string();
     let ones = V3::repeat(1.0);
-    assert!(told(Grain::new(ones, ones, [1.0, 1.95])).contains("ε2 is 1.95"));
-    assert!(told(Grain::new(ones, ones, [f64::NAN, 1.0])).contains("ε1"));
-    assert!(told(Grain::new(ones, V3::new(1.0, -1.0, 1.0), [1.0, 1.0])).contains("-y is -1 mm"));
-    assert!(told(Grain::new(V3::new(1.0, 1.0, f64::INFINITY), ones, [1.0, 1.0])).contains("+z"));
+    assert!(message(Grain::new(ones, ones, [1.0, 1.95])).contains("ε2 is 1.95"));
+    assert!(message(Grain::new(ones, ones, [f64::NAN, 1.0])).contains("ε1"));
+    assert!(message(Grain::new(ones, V3::new(1.0, -1.0, 1.0), [1.0, 1.0])).contains("-y is -1 mm"));
+    assert!(message(Grain::new(V3::new(1.0, 1.0, f64::INFINITY), ones, [1.0, 1.0])).contains("+z"));
     let g = Grain::new(ones, ones, [1.0, 1.0]).expect("a grain");
-    assert!(told(g.dilated(-1.0)).contains("a layer of -1 mm") && g.dilated(f64::NAN).is_err());
+    assert!(message(g.dilated(-1.0)).contains("thickness is -1 mm") && g.dilated(f64::NAN).is_err());
     let nowhere = Pose::translation(f64::NAN, 0.0, 0.0);
     assert_eq!(Placed::new(&g, &nowhere).expect_err("nowhere"), crate::GrainError::Pose);
 }
 
-/// A small grain beside a large one, far from the origin.
+/// Small grain beside a large one, far from the origin.
 #[test]
 fn small_grains_are_as_exact() {
     let mut rng = SmallRng::seed_from_u64(15);
@@ -251,7 +251,7 @@ fn small_grains_are_as_exact() {
         let (plus, minus) = (large.positive * 0.02, large.negative * 0.02);
         let small = Grain::new(plus, minus, large.shape().exponents()).expect("a grain");
         let first = pose(&mut rng, far);
-        // Beside the large one's surface.
+        // Beside the surface of the large one.
         let n = direction(&mut rng);
         let surface = Placed::new(&large, &first).expect("finite").surface(&n).0;
         let off = rng.random_range(-0.01..0.03);
@@ -259,10 +259,10 @@ fn small_grains_are_as_exact() {
         let (a, b) =
             (Placed::new(&large, &first).expect("finite"), Placed::new(&small, &second).expect("finite"));
         let c = contact(&a, &b, f64::INFINITY, None).expect("no limit");
-        // The judge keeps its digits near the origin only.
+        // The reference keeps its digits only near the origin.
         let back = Translation3::from(-far);
         let (first, second) = (back * first, back * second);
-        let known = judged(
+        let known = reference_gap(
             &Placed::new(&large, &first).expect("finite"),
             &Placed::new(&small, &second).expect("finite"),
         );
@@ -270,7 +270,8 @@ fn small_grains_are_as_exact() {
     }
 }
 
-/// Axes in line to the bit, the hardest exponents, thin and long grains, any scale: right, or told.
+/// Aligned axes, extreme exponents, thin and long grains, any scale: the gap is right or `uncertainty`
+/// covers its error.
 #[test]
 fn degenerate_pairs() {
     let mut rng = SmallRng::seed_from_u64(16);
@@ -293,7 +294,7 @@ fn degenerate_pairs() {
         let poses = [Pose::identity(), Pose::from_parts(Translation3::from(place), turn)];
         let [a, b] = [0, 1].map(|i| Placed::new(&grains[i], &poses[i]).expect("finite"));
         let c = contact(&a, &b, f64::INFINITY, None).expect("no limit");
-        let known = judged(&a, &b);
+        let known = reference_gap(&a, &b);
         let off = (c.gap - known).abs();
         assert!(off <= 2e-8 * size + c.uncertainty, "{off} {c:?} {known} {grains:?} {poses:?}");
         assert!(c.point.iter().chain(c.normal.iter()).all(|x| x.is_finite()));

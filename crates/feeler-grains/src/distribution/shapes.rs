@@ -1,4 +1,4 @@
-//! Shapes by chance.
+//! Random shapes.
 
 use super::Distribution;
 use crate::convex::Grain;
@@ -8,24 +8,25 @@ use feeler_convex::PolySuperellipsoid;
 use feeler_geom::V3;
 use feeler_geom::math::powf;
 
-/// Poly-superellipsoids by chance.
+/// Distributions of random poly-superellipsoids.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shapes {
-    /// Diameter (mm) of the ball with the volume of the grain.
+    /// Diameter of the ball of equal volume (mm).
     pub size: Distribution,
     /// Semi-axes before they are scaled to the size: +x, +y, +z, −x, −y, −z.
     pub proportions: [Distribution; 6],
-    /// Whether both sides of an axis are alike, as those on the positive side are: superellipsoids.
+    /// Whether both sides of an axis have the semi-axis of the positive side, which gives
+    /// superellipsoids.
     pub symmetric: bool,
     /// Exponents ε₁ and ε₂, within [0.1, 1.9].
     pub exponents: [Distribution; 2],
 }
 
 impl Shapes {
-    /// A grain by chance.
+    /// Draws a random grain.
     ///
     /// # Errors
-    /// Distributions that are none, exponents beyond their bounds.
+    /// Returns an error if a distribution is not valid or an exponent is out of bounds.
     pub fn sample(&self, random: &mut Random) -> Result<Grain, GrainError> {
         self.proportions
             .iter()

@@ -16,14 +16,14 @@ fn mean(x: &[f64], f: impl Fn(f64) -> f64) -> f64 {
 #[test]
 fn moments_are_those_of_closed_forms() {
     let n = 200_000;
-    // Errors of means of as many numbers are about 1/450 of the deviation.
+    // The standard error of such a mean is about 1/450 of the deviation.
     let x = many(&Distribution::Uniform { from: 1.0, to: 3.0 }, n);
     assert!(
         (mean(&x, |x| x) - 2.0).abs() < 0.005
             && (mean(&x, |x| (x - 2.0) * (x - 2.0)) - 1.0 / 3.0).abs() < 0.005
     );
     let x = many(&Distribution::Normal { mean: 2.0, deviation: 0.3, from: 1.7, to: 2.3 }, n);
-    // Cut off at one deviation on both sides: variance 1 − 2φ(1)/(2Φ(1) − 1).
+    // Truncated at one deviation on both sides: variance 1 − 2φ(1)/(2Φ(1) − 1).
     assert!((mean(&x, |x| x) - 2.0).abs() < 0.002, "{}", mean(&x, |x| x));
     assert!((mean(&x, |x| (x - 2.0) * (x - 2.0)) - 0.09 * 0.291_125).abs() < 3e-4);
     assert!(x.iter().all(|x| (1.7..=2.3).contains(x)));
@@ -47,7 +47,7 @@ fn classes_have_their_mass() {
         let part: f64 = x.iter().filter(is_in).map(|x| cube(*x)).sum::<f64>() / total;
         assert!((part - c.share / 105.0).abs() < 0.005, "{part} {c:?}");
     }
-    // Evenly within a class.
+    // Mass is spread evenly within a class.
     let below: f64 = x.iter().filter(|x| (0.5..0.7).contains(*x)).map(|x| cube(*x)).sum::<f64>() / total;
     assert!((below - 8.5 / 105.0).abs() < 0.005, "{below}");
 }
@@ -93,7 +93,7 @@ fn shares_of_the_mass_are_those_of_the_table() {
     let mass = |d: f64| all.iter().filter(|x| (**x - d).abs() < 1e-12).count() as f64 * d * d * d;
     let total: f64 = classes.iter().map(|c| mass(c.0)).sum();
     for (d, share) in classes {
-        // The largest class has some 170 grains of the 20,000.
+        // The largest class has about 170 of the 20,000 grains.
         assert!((mass(d) / total - share / 100.0).abs() < 0.05, "{d}: {}", mass(d) / total);
     }
 }
@@ -106,24 +106,25 @@ fn medians_and_quartiles_are_those_of_the_distributions() {
         all[all.len() * percent / 100]
     };
     let normal = drawn(&Distribution::Normal { mean: 3.0, deviation: 0.5, from: 1.0, to: 5.0 });
-    // 0.6745 deviations: the upper quartile, hardly touched by cutting off at four deviations.
+    // The upper quartile is 0.6745 deviations above the mean, hardly affected by the truncation at four
+    // deviations.
     assert!((quantile(&normal, 50) - 3.0).abs() < 0.02 && (quantile(&normal, 75) - 3.33725).abs() < 0.02);
     let wide = drawn(&Distribution::Lognormal { median: 2.0, spread: 0.4, from: 0.1, to: 20.0 });
     assert!((quantile(&wide, 50) - 2.0).abs() < 0.02, "median");
     assert!((quantile(&wide, 75) - 2.0 * exp(0.6745 * 0.4)).abs() < 0.03, "quartile");
     let cut = drawn(&Distribution::Normal { mean: 3.0, deviation: 0.5, from: 2.9, to: 3.1 });
     assert!(cut.iter().all(|d| (2.9..=3.1).contains(d)), "cut off");
-    // Far off the mean there is something to draw, too.
+    // A range far from the mean can be drawn from, too.
     let far = drawn(&Distribution::Normal { mean: 3.0, deviation: 0.5, from: 4.5, to: 5.0 });
     assert!(far.iter().all(|d| (4.5..=5.0).contains(d)) && quantile(&far, 50) < 4.65, "the tail falls");
 }
 
 #[test]
-fn what_is_no_distribution_is_refused() {
-    let none = [
+fn invalid_distributions_are_refused() {
+    let invalid = [
         (Distribution::Same(0.0), "above 0"),
         (Distribution::Same(f64::NAN), "above 0"),
-        (Distribution::Uniform { from: 2.0, to: 1.0 }, "no range"),
+        (Distribution::Uniform { from: 2.0, to: 1.0 }, "not valid"),
         (Distribution::Normal { mean: 3.0, deviation: 0.0, from: 1.0, to: 4.0 }, "deviation above 0"),
         (Distribution::Normal { mean: 3.0, deviation: 0.1, from: 4.0, to: 5.0 }, "four deviations"),
         (Distribution::Lognormal { median: 3.0, spread: 0.1, from: 3.0, to: 3.0 }, "hundredth"),
@@ -131,13 +132,13 @@ fn what_is_no_distribution_is_refused() {
         (Distribution::ByMass(vec![]), "at least one"),
         (Distribution::ByMass(vec![Class::of(1.0, -1.0)]), "above 0"),
         (Distribution::ByMass(vec![Class { from: 2.0, to: 1.0, share: 1.0 }]), "smaller size first"),
-        (Distribution::Uniform { from: 0.0, to: f64::NAN }, "no range"),
+        (Distribution::Uniform { from: 0.0, to: f64::NAN }, "not valid"),
         (Distribution::Normal { mean: 1.5, deviation: -1.0, from: 1.0, to: 2.0 }, "deviation above 0"),
         (Distribution::Normal { mean: 1.5, deviation: 1000.0, from: 1.0, to: 2.0 }, "hundredth"),
         (Distribution::Lognormal { median: 1.0, spread: f64::NAN, from: 0.5, to: 2.0 }, "spread above 0"),
     ];
-    for (sizes, told) in none {
+    for (sizes, text) in invalid {
         let error = sizes.check().unwrap_err().to_string();
-        assert!(error.contains(told), "{sizes:?}: {error}");
+        assert!(error.contains(text), "{sizes:?}: {error}");
     }
 }

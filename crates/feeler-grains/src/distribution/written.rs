@@ -1,4 +1,4 @@
-//! Distributions as people write them.
+//! Distributions as written in files.
 
 use super::{Class, Distribution};
 use serde::Deserialize;

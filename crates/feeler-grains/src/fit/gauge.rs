@@ -1,48 +1,53 @@
-//! How far points are from the surface of a poly-superellipsoid, and how that changes with its variables.
+//! Residuals of a fit: distances of points from the surface of a poly-superellipsoid, with their
+//! derivatives by the variables.
 //!
-//! With p = 2/ε the surface is `M = ‖(m, u_z)‖ = 1`, `m = ‖(u_x, u_y)‖`, of coordinates u as parts of the
-//! semi-axes. M grows linearly along rays, so (M − 1) times the distance from the centre is about the
-//! distance from the surface. With the shares X, Y of m and O, Z of M: ∂ ln M by ln rₓ is −O X, by ε₁ it is
-//! −½ O (X ln X + Y ln Y), by ε₂ −½ (O ln O + Z ln Z).
+//! With p = 2/ε the surface is `M = ‖(m, u_z)‖ = 1`, `m = ‖(u_x, u_y)‖`, for coordinates u relative to
+//! the semi-axes. M grows linearly along rays, so (M − 1) times the distance from the centre
+//! approximates the distance from the surface. With the shares X, Y of m and O, Z of M, the derivative
+//! of ln M is −O X by ln rₓ, −½ O (X ln X + Y ln Y) by ε₁ and −½ (O ln O + Z ln Z) by ε₂.
 
 use super::solve::{Residuals, VARIABLES};
 use feeler_geom::V3;
 use feeler_geom::math::{exp, ln, powf};
 use nalgebra::{Matrix3, UnitQuaternion};
 
-/// Variables: logarithms of the semi-axes +x, +y, +z, −x, −y, −z; the exponents' places between their bounds;
-/// the centre; a rotation vector that comes on top of `base`.
+/// Residuals of points. The variables are the logarithms of the semi-axes +x, +y, +z, −x, −y, −z, the
+/// positions of the exponents between their bounds, the centre, and a rotation vector that is applied
+/// after `base`.
 #[derive(Clone, Debug)]
 pub(super) struct Gauge<'p> {
     pub points: &'p [V3],
     pub base: UnitQuaternion<f64>,
 }
 
-/// Exponents are between these.
-const LEAST_EXPONENT: f64 = 0.1;
-const MOST_EXPONENT: f64 = 1.9;
+/// Lower bound of fitted exponents. Boxes are fitted worse with a larger value; powers overflow with a
+/// smaller one.
+const MIN_EXPONENT: f64 = 0.1;
+/// Upper bound of fitted exponents. Powers overflow with a larger value; octahedra are fitted worse with
+/// a smaller one.
+const MAX_EXPONENT: f64 = 1.9;
 
-/// A shape and its pose.
+/// Shape and its pose.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Posed {
-    /// +x, +y, +z, −x, −y, −z.
+    /// Semi-axes: +x, +y, +z, −x, −y, −z.
     pub semi: [f64; 6],
     pub exponents: [f64; 2],
     pub center: V3,
     pub rotation: UnitQuaternion<f64>,
 }
 
-/// The variable of an exponent.
+/// Maps an exponent to its unbounded variable.
 pub(super) fn variable_of(exponent: f64) -> f64 {
-    let part = (exponent - LEAST_EXPONENT) / (MOST_EXPONENT - LEAST_EXPONENT);
+    let part = (exponent - MIN_EXPONENT) / (MAX_EXPONENT - MIN_EXPONENT);
     ln(part / (1.0 - part))
 }
 
-/// The exponent of a variable, and its derivative.
+/// Maps a variable to its exponent and the derivative of the exponent.
 fn exponent_of(variable: f64) -> (f64, f64) {
     let part = 1.0 / (1.0 + exp(-variable));
-    let range = MOST_EXPONENT - LEAST_EXPONENT;
-    (LEAST_EXPONENT + range * part, range * part * (1.0 - part))
+    let range = MAX_EXPONENT - MIN_EXPONENT;
+    (MIN_EXPONENT + range * part, range * part * (1.0 - part))
 }
 
 impl Gauge<'_> {
@@ -61,7 +66,7 @@ fn entropy(x: f64) -> f64 {
     if x > 0.0 { x * ln(x) } else { 0.0 }
 }
 
-/// Norm of two numbers ≥ 0, with their shares.
+/// Norm of two non-negative numbers, and their shares in it.
 fn norm(a: f64, b: f64, p: f64) -> (f64, [f64; 2]) {
     let large = a.max(b);
     if large <= 0.0 {
@@ -71,8 +76,8 @@ fn norm(a: f64, b: f64, p: f64) -> (f64, [f64; 2]) {
     (large * powf(s + t, 1.0 / p), [s / (s + t), t / (s + t)])
 }
 
-/// M at a point, its gradient by the point in the shape's axes, the shares X, Y, O, Z and which sides the
-/// point is on.
+/// M at a point, its gradient by the point in the shape's axes, the shares X, Y, O, Z, and the side of
+/// each axis that the point is on.
 pub(super) struct Value {
     pub m: f64,
     pub gradient: V3,
@@ -105,14 +110,15 @@ impl Residuals for Gauge<'_> {
     fn evaluate(&self, v: &[f64; VARIABLES], write: &mut dyn FnMut(usize, f64, &[f64; VARIABLES])) {
         let posed = self.posed(v);
         let slopes = [exponent_of(v[6]).1, exponent_of(v[7]).1];
-        // Turning by the variables' rotation vector is no turning about the world's axes, unless it is short.
+        // A change of the variables' rotation vector is a rotation about the world's axes only if the
+        // vector is short.
         let about = left_jacobian(&V3::new(v[11], v[12], v[13]));
         for (i, point) in self.points.iter().enumerate() {
             let arm = point - posed.center;
             let local = posed.rotation.inverse_transform_vector(&arm);
             let value = posed.value(&local);
             let [x, y, o, z] = value.shares;
-            // Points are about at a distance of 1 of the origin: their own distance is the scale.
+            // Points are at a distance of about 1 from the origin, so their own distance is the scale.
             let scale = point.norm();
             let mut row = [0.0; VARIABLES];
             for (side, part) in value.sides.into_iter().zip([o * x, o * y, z]) {
@@ -131,7 +137,8 @@ impl Residuals for Gauge<'_> {
     }
 }
 
-/// How the rotation of a rotation vector turns, about the world's axes, as the vector changes.
+/// Derivative of the rotation of a rotation vector by the vector, as a rotation vector in the world's
+/// axes.
 fn left_jacobian(w: &V3) -> Matrix3<f64> {
     let angle = w.norm();
     let cross = w.cross_matrix();

@@ -3,11 +3,12 @@
 //! # Source
 //! POLY §3.5.1: 14 variables, eight of the shape and six of the pose.
 //! # Deviations
-//! - POLY sums squares of F − 1, in which points near a corner weigh most. Here residuals are about
-//!   distances.
-//! - Starts are frames from the moments of the points, in all orders of axes, each also turned by 45° about
-//!   its z: a prism with ε₁ = 0.5 has a second, worse fit as one with ε₁ = 1.5 turned by that. Further frames
-//!   follow, for points with no axes of their own, until a fit is exact or all have been tried.
+//! - POLY sums squares of F − 1, in which points near a corner have the largest weight. Here the
+//!   residuals approximate distances.
+//! - The starts are frames from the moments of the points, in all orders of axes, each also rotated by
+//!   45° about its z: a prism with ε₁ = 0.5 has a second, worse fit with ε₁ = 1.5 in the rotated frame.
+//!   Further frames follow, for points without distinct axes, until a fit is exact or all frames have
+//!   been tried.
 
 mod gauge;
 mod solve;
@@ -19,36 +20,36 @@ use gauge::{Gauge, Posed, variable_of};
 use nalgebra::{Matrix3, Quaternion, Rotation3, Translation3, UnitQuaternion};
 use solve::{VARIABLES, least_squares};
 
-/// A poly-superellipsoid near points.
+/// Poly-superellipsoid fitted to points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     /// Semi-axes (mm): +x, +y, +z, −x, −y, −z.
     pub semi_axes: [f64; 6],
     /// Exponents ε₁ and ε₂, in (0.1, 1.9).
     pub exponents: [f64; 2],
-    /// Where the origin of its coordinates is (mm).
+    /// Origin of the shape's coordinates (mm).
     pub center: [f64; 3],
-    /// From its axes to those of the points: quaternion x, y, z, w.
+    /// Rotation from the shape's axes to those of the points: quaternion x, y, z, w.
     pub rotation: [f64; 4],
-    /// Root of the mean square of the points' distances (mm) from the surface, to first order.
+    /// Root mean square of the points' distances from the surface (mm), to first order.
     pub rms: f64,
-    /// The largest of them (mm).
+    /// Largest distance of a point from the surface (mm), to first order.
     pub largest: f64,
-    /// Diagonal (mm) of the points' box, to compare these with.
+    /// Diagonal of the points' bounding box (mm), to compare `rms` and `largest` with.
     pub size: f64,
 }
 
 impl Fit {
-    /// The grain.
+    /// The grain without its pose.
     ///
     /// # Errors
-    /// None for what [`fit`] returns.
+    /// Results of [`fit`] cause no error.
     pub fn grain(&self) -> Result<Grain, GrainError> {
         let s = self.semi_axes;
         Grain::new(V3::new(s[0], s[1], s[2]), V3::new(s[3], s[4], s[5]), self.exponents)
     }
 
-    /// From the grain's coordinates to those of the points.
+    /// Pose that maps the grain's coordinates to those of the points.
     #[must_use]
     pub fn pose(&self) -> Pose {
         let [x, y, z, w] = self.rotation;
@@ -59,24 +60,28 @@ impl Fit {
     }
 }
 
-/// Fewest points: one for each variable.
+/// Minimum number of points: one for each variable.
 pub const FEWEST_POINTS: usize = VARIABLES;
 
-/// Points that a start is tried with.
-const TRIED: usize = 240;
-/// A fit with this part of the size as root of the mean square is exact: no other start is tried.
-const EXACT_FIT: f64 = 1e-9;
-/// Points thinner than this part of their size in a direction lie in a plane.
-const THINNEST_POINTS: f64 = 1e-6;
-/// Rounds over all points, times variables.
+/// Maximum number of points with which starts are compared.
+const MAX_START_POINTS: usize = 240;
+/// Root mean square of the residuals, for points of size 2, below which a fit counts as exact and no
+/// other start is tried. A larger value gives worse fits, a smaller one is slower.
+const EXACT_FIT_RMS: f64 = 1e-9;
+/// Smallest extent of the points in a direction, for points of size 2; thinner points lie in a plane. It
+/// is also the smallest semi-axis of a start. A larger value refuses thin grains, a smaller one fits
+/// planes.
+const MIN_POINT_THICKNESS: f64 = 1e-6;
+/// Patience of the final fit to all points: maximum number of evaluations, divided by the number of
+/// variables plus 1.
 const PATIENCE: usize = 60;
-/// The same for a start.
+/// Patience of the fit from one start; see [`PATIENCE`].
 const PATIENCE_START: usize = 12;
 
 /// Fits a poly-superellipsoid to points (mm) of a surface, measured all around it, in any pose.
 ///
-/// The points may be noisy: `rms` and `largest` of the answer tell how well they fit. The same points give
-/// the same answer.
+/// The points may be noisy: `rms` and `largest` of the result measure their deviation. The same points
+/// always give the same result.
 ///
 /// ```
 /// // Points of an ellipsoid.
@@ -93,12 +98,13 @@ const PATIENCE_START: usize = 12;
 /// ```
 ///
 /// # Errors
-/// Fewer than [`FEWEST_POINTS`] points, some that are not finite, all in a plane, or all on one side of what
-/// is fitted, so that an octant has none.
+/// Returns an error if there are fewer than [`FEWEST_POINTS`] points, if one is not finite, if all lie
+/// in a plane, or if an octant of the fitted shape contains no points because they are all on one side
+/// of it.
 pub fn fit(points: &[[f64; 3]]) -> Result<Fit, GrainError> {
     if points.len() < FEWEST_POINTS {
         return Err(GrainError::Points(
-            "are too few: 14 variables need 14 points at least, better some hundred",
+            "are too few: 14 variables need at least 14 points, preferably several hundred",
         ));
     }
     if !points.iter().flatten().all(|c| c.is_finite()) {
@@ -109,16 +115,16 @@ pub fn fit(points: &[[f64; 3]]) -> Result<Fit, GrainError> {
         .fold((V3::repeat(f64::INFINITY), V3::repeat(f64::NEG_INFINITY)), |(l, h), p| (l.inf(&p), h.sup(&p)));
     let size = (high - low).norm();
     if !(size > 0.0 && size.is_finite()) {
-        return Err(GrainError::Points("are all in one place, or farther apart than numbers reach"));
+        return Err(GrainError::Points("all coincide, or their distances overflow"));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a number of points")]
+    #[expect(clippy::cast_precision_loss, reason = "the number of points is below 2^53")]
     let share = 1.0 / points.len() as f64;
     let middle = all().fold(V3::zeros(), |m, p| m + (p - low) * share) + low;
-    // About their middle, of a size near 1.
+    // Points relative to their mean, scaled to a size of 2.
     let unit: Vec<V3> = all().map(|p| (p - middle) * (2.0 / size)).collect();
     let covariance = unit.iter().fold(Matrix3::zeros(), |m, p| m + p * p.transpose() * share);
     let eigen = covariance.symmetric_eigen();
-    if eigen.eigenvalues.min() <= THINNEST_POINTS * THINNEST_POINTS {
+    if eigen.eigenvalues.min() <= MIN_POINT_THICKNESS * MIN_POINT_THICKNESS {
         return Err(GrainError::Points("lie in a plane"));
     }
     let posed = best_of(&unit, &eigen.eigenvectors);
@@ -143,14 +149,14 @@ pub fn fit(points: &[[f64; 3]]) -> Result<Fit, GrainError> {
     })
 }
 
-/// The best of fits from all starts.
+/// Best fit from all starts.
 fn best_of(points: &[V3], axes: &Matrix3<f64>) -> Posed {
-    let step = points.len().div_ceil(TRIED);
+    let step = points.len().div_ceil(MAX_START_POINTS);
     let some: Vec<V3> = points.iter().step_by(step).copied().collect();
     let enough = |points: &[V3], half: f64| {
-        #[expect(clippy::cast_precision_loss, reason = "a number of points")]
+        #[expect(clippy::cast_precision_loss, reason = "the number of points is below 2^53")]
         let n = points.len() as f64;
-        (2.0 * half / n).sqrt() <= EXACT_FIT
+        (2.0 * half / n).sqrt() <= EXACT_FIT_RMS
     };
     let mut best: Option<(Gauge<'_>, [f64; VARIABLES], f64)> = None;
     for base in starts(axes) {
@@ -170,8 +176,8 @@ fn best_of(points: &[V3], axes: &Matrix3<f64>) -> Posed {
     gauge.posed(&least_squares(&gauge, &v, PATIENCE).0)
 }
 
-/// Frames to start from: axes of the moments with each of them as z, the other two also in diagonal; then
-/// frames all over.
+/// Frames to start from: the axes of the moments with each of them as z, then the same rotated by 45°
+/// about z, then evenly spread frames.
 fn starts(axes: &Matrix3<f64>) -> impl Iterator<Item = UnitQuaternion<f64>> {
     let column = |i: usize| -> V3 { axes.column(i).into_owned() };
     let by_moments = [(0, 1), (1, 2), (2, 0)].map(|(x, y)| {
@@ -181,7 +187,7 @@ fn starts(axes: &Matrix3<f64>) -> impl Iterator<Item = UnitQuaternion<f64>> {
     });
     let eighth = UnitQuaternion::from_axis_angle(&V3::z_axis(), std::f64::consts::FRAC_PI_4);
     let diagonal = by_moments.map(|q| q * eighth);
-    // Quaternions of a sequence that is spread evenly.
+    // Quaternions of an evenly spread low-discrepancy sequence.
     let over = (0..48).map(|i| {
         let part = |k: f64| (0.5 + f64::from(i) * k).fract();
         let (u, v, w) = (part(0.819_172_513), part(0.671_043_607), part(0.549_700_478));
@@ -194,7 +200,7 @@ fn starts(axes: &Matrix3<f64>) -> impl Iterator<Item = UnitQuaternion<f64>> {
     by_moments.into_iter().chain(diagonal).chain(over)
 }
 
-/// Variables of an ellipsoid with the extents of the points along the axes of a frame.
+/// Variables of an ellipsoid whose extents along the axes of a frame are those of the points.
 fn start(points: &[V3], base: &UnitQuaternion<f64>) -> [f64; VARIABLES] {
     let mut extents = [0.0_f64; 6];
     for p in points {
@@ -206,13 +212,13 @@ fn start(points: &[V3], base: &UnitQuaternion<f64>) -> [f64; VARIABLES] {
     }
     let mut v = [0.0; VARIABLES];
     for (v, e) in v.iter_mut().zip(extents) {
-        *v = feeler_geom::math::ln(e.max(THINNEST_POINTS));
+        *v = feeler_geom::math::ln(e.max(MIN_POINT_THICKNESS));
     }
     (v[6], v[7]) = (variable_of(1.0), variable_of(1.0));
     v
 }
 
-/// Points all around.
+/// Checks that every octant of the shape contains a point.
 fn check_octants(posed: &Posed, points: &[V3]) -> Result<(), GrainError> {
     let mut seen = [false; 8];
     for p in points {
@@ -223,7 +229,7 @@ fn check_octants(posed: &Posed, points: &[V3]) -> Result<(), GrainError> {
         Ok(())
     } else {
         Err(GrainError::Points(
-            "leave an octant of the shape without any: give points all around the surface",
+            "leave an octant of the fitted shape empty: give points all around the surface",
         ))
     }
 }

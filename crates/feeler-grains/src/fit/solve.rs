@@ -1,16 +1,16 @@
-//! Least squares: the only door to the crate `levenberg-marquardt`, which stands on an older nalgebra.
+//! Least squares; the only user of the crate `levenberg-marquardt`, which depends on an older nalgebra.
 
 use levenberg_marquardt::{LeastSquaresProblem, LevenbergMarquardt};
 use nalgebra_034::storage::Owned;
 use nalgebra_034::{DVector, Dyn, OMatrix, SVector, U14};
 
-/// How many variables a fit has.
+/// Number of variables of a fit.
 pub(super) const VARIABLES: usize = 14;
 
-/// Residuals of the variables, each with its derivatives by them.
+/// Residuals as functions of the variables, with their derivatives.
 pub(super) trait Residuals {
     fn count(&self) -> usize;
-    /// Writes residual after residual with a row of derivatives.
+    /// Passes each residual with its index and its row of derivatives to `write`.
     fn evaluate(&self, variables: &[f64; VARIABLES], write: &mut dyn FnMut(usize, f64, &[f64; VARIABLES]));
 }
 
@@ -47,7 +47,7 @@ impl<R: Residuals> LeastSquaresProblem<f64, Dyn, U14> for Problem<'_, R> {
     }
 }
 
-/// The variables with a locally least sum of squared residuals, near a start, and half that sum.
+/// Minimises the sum of squared residuals locally from a start; returns the variables and half that sum.
 pub(super) fn least_squares(
     residuals: &impl Residuals,
     start: &[f64; VARIABLES],

@@ -20,7 +20,7 @@ struct True {
     points: Vec<[f64; 3]>,
 }
 
-/// A random shape in a random pose with points on rays from its origin.
+/// Random shape in a random pose, with points on rays from its origin.
 fn random(rng: &mut SmallRng, n: usize) -> True {
     let mut semi = || V3::from_fn(|_, _| rng.random_range(0.4..2.0));
     let (plus, minus) = (semi(), semi());
@@ -39,7 +39,7 @@ fn random(rng: &mut SmallRng, n: usize) -> True {
     True { shape, pose, points }
 }
 
-/// Largest distance of the surfaces: of convex bodies that of their support functions.
+/// Largest distance of the surfaces, which for convex bodies is that of their support functions.
 fn apart(rng: &mut SmallRng, known: &True, fit: &Fit) -> f64 {
     let (grain, pose) = (fit.grain().expect("a grain"), fit.pose());
     let height = |shape: &PolySuperellipsoid, pose: &Pose, n: &V3| {
@@ -65,7 +65,7 @@ fn shapes_are_recovered_from_points() {
 }
 
 #[test]
-fn noise_is_told() {
+fn residuals_report_noise() {
     let mut rng = SmallRng::seed_from_u64(12);
     let mut known = random(&mut rng, 1500);
     for p in &mut known.points {
@@ -74,29 +74,29 @@ fn noise_is_told() {
         }
     }
     let fit = fit(&known.points).expect("a fit");
-    // Of noise in a cube, the part along the normal has the mean square of one coordinate.
+    // The component along the normal of noise in a cube has the mean square of one coordinate.
     let noise = 0.01 / 3.0_f64.sqrt();
     assert!((fit.rms / noise - 1.0).abs() < 0.1, "{} {noise}", fit.rms);
     assert!(fit.largest < 0.02 && apart(&mut rng, &known, &fit) < 0.01, "{fit:?}");
 }
 
 #[test]
-fn points_that_make_no_shape_are_refused() {
+fn unsuitable_points_are_refused() {
     let mut rng = SmallRng::seed_from_u64(13);
-    let told = |points: &[[f64; 3]]| match fit(points) {
+    let message = |points: &[[f64; 3]]| match fit(points) {
         Err(e @ GrainError::Points(_)) => e.to_string(),
         other => panic!("{other:?}"),
     };
     let known = random(&mut rng, 400);
-    assert!(told(&known.points[..13]).contains("too few"));
-    assert!(told(&[]).contains("too few"));
+    assert!(message(&known.points[..13]).contains("too few"));
+    assert!(message(&[]).contains("too few"));
     let mut bad = known.points.clone();
     bad[7][1] = f64::NAN;
-    assert!(told(&bad).contains("finite"));
+    assert!(message(&bad).contains("finite"));
     let flat: Vec<[f64; 3]> = known.points.iter().map(|p| [p[0], p[1], 2.0 * p[0] - p[1]]).collect();
-    assert!(told(&flat).contains("plane"));
-    assert!(told(&[[1.0, 2.0, 3.0]; 50]).contains("one place"));
-    // A cap.
+    assert!(message(&flat).contains("plane"));
+    assert!(message(&[[1.0, 2.0, 3.0]; 50]).contains("coincide"));
+    // Points of a cap only.
     let cap: Vec<[f64; 3]> =
         (0..400).map(|_| direction(&mut rng)).filter(|d| d.z > 0.7).map(|d| [d.x, d.y, d.z]).collect();
     assert!(fit(&cap).is_err_and(|e| e.to_string().contains("octant")), "{} points", cap.len());

@@ -1,8 +1,9 @@
-//! The beta function: the only door to `libm`.
+//! Beta function; the only user of `libm`.
 
-/// B(a, b) = Γ(a) Γ(b) / Γ(a + b) for 0 < a, b ≤ 20: to 2e-15 relative.
+/// B(a, b) = Γ(a) Γ(b) / Γ(a + b) for 0 < a, b ≤ 20, with a relative error of at most 2e-15.
 ///
-/// By gamma functions themselves: their logarithms, which `special` and `puruspe` go by, lose one digit more.
+/// It is computed from gamma functions. Their logarithms, which `special` and `puruspe` use, lose one
+/// more digit.
 pub(super) fn beta(a: f64, b: f64) -> f64 {
     libm::tgamma(a) / libm::tgamma(a + b) * libm::tgamma(b)
 }
@@ -11,7 +12,7 @@ pub(super) fn beta(a: f64, b: f64) -> f64 {
 mod tests {
     use super::beta;
 
-    /// Computed with 50 digits (mpmath).
+    /// Reference values computed with 50 digits (mpmath).
     #[test]
     fn known_values() {
         for (a, b, known) in KNOWN {

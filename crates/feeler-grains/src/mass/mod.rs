@@ -3,11 +3,12 @@
 //! # Source
 //! POLY §3.5.3, Eqs. (3.32) to (3.34).
 //! # Deviations
-//! All integrals come from one formula, which POLY's closed forms are cases of. Products of inertia are kept:
-//! POLY calls them small, but over its range of random shapes they are up to 38 % of the moments.
+//! All integrals come from one formula, of which POLY's closed forms are special cases. Products of
+//! inertia are kept: POLY calls them small, but over its range of random shapes they are up to 38 % of
+//! the moments.
 //! # Guarantees
-//! Shapes of exponents: exact up to rounding (1e-14 relative). Polyhedra: exact up to the rounding of their
-//! coordinates about their centroid.
+//! Poly-superellipsoids are exact up to rounding (1e-14 relative). Polyhedra are exact up to the
+//! rounding of their coordinates relative to their centroid.
 
 mod beta;
 mod octants;
@@ -20,7 +21,7 @@ use feeler_geom::{P3, Pose, V3};
 use feeler_hierarchy::SolidInfo;
 use nalgebra::{Matrix3, Rotation3, Translation3, UnitQuaternion};
 
-/// Where the mass of a body of density 1 is. Times a density (kg/mm³) these are kg and kg·mm².
+/// Mass properties of a body of density 1. Multiplied by a density (kg/mm³) they are in kg and kg·mm².
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MassProperties {
     /// Volume (mm³).
@@ -28,19 +29,19 @@ pub struct MassProperties {
     /// Centre of mass (mm), in the body's own coordinates.
     pub centroid: P3,
     /// Inertia tensor (mm⁵) about the centroid, in the body's own axes: moments of inertia on the diagonal,
-    /// negative products of inertia (−∫xy, −∫xz, −∫yz) beside it.
+    /// negative products of inertia (−∫xy, −∫xz, −∫yz) off the diagonal.
     pub tensor: Matrix3<f64>,
 }
 
 impl MassProperties {
-    /// From ∫1, ∫x and ∫x xᵀ about the origin of coordinates.
+    /// Computes mass properties from ∫1, ∫x and ∫x xᵀ about the origin of coordinates.
     fn of_integrals(volume: f64, first: V3, second: &Matrix3<f64>) -> Self {
         let c = first / volume;
         let central = second - c * c.transpose() * volume;
         Self { volume, centroid: c.into(), tensor: Matrix3::from_diagonal_element(central.trace()) - central }
     }
 
-    /// Of a prepared solid; none of an open surface.
+    /// Mass properties of a prepared solid; `None` for an open surface.
     #[must_use]
     pub fn of_solid(info: &SolidInfo) -> Option<Self> {
         let inertia = info.inertia.as_ref()?;
@@ -48,19 +49,20 @@ impl MassProperties {
         Some(Self { volume: info.volume, centroid: inertia.centroid.into(), tensor })
     }
 
-    /// In other coordinates.
+    /// Transforms the mass properties by a pose.
     #[must_use]
     pub fn placed(&self, pose: &Pose) -> Self {
         let r = pose.rotation.to_rotation_matrix();
         let tensor = r * self.tensor * r.transpose();
-        // The same bits on both sides of the diagonal.
+        // The tensor is symmetric to the bit.
         let tensor = (tensor + tensor.transpose()) * 0.5;
         Self { volume: self.volume, centroid: pose * self.centroid, tensor }
     }
 
-    /// Principal moments of inertia (mm⁵), ascending, and the pose of their axes: from the principal frame at
-    /// the centroid to the body's own coordinates. Axes point to the side on which their largest coordinate
-    /// is positive, the third so that the frame is right-handed. Of equal moments any axes will do.
+    /// Principal moments of inertia (mm⁵), ascending, and the pose of their axes: from the principal
+    /// frame at the centroid to the body's own coordinates. The largest coordinate of each of the first
+    /// two axes is positive, and the third axis makes the frame right-handed. The axes of equal moments
+    /// are arbitrary.
     #[must_use]
     pub fn principal(&self) -> (V3, Pose) {
         let t = &self.tensor;

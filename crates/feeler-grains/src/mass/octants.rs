@@ -1,4 +1,4 @@
-//! Poly-superellipsoids: sums over their octants.
+//! Mass properties of poly-superellipsoids by sums over their octants.
 
 use super::MassProperties;
 use super::beta::beta;
@@ -15,11 +15,11 @@ fn octant([e1, e2]: [f64; 2], [p, q, r]: [f64; 3]) -> f64 {
         * beta(0.5 * (p + q + 2.0) * e2, 0.5 * (r + 1.0) * e2)
 }
 
-/// Mass properties of a poly-superellipsoid, in the coordinates of its semi-axes. Superellipsoids are
-/// those with equal semi-axes on both sides.
+/// Mass properties of a poly-superellipsoid, in the coordinates of its semi-axes. Superellipsoids have
+/// equal semi-axes on both sides.
 ///
 /// # Errors
-/// A semi-axis of 0.
+/// Returns an error if a semi-axis is 0.
 pub fn poly_superellipsoid(shape: &PolySuperellipsoid) -> Result<MassProperties, GrainError> {
     crate::error::semi_axes(shape)?;
     let (plus, minus, e) = (shape.positive(), shape.negative(), shape.exponents());

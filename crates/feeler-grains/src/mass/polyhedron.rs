@@ -1,4 +1,4 @@
-//! Polyhedra: sums over tetrahedra.
+//! Mass properties of polyhedra by sums over tetrahedra.
 
 use super::MassProperties;
 use crate::GrainError;
@@ -10,17 +10,18 @@ use std::collections::BTreeMap;
 /// Mass properties of the convex hull of points.
 ///
 /// # Errors
-/// Points that are not finite, or that lie in one plane.
+/// Returns an error if a point is not finite, or if all points lie in one plane.
 pub fn hull(points: &[P3]) -> Result<MassProperties, GrainError> {
     let polytope = Polytope::new(points)?;
     polyhedron(points, polytope.facets())
 }
 
-/// Mass properties of a polyhedron, convex or not, given by its triangles, counter-clockwise from outside.
+/// Mass properties of a polyhedron, convex or not, given by its triangles, counter-clockwise from
+/// outside.
 ///
 /// # Errors
-/// A vertex that is not finite or not there, an edge that does not have one triangle on either side, a
-/// volume that is not above 0.
+/// Returns an error if a vertex is not finite or an index is out of range, if an edge does not have a
+/// triangle on either side, or if the volume is not positive.
 pub fn polyhedron(vertices: &[P3], triangles: &[[u32; 3]]) -> Result<MassProperties, GrainError> {
     let corner = |i: u32| vertices.get(i as usize).filter(|p| p.iter().all(|c| c.is_finite()));
     let mut edges: BTreeMap<(u32, u32), i64> = BTreeMap::new();
@@ -28,8 +29,9 @@ pub fn polyhedron(vertices: &[P3], triangles: &[[u32; 3]]) -> Result<MassPropert
     for t in triangles {
         for k in 0..3 {
             let (a, b) = (t[k], t[(k + 1) % 3]);
-            let p =
-                corner(a).ok_or(GrainError::Polyhedron("has a vertex that is not finite or not there"))?;
+            let p = corner(a).ok_or(GrainError::Polyhedron(
+                "has a vertex that is not finite, or an index of a vertex that does not exist",
+            ))?;
             middle += p.coords;
             *edges.entry((a.min(b), a.max(b))).or_default() += if a < b { 1 } else { -1 };
         }
@@ -40,8 +42,8 @@ pub fn polyhedron(vertices: &[P3], triangles: &[[u32; 3]]) -> Result<MassPropert
     if edges.values().any(|n| *n != 0) {
         return Err(GrainError::Polyhedron("is not closed: every edge needs a triangle on either side"));
     }
-    // About a point near by coordinates far away keep their digits.
-    #[expect(clippy::cast_precision_loss, reason = "a number of corners")]
+    // Coordinates far from the origin keep their digits relative to a point near by.
+    #[expect(clippy::cast_precision_loss, reason = "the number of corners is below 2^53")]
     let middle = middle / (3 * triangles.len()) as f64;
     let (mut volume, mut first, mut second) = (0.0, V3::zeros(), Matrix3::zeros());
     for t in triangles {
@@ -57,6 +59,8 @@ pub fn polyhedron(vertices: &[P3], triangles: &[[u32; 3]]) -> Result<MassPropert
         let about = MassProperties::of_integrals(volume, first, &second);
         Ok(MassProperties { centroid: about.centroid + middle, ..about })
     } else {
-        Err(GrainError::Polyhedron("has no volume above 0: triangles must be counter-clockwise from outside"))
+        Err(GrainError::Polyhedron(
+            "has a volume of 0 or less: triangles must be counter-clockwise from outside",
+        ))
     }
 }

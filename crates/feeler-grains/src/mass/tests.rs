@@ -5,7 +5,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// Semi-axes in the order +x, -x, +y, -y, +z, -z.
+/// Semi-axes in the order +x, −x, +y, −y, +z, −z.
 fn shape(r: [f64; 6], e: [f64; 2]) -> PolySuperellipsoid {
     PolySuperellipsoid::new(V3::new(r[0], r[2], r[4]), V3::new(r[1], r[3], r[5]), e).expect("a shape")
 }
@@ -16,7 +16,7 @@ struct Known {
     volume: f64,
     centroid: [f64; 3],
     moments: [f64; 3],
-    /// Entries xy, xz, yz of the tensor (−∫xy, ...), where they are known.
+    /// Entries xy, xz, yz of the tensor (−∫xy, ...), if POLY prints them.
     products: Option<[f64; 3]>,
 }
 
@@ -77,7 +77,7 @@ fn known() -> [Known; 6] {
 
 #[test]
 fn shapes_of_the_reference() {
-    // Half a unit of the last digit that is printed, and rounding.
+    // Half a unit of the last printed digit, and rounding.
     let same = |x: f64, y: f64, digit: f64| assert!((x - y).abs() <= 0.51 * digit, "{x}, not {y}");
     for (i, k) in known().iter().enumerate() {
         let m = poly_superellipsoid(&shape(k.semi, k.exponents)).expect("a mass");
@@ -94,7 +94,7 @@ fn shapes_of_the_reference() {
     }
 }
 
-/// Nodes and weights on [0, π/2] for integrands with singular ends (tanh-sinh).
+/// Nodes and weights on [0, π/2] for integrands that are singular at the ends (tanh-sinh).
 fn nodes() -> Vec<(f64, f64)> {
     let step = 1.0 / 16.0;
     let at = |i: i32| {
@@ -106,7 +106,7 @@ fn nodes() -> Vec<(f64, f64)> {
     (-50..=50).map(at).collect()
 }
 
-/// ∫ f over the body, by rays: knows the implicit equation only.
+/// Integral of a product of powers over the body, computed along rays from the implicit equation only.
 fn by_rays(r: [f64; 6], [e1, e2]: [f64; 2], powers: [i32; 3]) -> f64 {
     let nodes = nodes();
     let total = f64::from(powers.iter().sum::<i32>() + 3);
@@ -140,7 +140,7 @@ fn integrals_by_rays() {
         assert!((m.volume - volume).abs() < 1e-8 * volume, "{} {volume} {r:?} {e:?}", m.volume);
         let first = V3::new(by_rays(r, e, [1, 0, 0]), by_rays(r, e, [0, 1, 0]), by_rays(r, e, [0, 0, 1]));
         assert!((m.centroid.coords - first / volume).amax() < 1e-8, "{r:?} {e:?}");
-        // Back to the origin of coordinates.
+        // Tensor about the origin of coordinates.
         let c = m.centroid.coords;
         let tensor =
             m.tensor + (Matrix3::from_diagonal_element(c.norm_squared()) - c * c.transpose()) * volume;
@@ -169,7 +169,7 @@ fn ball_box_and_octahedron() {
     let octahedron = of(V3::new(1.0, 2.0, 3.0), 2.0);
     near(octahedron.volume, 8.0);
     near(octahedron.tensor[(2, 2)], 0.1 * 5.0 * octahedron.volume);
-    // A box in the limit: the difference goes with ε².
+    // The limit is a box; the difference is proportional to ε².
     let cube = of(V3::repeat(1.0), 1e-4);
     assert!((cube.volume - 8.0).abs() < 1e-6 && (cube.tensor[(1, 1)] - 16.0 / 3.0).abs() < 1e-6, "{cube:?}");
 }
@@ -185,7 +185,7 @@ fn polyhedra_by_closed_forms() {
     assert!((m.centroid - P3::new(1e4 + 0.5, -2e4 + 1.0, 5e3 + 1.5)).amax() < 1e-11, "{m:?}");
     let known = Matrix3::from_diagonal(&V3::new(13.0, 10.0, 5.0)) * 0.5;
     assert!((m.tensor - known).amax() < 1e-13, "{m:?}");
-    // An octahedron is a superellipsoid with exponents 2, too.
+    // An octahedron is also a superellipsoid with exponents 2.
     let tips: Vec<P3> = (0..6)
         .map(|i| P3::from(V3::ith(i / 2, [[1.0, -0.5], [0.8, -0.9], [0.4, -0.6]][i / 2][i % 2])))
         .collect();
@@ -209,7 +209,7 @@ fn principal_axes_give_the_tensor_back() {
         let q = pose.rotation.to_rotation_matrix();
         let again = q * Matrix3::from_diagonal(&moments) * q.transpose();
         assert!((again - m.tensor).amax() < 1e-13 * m.tensor.amax(), "{m:?}");
-        // In its principal frame it is diagonal.
+        // The tensor is diagonal in the principal frame.
         let own = m.placed(&pose.inverse());
         assert!((own.tensor - Matrix3::from_diagonal(&moments)).amax() < 1e-13 * m.tensor.amax());
         assert!(own.centroid.coords.amax() < 1e-13);
@@ -217,10 +217,10 @@ fn principal_axes_give_the_tensor_back() {
 }
 
 #[test]
-fn what_has_no_mass_is_refused() {
+fn shapes_without_volume_are_refused() {
     let flat = PolySuperellipsoid::new(V3::new(1.0, 0.0, 1.0), V3::repeat(1.0), [1.0, 1.0]).expect("a shape");
-    let told = poly_superellipsoid(&flat).expect_err("flat").to_string();
-    assert!(told.contains("+y is 0 mm"), "{told}");
+    let message = poly_superellipsoid(&flat).expect_err("flat").to_string();
+    assert!(message.contains("+y is 0 mm"), "{message}");
     let plane = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]].map(|[x, y]| P3::new(x, y, 1.0));
     assert!(hull(&plane).is_err());
     let tip = [plane[0], plane[1], plane[2], P3::new(0.0, 0.0, 2.0)];

@@ -1,42 +1,45 @@
-//! The last digits of a contact.
+//! Refinement of contacts to the last digits.
 //!
-//! Queries end where the sine of an angle is at rounding for the sizes of both solids; how far footpoints are
-//! off is more than that where grains fit each other closely. From there Newton's steps on equations that are
-//! regular at contact go on to rounding, in coordinates that do not depend on which grain is asked about.
+//! Queries converge until the sine of an angle is at rounding relative to the sizes of both solids. The
+//! error of the footpoints is larger than that where grains fit each other closely. From there, Newton's
+//! method on equations that are regular at contact converges to rounding, in coordinates that do not
+//! depend on the order of the grains.
 //!
 //! # Source
-//! MATH §8: (q - p)·∂p = 0 and (∂u p × ∂v p)·∂q = 0.
+//! MATH §8: (q − p)·∂p = 0 and (∂u p × ∂v p)·∂q = 0.
 
 use super::NurbsGrain;
 use feeler_geom::{P2, P3, Pose, SurfaceDerivs, V3};
 use nalgebra::{Matrix4, Vector4};
 
-/// A contact of two grains, in world coordinates.
+/// Contact of two grains, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrainContact {
-    /// Point of A (mm).
+    /// Footpoint on A (mm).
     pub point_a: P3,
-    /// Point of B (mm).
+    /// Footpoint on B (mm).
     pub point_b: P3,
-    /// Outward unit normal of A.
+    /// Outward unit normal of A, made symmetric with the opposite of B's.
     pub normal: V3,
-    /// Signed gap (mm) along the normal.
+    /// Signed gap along the normal (mm).
     pub gap: f64,
 }
 
-/// A grain, where it stands, and parameters of its surface.
+/// A grain, its pose, and parameters of its surface.
 pub type GrainPlace<'a> = (&'a NurbsGrain, &'a Pose, P2);
 
-/// Newton's steps at most.
-const STEPS: u32 = 6;
-/// Farther than this share of the size no last digit is.
-const FARTHEST: f64 = 1e-5;
+/// Maximum number of Newton's steps.
+const MAX_STEPS: u32 = 6;
+/// Largest distance of a refined footpoint from its start, relative to the size of the larger grain. A
+/// larger value reaches another minimum, a smaller one rejects contacts in flat valleys.
+const MAX_DISPLACEMENT: f64 = 1e-5;
 
-/// The contact next to parameters of two grains, as a query tells them of faces that are splines
-/// (`Lmd::feature_a.uv`), to rounding. `None` at poles, and where Newton's steps lead away or do not settle.
+/// Refines the contact next to parameters of two grains to rounding. Queries report the parameters for
+/// faces that are splines, in `feature_a.uv` of a contact. Returns `None` at poles, and if Newton's
+/// method leaves the start or does not converge.
 #[must_use]
 pub fn polished(a: GrainPlace<'_>, b: GrainPlace<'_>) -> Option<GrainContact> {
-    // Each grain's equations once: the mean does not know who was first.
+    // The equations are solved from each grain, so the mean does not depend on the order of the grains.
     let (there, back) = (solved(a, b)?, solved(b, a)?);
     let normal = (there.2 - back.2).try_normalize(0.5)?;
     let (point_a, point_b) = (nalgebra::center(&there.0, &back.1), nalgebra::center(&there.1, &back.0));
@@ -56,22 +59,22 @@ fn placed(grain: &NurbsGrain, pose: &Pose, uv: P2) -> SurfaceDerivs {
     }
 }
 
-/// Both points, and the normal of the first grain.
+/// The two footpoints, and the outward normal of the first grain.
 fn solved(a: GrainPlace<'_>, b: GrainPlace<'_>) -> Option<(P3, P3, V3)> {
     let mut x = Vector4::new(a.2.x, a.2.y, b.2.x, b.2.y);
     let size = a.0.size().max(b.0.size());
     let start = placed(a.0, a.1, a.2).p;
     let mut last = f64::INFINITY;
     let mut best = None;
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         let p = placed(a.0, a.1, P2::new(x[0], x[1]));
         let q = placed(b.0, b.1, P2::new(x[2], x[3]));
-        if (p.p - start).norm() > FARTHEST * size {
+        if (p.p - start).norm() > MAX_DISPLACEMENT * size {
             return None;
         }
         let n = p.du.cross(&p.dv);
         let w = q.p - p.p;
-        // Of unit tangents: all rows weigh the same.
+        // Residuals are divided by the lengths of the tangents, so all rows have the same weight.
         let [t, s] = [[p.du, p.dv], [q.du, q.dv]].map(|t| t.map(|v| v.norm()));
         let f = Vector4::new(w.dot(&p.du), w.dot(&p.dv), n.dot(&q.du), n.dot(&q.dv));
         let area = n.norm();

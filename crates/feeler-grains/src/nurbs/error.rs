@@ -1,9 +1,9 @@
-//! Why a net bounds no grain.
+//! Errors of nets and of points to fit.
 
 use feeler_geom::P3;
 use feeler_geom::nurbs::NurbsError;
 
-/// A direction of parameters.
+/// Direction of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Along u.
@@ -21,50 +21,50 @@ impl std::fmt::Display for Direction {
     }
 }
 
-/// Why a net bounds no grain, or points give none.
+/// Reason why a net does not bound a grain, or why points do not determine one.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GrainError {
-    /// The numbers describe no NURBS surface: a weight is zero or negative, knots decrease, counts do not
-    /// fit.
-    #[error("the net describes no surface: {0}")]
+    /// The net does not describe a NURBS surface: a weight is not positive, knots decrease, or counts do
+    /// not match.
+    #[error("the net does not describe a surface: {0}")]
     Net(#[from] NurbsError),
-    /// A net has too few points in a direction for its degree.
+    /// A net has too few points along a direction for its degree.
     #[error(
-        "{points} control points along {direction} are too few for degree {degree}; give {least} or more"
+        "{points} control points along {direction} are too few for degree {degree}; give at least {least}"
     )]
     Few {
-        /// Direction.
+        /// Direction with too few points.
         direction: Direction,
-        /// Points given.
+        /// Number of points.
         points: usize,
-        /// Degree asked.
+        /// Degree along the direction.
         degree: u32,
-        /// Fewest points.
+        /// Smallest valid number of points.
         least: usize,
     },
-    /// The surface has a border.
+    /// The surface has a boundary.
     #[error(
         "the surface is open along {direction}: its sides are {gap:.3e} mm apart; wrap the net, repeat its \
          first row as the last one, or let each side be one point"
     )]
     Open {
-        /// Direction.
+        /// Direction along which the surface is open.
         direction: Direction,
-        /// Largest distance (mm) of both sides.
+        /// Largest distance between both sides (mm).
         gap: f64,
     },
-    /// The surface meets itself at an angle.
+    /// The surface has a crease at a seam or between patches.
     #[error(
-        "the surface meets itself at an angle of {angle:.3e} rad along {direction}; wrap the net, or put the \
-         rows beside the seam on one line with it"
+        "the surface has a crease of {angle:.3e} rad along {direction}; wrap the net, or put the rows next \
+         to the seam on one line with it"
     )]
     Crease {
-        /// Direction.
+        /// Direction across the crease.
         direction: Direction,
-        /// Largest angle (rad).
+        /// Largest angle between the tangent planes (rad).
         angle: f64,
     },
-    /// A pole is a tip.
+    /// A pole has no tangent plane.
     #[error(
         "the pole at the {end} of {direction} is a tip: its tangent planes differ by {angle:.3e} rad; put \
          the control points next to the pole into one plane with it"
@@ -74,10 +74,10 @@ pub enum GrainError {
         direction: Direction,
         /// `start` or `end`.
         end: &'static str,
-        /// Largest angle (rad).
+        /// Largest angle between tangent planes (rad).
         angle: f64,
     },
-    /// The surface folds or collapses somewhere.
+    /// The surface folds or collapses.
     #[error(
         "the surface has no normal at u = {u}, v = {v}: it folds or collapses there; move its control \
          points apart"
@@ -88,43 +88,49 @@ pub enum GrainError {
         /// Parameter v.
         v: f64,
     },
-    /// The surface encloses nothing.
-    #[error("the surface encloses a volume of {volume:.3e} mm³, which no grain has")]
+    /// The enclosed volume is 0 up to rounding.
+    #[error(
+        "the surface encloses a volume of {volume:.3e} mm³, which is 0 up to rounding; \
+         give a closed surface with an inside"
+    )]
     Volume {
         /// Volume (mm³).
         volume: f64,
     },
-    /// The surface runs through itself.
+    /// The surface intersects itself.
     #[error(
-        "at {at} the surface does not part inside from outside: it runs through itself, or the grain is \
-         thinner there than {depth:.3e} mm; move its control points apart"
+        "the surface does not separate inside from outside at {at}: it intersects itself, or the grain or a \
+         gap in it is thinner than {depth:.3e} mm; move the control points apart"
     )]
     Crossing {
-        /// A place of the surface.
+        /// Point of the surface (mm).
         at: P3,
-        /// How far beside it that was seen (mm).
+        /// Distance of the tested points from the surface (mm).
         depth: f64,
     },
-    /// A dimension is not a positive number.
-    #[error("{name} is {value}; give a positive number, and for a torus a tube thinner than its ring")]
+    /// A dimension is not a valid positive number.
+    #[error(
+        "{name} is {value}; give a finite positive number, and for a torus a tube radius below the \
+         ring radius"
+    )]
     Dimension {
-        /// Which one.
+        /// Name of the dimension.
         name: &'static str,
-        /// Its value.
+        /// Value of the dimension.
         value: f64,
     },
-    /// Points do not determine a net.
+    /// The points do not determine a net.
     #[error(
-        "{points} points do not determine the {unknowns} control points of the net; give more points all \
-         around, or a coarser net"
+        "{points} points do not determine the {unknowns} unknowns of the net; give more points all around \
+         the grain, or a coarser net"
     )]
     Points {
-        /// Points given.
+        /// Number of points.
         points: usize,
-        /// Control points asked for.
+        /// Number of unknown control points and directions.
         unknowns: usize,
     },
-    /// No embedded shape was found.
-    #[error("no grain without self-intersection was found for this roughness; give less than 1")]
+    /// The roughness is out of range, or no star-shaped grain was found for it.
+    #[error("no star-shaped grain was found for this roughness; give a smaller one from 0 to 1")]
     Rough,
 }

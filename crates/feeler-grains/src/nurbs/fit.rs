@@ -1,14 +1,14 @@
-//! The closed net that is nearest to points all around a grain.
+//! Least-squares fit of a closed net to points all around a grain.
 //!
-//! Points are seen from their centre, the cloud made round by its second moments: longitude becomes u,
-//! latitude v. The net is wrapped around u; along v it
-//! ends at poles, whose neighbours are an ellipse around the pole in one plane, so that there is a tangent
-//! plane. All this is linear in the unknowns: one least-squares problem for x, y and z. Then points move to
-//! where they are nearest, and the net is solved for again.
+//! The cloud is made round by its second moments. Seen from its centre, the longitude of a point is u
+//! and its latitude is v. The net is wrapped along u. Along v it ends at poles, and the control points
+//! next to a pole are an ellipse around it in one plane, so that the pole has a tangent plane. All this
+//! is linear in the unknowns: one least-squares problem yields x, y and z. Then the parameters of the
+//! points are moved to their nearest points, and the net is solved for again.
 //!
 //! # Source
 //! Piegl & Tiller, *The NURBS Book*, §9.4 (least squares); Hoschek, *Intrinsic parametrization for
-//! approximation*, 1988 (points that move).
+//! approximation*, 1988 (parameter correction).
 
 use super::{Along, ControlNet, GrainError, NurbsGrain};
 use feeler_geom::count::index;
@@ -16,16 +16,17 @@ use feeler_geom::{P2, P3, V3, math};
 use nalgebra::{Cholesky, DMatrix, Matrix3};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// What net a fit is for.
+/// Size and smoothness of the fitted net.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FitOptions {
-    /// Control points around the poles, 4 or more.
+    /// Number of control points around the poles, at least 4.
     pub around: usize,
-    /// Rows of control points from pole to pole, both included, 6 or more.
+    /// Number of rows of control points from pole to pole, both included, at least 6.
     pub rows: usize,
-    /// How much bends of the net count beside distances, 0 or more: 1e-8 hardly shows, 1e-3 smooths noise.
+    /// Weight of the second differences of the net relative to distances, at least 0: 1e-8 has hardly an
+    /// effect, 1e-3 smooths noise.
     pub smoothing: f64,
-    /// How often points move to where they are nearest.
+    /// Maximum number of times that the points' parameters are moved to the nearest points.
     pub rounds: usize,
 }
 
@@ -35,33 +36,35 @@ impl Default for FitOptions {
     }
 }
 
-/// A grain, and what points are off it.
+/// Fitted grain and the deviation of the points from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// The grain.
     pub grain: NurbsGrain,
-    /// Square root of the mean square of the points' distances (mm) from the surface.
+    /// Root mean square of the points' distances from the surface (mm).
     pub rms: f64,
-    /// Largest distance (mm) of a point from the surface.
+    /// Largest distance of a point from the surface (mm).
     pub largest: f64,
 }
 
-/// The grain whose surface is nearest to points (mm) all around it. The points must be seen from their
-/// centre, each in its own direction; dents may be deep. Order does not matter but for rounding.
+/// Computes the grain whose surface is nearest to points (mm) all around it. Each ray from the centre of
+/// the points must intersect the grain's surface once; dents may be deep. The order of the points
+/// affects only the rounding.
 ///
 /// # Errors
-/// [`GrainError::Few`], [`GrainError::Points`], and those of [`NurbsGrain::new`].
+/// Returns [`GrainError::Few`], [`GrainError::Points`], or an error of [`NurbsGrain::new`].
 pub fn fit(points: &[P3], options: &FitOptions) -> Result<Fit, GrainError> {
     let spline = Spline::new(options)?;
-    let wrong = || GrainError::Points { points: points.len(), unknowns: spline.unknowns() };
+    let undetermined = || GrainError::Points { points: points.len(), unknowns: spline.unknowns() };
     let count = points.len().max(1) as f64;
     let center = points.iter().map(|p| p.coords).sum::<V3>() / count;
-    // Long grains are made round first: rows around a pole are ellipses in steps of longitude then.
+    // A long cloud is made round first, so that rows around a pole are ellipses with equal steps of
+    // longitude.
     let spread = points.iter().map(|p| (p.coords - center) * (p.coords - center).transpose());
-    let spread = Cholesky::new(spread.sum::<Matrix3<f64>>() / count).ok_or_else(wrong)?;
+    let spread = Cholesky::new(spread.sum::<Matrix3<f64>>() / count).ok_or_else(undetermined)?;
     let round = |p: &P3| spread.l_dirty().solve_lower_triangular(&(p.coords - center));
-    let seen = points.iter().map(|p| round(p).map(|d| spline.seen(&d)));
-    let mut at = seen.collect::<Option<Vec<P2>>>().ok_or_else(wrong)?;
+    let seen = points.iter().map(|p| round(p).map(|d| spline.parameters_of(&d)));
+    let mut at = seen.collect::<Option<Vec<P2>>>().ok_or_else(undetermined)?;
     let mut best: Option<Fit> = None;
     for round in 0..=options.rounds {
         let grain = NurbsGrain::of_net(&spline.solve(points, &at, options.smoothing)?)?;
@@ -83,16 +86,16 @@ pub fn fit(points: &[P3], options: &FitOptions) -> Result<Fit, GrainError> {
             break;
         }
     }
-    best.ok_or_else(wrong)
+    best.ok_or_else(undetermined)
 }
 
-/// The space of nets: bicubic, wrapped around u, with smooth poles along v.
+/// Space of the nets: bicubic, wrapped along u, with smooth poles along v.
 pub(super) struct Spline {
     around: usize,
     rows: usize,
 }
 
-/// Weights of unknowns that make up one point.
+/// Linear combination of unknowns, as pairs of index and weight.
 type Row = Vec<(usize, f64)>;
 
 impl Spline {
@@ -107,27 +110,27 @@ impl Spline {
         Ok(Self { around: options.around, rows: options.rows })
     }
 
-    /// Both poles with two directions each, and the rows between their neighbours.
+    /// Number of unknowns: both poles with two directions each, and the rows between their neighbours.
     fn unknowns(&self) -> usize {
         6 + self.around * (self.rows - 4)
     }
 
-    /// Length of the domain in u and v.
+    /// Lengths of the domain in u and v.
     pub(super) fn lengths(&self) -> [f64; 2] {
         [f64::from(index(self.around)), f64::from(index(self.rows - 3))]
     }
 
-    /// Parameters of a direction.
-    pub(super) fn seen(&self, d: &V3) -> P2 {
+    /// Parameters of a direction from the centre.
+    pub(super) fn parameters_of(&self, d: &V3) -> P2 {
         let [u, v] = self.lengths();
         let latitude = math::atan2(d.z, math::hypot(d.x, d.y));
         P2::new(math::turn(math::atan2(d.y, d.x)) / TAU * u, (latitude + FRAC_PI_2) / PI * v)
     }
 
-    /// What control point `i` of row `j` is made of, `share` times.
+    /// Appends control point `i` of row `j`, multiplied by `share`, as a combination of unknowns.
     fn control(&self, i: usize, j: usize, share: f64, out: &mut Row) {
         let last = self.unknowns();
-        // Where the middle of the i-th of the wrapped control points stands.
+        // Longitude of the Greville abscissa of the i-th wrapped control point.
         let angle = (f64::from(index(i)) - 1.0) / f64::from(index(self.around)) * TAU;
         let (sin, cos) = math::sin_cos(angle);
         match j {
@@ -158,9 +161,9 @@ impl Spline {
 
     pub(super) fn solve(&self, points: &[P3], at: &[P2], smoothing: f64) -> Result<ControlNet, GrainError> {
         let n = self.unknowns();
-        let wrong = || GrainError::Points { points: points.len(), unknowns: n };
+        let undetermined = || GrainError::Points { points: points.len(), unknowns: n };
         if points.len() < n || !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite())) {
-            return Err(wrong());
+            return Err(undetermined());
         }
         let (mut matrix, mut sides) = (DMatrix::<f64>::zeros(n, n), DMatrix::<f64>::zeros(n, 3));
         let mut add = |row: &Row, weight: f64, point: Option<&P3>| {
@@ -177,7 +180,7 @@ impl Spline {
         let weight = smoothing * points.len() as f64 / n as f64;
         for i in 0..self.around {
             for j in 0..self.rows {
-                let mut second = |parts: [(usize, usize); 3]| {
+                let mut add_second_difference = |parts: [(usize, usize); 3]| {
                     let mut row = Row::new();
                     parts
                         .iter()
@@ -185,13 +188,13 @@ impl Spline {
                         .for_each(|((i, j), s)| self.control(*i, *j, s, &mut row));
                     add(&row, weight, None);
                 };
-                second([(i, j), (i + 1, j), (i + 2, j)]);
+                add_second_difference([(i, j), (i + 1, j), (i + 2, j)]);
                 if j + 2 < self.rows {
-                    second([(i, j), (i, j + 1), (i, j + 2)]);
+                    add_second_difference([(i, j), (i, j + 1), (i, j + 2)]);
                 }
             }
         }
-        let solved = Cholesky::new(matrix).ok_or_else(wrong)?.solve(&sides);
+        let solved = Cholesky::new(matrix).ok_or_else(undetermined)?.solve(&sides);
         let mut net = Vec::with_capacity(self.around * self.rows);
         for i in 0..self.around {
             for j in 0..self.rows {
@@ -211,8 +214,8 @@ impl Spline {
     }
 }
 
-/// The four cubic B-splines at `t` over knots that count up from 0 and are moved by `knot`, and the number of
-/// the first; `last` is the last span.
+/// Values of the four cubic B-splines at `t` over the knots 0, 1, 2, … mapped by `knot`, and the index
+/// of the first of them. `last` is the index of the last span.
 fn cubic(t: f64, knot: impl Fn(f64) -> f64, last: usize) -> (usize, [f64; 4]) {
     let mut span = 0;
     while span < last && f64::from(index(span + 1)) <= t {

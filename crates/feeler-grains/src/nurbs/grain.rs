@@ -1,4 +1,4 @@
-//! A closed surface, looked at.
+//! Grains from closed surfaces, and the checks of such surfaces.
 
 use super::error::Direction;
 use super::mass::{GrainMass, mass};
@@ -7,10 +7,10 @@ use feeler_geom::bezier::BezierSurface;
 use feeler_geom::nurbs::NurbsSurface;
 use feeler_geom::{Aabb, P2, P3, Rect, Surface, V3, math};
 
-/// How a closed surface is closed.
+/// Topology of a closed surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topology {
-    /// Periodic in one direction, with a pole at either end of the other one.
+    /// Periodic in one direction, with a pole at each end of the other one.
     Sphere,
     /// Periodic in both directions.
     Torus,
@@ -18,7 +18,7 @@ pub enum Topology {
 
 /// A grain bounded by one closed, smooth NURBS surface whose natural normal ∂u × ∂v points outwards.
 ///
-/// It keeps its own coordinates (mm): its centroid need not be their origin.
+/// Coordinates are those of the surface (mm); the centroid need not be their origin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NurbsGrain {
     surface: NurbsSurface,
@@ -27,37 +27,42 @@ pub struct NurbsGrain {
     mass: GrainMass,
 }
 
-/// Sides nearer than this share of the size are one.
-const CLOSED: f64 = 1e-7;
-/// Tangent planes that differ by less (rad) are one.
-const SMOOTH: f64 = 1e-5;
-/// Sines of the angle between tangents below which there is no normal.
-const FLAT: f64 = 1e-9;
-/// Volumes below this share of area times size are none.
-const EMPTY: f64 = 1e-9;
-/// Points that are looked at along each parameter of a patch.
-const LOOKS: u32 = 5;
-/// Halvings of a patch in the proof that a grain is star-shaped.
-const MOST_HALVINGS: u32 = 9;
+/// Largest distance between sides that coincide, and largest diagonal of a pole, relative to the size.
+/// Open surfaces pass with a larger value; nets with few digits count as open with a smaller one.
+const MAX_SEAM_GAP: f64 = 1e-7;
+/// Largest angle (rad) between tangent planes that coincide at seams and poles. Creases without a
+/// feature pass with a larger value; nets with few digits have creases and tips with a smaller one.
+const MAX_SEAM_ANGLE: f64 = 1e-5;
+/// Smallest sine of the angle between the tangents of a surface with a normal. A larger value refuses
+/// slanted nets, a smaller one accepts folds.
+const MIN_TANGENT_SINE: f64 = 1e-9;
+/// Smallest volume of a grain relative to area · size. A larger value refuses thin grains, a smaller one
+/// accepts rounding as a volume.
+const MIN_RELATIVE_VOLUME: f64 = 1e-9;
+/// Number of samples along each parameter of a patch.
+const SAMPLES_PER_PARAMETER: u32 = 5;
+/// Maximum number of halvings of a patch in the proof that a grain is star-shaped.
+const MAX_HALVINGS: u32 = 9;
 
 impl NurbsGrain {
-    /// Looks at a surface: closed by wrapping or a smooth seam in one direction, in the other one too or by
-    /// poles; positive weights. One whose normal points inwards is turned round (u runs the other way then).
+    /// Checks a surface and creates the grain that it bounds. The surface must be closed by wrapping or
+    /// by a smooth seam in one direction, and likewise or by poles in the other one. Weights must be
+    /// positive. If the normal points inwards, u is reversed.
     ///
-    /// Whether the surface runs through itself elsewhere is not asked here: [`NurbsGrain::is_star_shaped`]
-    /// excludes it for most grains, [`NurbsGrain::check_embedded`] looks for it in all.
+    /// Self-intersections are not searched for: [`NurbsGrain::is_star_shaped`] excludes them for most
+    /// grains, and [`NurbsGrain::check_embedded`] searches for them in all grains.
     ///
     /// # Errors
-    /// [`GrainError`] with what is wrong and what to do.
+    /// Returns a [`GrainError`] that states what is wrong and how to correct it.
     pub fn new(surface: NurbsSurface) -> Result<Self, GrainError> {
         let grid = surface.to_bezier()?;
         let topology = topology(&grid)?;
-        regular(&grid)?;
-        smooth(&grid)?;
+        check_normals(&grid)?;
+        check_smooth(&grid)?;
         let mass = mass(&grid);
         let size = Aabb::of_points(&grid.points()).diagonal();
-        let is_something = mass.volume.abs() > EMPTY * mass.area * size;
-        if !is_something {
+        let has_volume = mass.volume.abs() > MIN_RELATIVE_VOLUME * mass.area * size;
+        if !has_volume {
             return Err(GrainError::Volume { volume: mass.volume });
         }
         if mass.volume < 0.0 {
@@ -66,52 +71,54 @@ impl NurbsGrain {
         Ok(Self { surface, grid, topology, mass })
     }
 
-    /// The grain of a net.
+    /// Creates the grain of a control net.
     ///
     /// # Errors
-    /// As [`NurbsGrain::new`].
+    /// See [`ControlNet::surface`] and [`NurbsGrain::new`].
     pub fn of_net(net: &ControlNet) -> Result<Self, GrainError> {
         Self::new(net.surface()?)
     }
 
-    /// The surface.
+    /// NURBS surface of the grain.
     #[must_use]
     pub fn surface(&self) -> &NurbsSurface {
         &self.surface
     }
 
-    /// The same as rational Bézier patches.
+    /// Rational Bézier patches of the surface.
     #[must_use]
     pub fn grid(&self) -> &BezierSurface {
         &self.grid
     }
 
-    /// How the surface is closed.
+    /// Topology of the surface.
     #[must_use]
     pub fn topology(&self) -> Topology {
         self.topology
     }
 
-    /// Area, volume, centroid and inertia. Of polynomial surfaces to rounding, of rational ones to 1e-12.
+    /// Area, volume, centroid and inertia: exact to rounding for polynomial surfaces, to 1e-12 for
+    /// rational ones.
     #[must_use]
     pub fn mass(&self) -> &GrainMass {
         &self.mass
     }
 
-    /// Diagonal (mm) of the box around all control points.
+    /// Diagonal of the bounding box of all control points (mm).
     #[must_use]
     pub fn size(&self) -> f64 {
         Aabb::of_points(&self.grid.points()).diagonal()
     }
 
-    /// Point and outward unit normal at parameters; those of poles and seams included.
+    /// Point and outward unit normal at parameters, including poles and seams.
     #[must_use]
     pub fn at(&self, uv: P2) -> (P3, V3) {
         (self.grid.derivs(uv).p, self.grid.normal(uv))
     }
 
-    /// Whether each ray from `center` leaves the grain once: proved from control points, with no samples.
-    /// Such a grain does not run through itself. `false` where it is not, or the proof takes too long.
+    /// Whether each ray from `center` intersects the surface once, which excludes self-intersections.
+    /// The proof is based on control points, not on samples. Returns `false` if there is no such proof
+    /// within a maximum number of halvings, and for tori.
     #[must_use]
     pub fn is_star_shaped(&self, center: &P3) -> bool {
         let surface = Surface::Bezier(self.grid.clone());
@@ -121,13 +128,13 @@ impl NurbsGrain {
             && patches.into_iter().all(|p| faces_away(&surface, &self.grid.patch_rect(p), center, 0))
     }
 
-    /// Smallest and largest principal curvature (1/mm) at points spread over the patches, positive where the
-    /// grain bulges. A negative one: the grain is concave there.
+    /// Smallest and largest principal curvature (1/mm) at samples of all patches. Curvature is positive
+    /// where the grain is convex and negative where it is concave.
     #[must_use]
     pub fn curvature_range(&self) -> [f64; 2] {
         let surface = Surface::Bezier(self.grid.clone());
         let mut range = [f64::INFINITY, f64::NEG_INFINITY];
-        looked_at(&self.grid, |uv| {
+        sample_interiors(&self.grid, |uv| {
             let p = surface.principal(uv);
             range = [range[0].min(p.k1), range[1].max(p.k2)];
         });
@@ -135,16 +142,17 @@ impl NurbsGrain {
     }
 }
 
-/// Whether all normals over the rectangle point away from the centre.
+/// Whether all normals over the rectangle are proven to point away from the centre.
 fn faces_away(surface: &Surface, rect: &Rect, center: &P3, depth: u32) -> bool {
-    // Products of what spans the normals and what spans the points bound those of all normals and points.
+    // The products of the generators of the normals and the hull points bound those of all normals and
+    // points.
     if let Some(normals) = surface.normal_generators(rect) {
         let hull = surface.hull_points(rect);
         if normals.iter().all(|n| hull.iter().all(|p| n.dot(&(p - center)) > 0.0)) {
             return true;
         }
     }
-    if depth >= MOST_HALVINGS {
+    if depth >= MAX_HALVINGS {
         return false;
     }
     let (u, v) = (0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1));
@@ -156,15 +164,15 @@ fn faces_away(surface: &Surface, rect: &Rect, center: &P3, depth: u32) -> bool {
     parts.iter().all(|part| faces_away(surface, part, center, depth + 1))
 }
 
-/// Calls with parameters spread over the insides of all patches.
-fn looked_at(grid: &BezierSurface, mut at: impl FnMut(P2)) {
+/// Calls `at` with parameters spread over the interiors of all patches.
+fn sample_interiors(grid: &BezierSurface, mut at: impl FnMut(P2)) {
     let (n_u, n_v) = grid.n_patches();
-    let share = |k: u32| (f64::from(k) + 0.5) / f64::from(LOOKS);
+    let share = |k: u32| (f64::from(k) + 0.5) / f64::from(SAMPLES_PER_PARAMETER);
     for i in 0..n_u {
         for j in 0..n_v {
             let r = grid.patch_rect((i, j));
-            for a in 0..LOOKS {
-                for b in 0..LOOKS {
+            for a in 0..SAMPLES_PER_PARAMETER {
+                for b in 0..SAMPLES_PER_PARAMETER {
                     at(P2::new(r.u0 + share(a) * r.width(), r.v0 + share(b) * r.height()));
                 }
             }
@@ -172,11 +180,12 @@ fn looked_at(grid: &BezierSurface, mut at: impl FnMut(P2)) {
     }
 }
 
-fn regular(grid: &BezierSurface) -> Result<(), GrainError> {
+/// Checks that the surface has a normal at all samples.
+fn check_normals(grid: &BezierSurface) -> Result<(), GrainError> {
     let mut wrong = None;
-    looked_at(grid, |uv| {
+    sample_interiors(grid, |uv| {
         let d = grid.derivs(uv);
-        let has_normal = d.du.cross(&d.dv).norm() > FLAT * d.du.norm() * d.dv.norm();
+        let has_normal = d.du.cross(&d.dv).norm() > MIN_TANGENT_SINE * d.du.norm() * d.dv.norm();
         if !has_normal {
             wrong = wrong.or(Some(uv));
         }
@@ -184,14 +193,14 @@ fn regular(grid: &BezierSurface) -> Result<(), GrainError> {
     wrong.map_or(Ok(()), |uv| Err(GrainError::Singular { u: uv.x, v: uv.y }))
 }
 
-/// Tangent planes are common where patches meet.
-fn smooth(grid: &BezierSurface) -> Result<(), GrainError> {
+/// Checks that adjacent patches have a common tangent plane.
+fn check_smooth(grid: &BezierSurface) -> Result<(), GrainError> {
     let (n_u, n_v) = grid.n_patches();
     let normal = |patch: (usize, usize), uv: P2| {
         let d = grid.patch_derivs(patch, uv);
         d.du.cross(&d.dv)
     };
-    let share = |k: u32| (f64::from(k) + 0.5) / f64::from(LOOKS);
+    let share = |k: u32| (f64::from(k) + 0.5) / f64::from(SAMPLES_PER_PARAMETER);
     for i in 0..n_u {
         for j in 0..n_v {
             let r = grid.patch_rect((i, j));
@@ -201,9 +210,9 @@ fn smooth(grid: &BezierSurface) -> Result<(), GrainError> {
                     Direction::U => P2::new(r.u1, r.v0 + s * r.height()),
                     Direction::V => P2::new(r.u0 + s * r.width(), r.v1),
                 };
-                let off = |k: u32| between(&normal((i, j), at(share(k))), &normal(other, at(share(k))));
-                let angle = (0..LOOKS).map(off).fold(0.0, f64::max);
-                if angle > SMOOTH {
+                let off = |k: u32| angle_between(&normal((i, j), at(share(k))), &normal(other, at(share(k))));
+                let angle = (0..SAMPLES_PER_PARAMETER).map(off).fold(0.0, f64::max);
+                if angle > MAX_SEAM_ANGLE {
                     return Err(GrainError::Crease { direction, angle });
                 }
             }
@@ -212,17 +221,18 @@ fn smooth(grid: &BezierSurface) -> Result<(), GrainError> {
     Ok(())
 }
 
+/// Determines the topology, or why the surface is not closed.
 fn topology(grid: &BezierSurface) -> Result<Topology, GrainError> {
     if grid.u_periodic && grid.v_periodic {
         return Ok(Topology::Torus);
     }
     if grid.u_periodic && is_collapsed(grid, Direction::V) {
-        return poles(grid, Direction::V).map(|()| Topology::Sphere);
+        return check_poles(grid, Direction::V).map(|()| Topology::Sphere);
     }
     if grid.v_periodic && is_collapsed(grid, Direction::U) {
-        return poles(grid, Direction::U).map(|()| Topology::Sphere);
+        return check_poles(grid, Direction::U).map(|()| Topology::Sphere);
     }
-    // What is the matter, along the direction that neither closes nor ends at poles.
+    // Report the defect along the direction that neither closes nor ends at poles.
     let open = |d| if d == Direction::U { !grid.u_periodic } else { !grid.v_periodic };
     let direction = match (is_collapsed(grid, Direction::U), is_collapsed(grid, Direction::V)) {
         (true, _) => Direction::V,
@@ -232,14 +242,14 @@ fn topology(grid: &BezierSurface) -> Result<Topology, GrainError> {
     };
     let (gap, angle) = seam(grid, direction);
     let size = Aabb::of_points(&grid.points()).diagonal();
-    if gap > CLOSED * size {
+    if gap > MAX_SEAM_GAP * size {
         Err(GrainError::Open { direction, gap })
     } else {
         Err(GrainError::Crease { direction, angle })
     }
 }
 
-/// Parameters at the ends of a direction, at a share of the other one.
+/// Parameters at both ends of a direction, at a share of the other one.
 fn at_ends(grid: &BezierSurface, direction: Direction, share: f64) -> [P2; 2] {
     let d = grid.domain();
     match direction {
@@ -248,48 +258,51 @@ fn at_ends(grid: &BezierSurface, direction: Direction, share: f64) -> [P2; 2] {
     }
 }
 
-/// Points across a side that are looked at.
-const ACROSS: u32 = 64;
+/// Number of samples along a side.
+const SAMPLES_PER_SIDE: u32 = 64;
 
-fn across() -> impl Iterator<Item = f64> {
-    (0..ACROSS).map(|k| (f64::from(k) + 0.5) / f64::from(ACROSS))
+fn side_samples() -> impl Iterator<Item = f64> {
+    (0..SAMPLES_PER_SIDE).map(|k| (f64::from(k) + 0.5) / f64::from(SAMPLES_PER_SIDE))
 }
 
-/// Whether both ends of a direction are points.
+/// Whether both ends of a direction collapse to points.
 fn is_collapsed(grid: &BezierSurface, direction: Direction) -> bool {
     let size = Aabb::of_points(&grid.points()).diagonal();
     (0..2).all(|end| {
-        let points: Vec<P3> = across().map(|s| grid.derivs(at_ends(grid, direction, s)[end]).p).collect();
-        Aabb::of_points(&points).diagonal() <= CLOSED * size
+        let points: Vec<P3> =
+            side_samples().map(|s| grid.derivs(at_ends(grid, direction, s)[end]).p).collect();
+        Aabb::of_points(&points).diagonal() <= MAX_SEAM_GAP * size
     })
 }
 
-/// Distance and angle of both sides of a direction.
+/// Largest distance (mm) and angle (rad) between both sides of a direction.
 fn seam(grid: &BezierSurface, direction: Direction) -> (f64, f64) {
-    across().fold((0.0, 0.0), |(gap, angle): (f64, f64), s| {
+    side_samples().fold((0.0, 0.0), |(gap, angle): (f64, f64), s| {
         let [a, b] = at_ends(grid, direction, s);
         let off = (grid.derivs(a).p - grid.derivs(b).p).norm();
-        (gap.max(off), angle.max(between(&grid.normal(a), &grid.normal(b))))
+        (gap.max(off), angle.max(angle_between(&grid.normal(a), &grid.normal(b))))
     })
 }
 
-fn between(a: &V3, b: &V3) -> f64 {
+/// Angle between two vectors (rad).
+fn angle_between(a: &V3, b: &V3) -> f64 {
     math::atan2(a.cross(b).norm(), a.dot(b))
 }
 
-/// Both poles have tangent planes.
-fn poles(grid: &BezierSurface, direction: Direction) -> Result<(), GrainError> {
+/// Checks that both poles have tangent planes.
+fn check_poles(grid: &BezierSurface, direction: Direction) -> Result<(), GrainError> {
     for (end, name) in ["start", "end"].into_iter().enumerate() {
-        let normals: Vec<V3> = across().map(|s| grid.normal(at_ends(grid, direction, s)[end])).collect();
-        let angle = normals.iter().map(|n| between(n, &normals[0])).fold(0.0, f64::max);
-        if angle > SMOOTH {
+        let normals: Vec<V3> =
+            side_samples().map(|s| grid.normal(at_ends(grid, direction, s)[end])).collect();
+        let angle = normals.iter().map(|n| angle_between(n, &normals[0])).fold(0.0, f64::max);
+        if angle > MAX_SEAM_ANGLE {
             return Err(GrainError::Tip { direction, end: name, angle });
         }
     }
     Ok(())
 }
 
-/// The same surface with u running the other way.
+/// Surface with u reversed.
 fn reversed(s: &NurbsSurface) -> NurbsSurface {
     let rows = |n: usize| (0..n / s.n_v).rev().flat_map(|i| i * s.n_v..(i + 1) * s.n_v);
     NurbsSurface {

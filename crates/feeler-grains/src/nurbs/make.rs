@@ -9,7 +9,7 @@ use feeler_geom::P3;
 use feeler_geom::nurbs::NurbsSurface;
 
 const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
-/// Table 3.1: x, y and weight.
+/// Control points of Table 3.1: x, y and weight.
 pub(super) const CIRCLE: [(f64, f64, f64); 9] = [
     (1.0, 0.0, 1.0),
     (1.0, 1.0, HALF),
@@ -21,24 +21,24 @@ pub(super) const CIRCLE: [(f64, f64, f64); 9] = [
     (1.0, -1.0, HALF),
     (1.0, 0.0, 1.0),
 ];
-/// (3.8).
+/// Knots of (3.8).
 pub(super) const CIRCLE_KNOTS: &[f64] = &[0., 0., 0., 1., 1., 2., 2., 3., 3., 4., 4., 4.];
 
 impl NurbsGrain {
-    /// A sphere of this radius (mm) about the origin, with its poles on the z axis.
+    /// Creates a sphere of a radius (mm) about the origin, with its poles on the z axis.
     ///
     /// # Errors
-    /// [`GrainError::Dimension`].
+    /// Returns [`GrainError::Dimension`] if the radius is not valid.
     pub fn sphere(radius: f64) -> Result<Self, GrainError> {
         dimension("the radius", radius)?;
         Self::ellipsoid([radius; 3])
     }
 
-    /// An ellipsoid with these half axes (mm) along x, y and z, about the origin, with its poles on the z
-    /// axis.
+    /// Creates an ellipsoid with half axes (mm) along x, y and z about the origin, with its poles on the
+    /// z axis.
     ///
     /// # Errors
-    /// [`GrainError::Dimension`].
+    /// Returns [`GrainError::Dimension`] if a half axis is not valid.
     pub fn ellipsoid(half_axes: [f64; 3]) -> Result<Self, GrainError> {
         for (name, a) in ["the half axis along x", "the half axis along y", "the half axis along z"]
             .into_iter()
@@ -47,17 +47,19 @@ impl NurbsGrain {
             dimension(name, a)?;
         }
         let [a, b, c] = half_axes;
-        // Half a circle, from the south pole to the north pole.
+        // Half a circle from the south pole to the north pole.
         let meridian =
             [(0.0, -1.0, 1.0), (1.0, -1.0, HALF), (1.0, 0.0, 1.0), (1.0, 1.0, HALF), (0.0, 1.0, 1.0)];
         let knots = [0., 0., 0., 1., 1., 2., 2., 2.];
         Self::new(revolved(&meridian, &knots, |x, y, z| P3::new(a * x, b * y, c * z)))
     }
 
-    /// A torus about the z axis: a tube of radius `minor` (mm) along a circle of radius `major`.
+    /// Creates a torus about the z axis: a tube of radius `minor` (mm) along a circle of radius `major`
+    /// (mm).
     ///
     /// # Errors
-    /// [`GrainError::Dimension`]: also where the tube is not thinner than its ring.
+    /// Returns [`GrainError::Dimension`] if a radius is not valid, or if `minor` is not smaller than
+    /// `major`.
     pub fn torus(major: f64, minor: f64) -> Result<Self, GrainError> {
         dimension("the radius of the ring", major)?;
         dimension("the radius of the tube", minor)?;
@@ -73,7 +75,8 @@ fn dimension(name: &'static str, value: f64) -> Result<(), GrainError> {
     if value.is_finite() && value > 0.0 { Ok(()) } else { Err(GrainError::Dimension { name, value }) }
 }
 
-/// A profile of radius, height and weight that turns around z: u around, v along the profile.
+/// Surface of revolution about z of a profile of radius, height and weight: u is the angle, v runs along
+/// the profile.
 fn revolved(profile: &[(f64, f64, f64)], knots: &[f64], place: impl Fn(f64, f64, f64) -> P3) -> NurbsSurface {
     let net =
         CIRCLE.iter().flat_map(|(c, s, w)| profile.iter().map(move |(r, z, h)| (r * c, r * s, *z, w * h)));

@@ -1,8 +1,9 @@
-//! Volume, centroid and inertia of what a closed grid of patches bounds.
+//! Volume, centroid and inertia of the inside of a closed grid of patches.
 //!
-//! By the divergence theorem, with d = x - c: the volume is ⅓ ∮ d·N, its first moments ¼ ∮ d (d·N), its
-//! second moments ⅕ ∮ d dᵀ (d·N), N = ∂u × ∂v du dv. Of a polynomial patch the integrands are polynomials,
-//! which Gauss' rule takes exactly; rational patches are halved until nothing changes.
+//! By the divergence theorem, with d = x − c and N = ∂u × ∂v du dv, the volume is ⅓ ∮ d·N, its first
+//! moments are ¼ ∮ d (d·N), and its second moments are ⅕ ∮ d dᵀ (d·N). The integrands of a polynomial
+//! patch are polynomials, which Gauss' rule integrates exactly. Rational patches are halved until the
+//! sums converge.
 //!
 //! # Source
 //! MATH §17.
@@ -12,25 +13,27 @@ use feeler_geom::trim::gauss_legendre;
 use feeler_geom::{P2, P3, Rect, V3};
 use nalgebra::Matrix3;
 
-/// Where the mass of a grain of density 1 is.
+/// Mass properties of a grain of density 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrainMass {
-    /// Surface area (mm²), to 1e-9 of itself.
+    /// Surface area (mm²), with a relative accuracy of 1e-9.
     pub area: f64,
     /// Volume (mm³).
     pub volume: f64,
     /// Centroid (mm).
     pub centroid: P3,
-    /// Inertia tensor about the centroid (mm⁵): moments on the diagonal, negative products beside it.
+    /// Inertia tensor about the centroid (mm⁵): moments on the diagonal, negative products off it.
     pub tensor: Matrix3<f64>,
 }
 
-/// Change of the sums by halving, as a share of their size, at which halving stops.
-const DONE: f64 = 1e-13;
-/// Halvings at most.
-const MOST_HALVINGS: u32 = 5;
+/// Largest change of the sums by halving, relative to area · size and its multiples by the size, at
+/// which halving stops. A larger value gives inexact masses of rational grains, a smaller one halves
+/// patches without effect.
+const MAX_RELATIVE_CHANGE: f64 = 1e-13;
+/// Maximum number of halvings of a patch.
+const MAX_HALVINGS: u32 = 5;
 
-/// The sums of one patch or of all: flux; flux times d; flux times d dᵀ; area.
+/// Sums over one patch or all: area, flux d·N, flux times d, and flux times d dᵀ.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     area: f64,
@@ -48,14 +51,14 @@ impl std::ops::AddAssign for Sums {
     }
 }
 
-/// Of the inside of a closed grid whose natural normal points outwards; of one with the other normal volume
-/// and tensor are negative.
+/// Mass properties of the inside of a closed grid whose natural normal points outwards. With the
+/// opposite normal, volume and tensor are negative.
 pub(super) fn mass(grid: &BezierSurface) -> GrainMass {
     let box_ = feeler_geom::Aabb::of_points(&grid.points());
     let (reference, size) = (box_.center(), box_.diagonal());
-    // The second moments of a patch are of degree 5p - 1 in a parameter.
-    let most = grid.u_degree.max(grid.v_degree) as usize;
-    let rule = gauss_legendre((5 * most).div_ceil(2).max(6));
+    // The second moments of a patch have degree 5p − 1 in a parameter.
+    let max_degree = grid.u_degree.max(grid.v_degree) as usize;
+    let rule = gauss_legendre((5 * max_degree).div_ceil(2).max(6));
     let (n_u, n_v) = grid.n_patches();
     let mut sums = Sums::default();
     for i in 0..n_u {
@@ -95,7 +98,8 @@ fn halved(
     let off = ((sum.flux - once.flux).abs() / scale)
         .max((sum.first - once.first).amax() / (scale * size))
         .max((sum.second - once.second).amax() / (scale * size * size));
-    if off <= DONE && (sum.area - once.area).abs() <= 1e-9 * sum.area || depth >= MOST_HALVINGS {
+    if off <= MAX_RELATIVE_CHANGE && (sum.area - once.area).abs() <= 1e-9 * sum.area || depth >= MAX_HALVINGS
+    {
         return sum;
     }
     let mut sum = Sums::default();

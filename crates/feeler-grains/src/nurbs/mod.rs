@@ -1,10 +1,11 @@
-//! Grains bounded by one closed NURBS surface, also concave.
+//! Convex and concave grains bounded by one closed NURBS surface.
 //!
-//! A [`ControlNet`] is closed by wrapping, by a clamped seam, or by poles; [`NurbsGrain::new`] looks whether
-//! the surface is one that bounds a grain: closed, smooth, positive weights. [`NurbsGrain::sphere`],
-//! [`ellipsoid`](NurbsGrain::ellipsoid) and [`torus`](NurbsGrain::torus) are exact, [`NurbsGrain::random`]
-//! grows bumps and dents, [`fit()`] finds the net of measured points. `feeler_import::prepare_grain` makes a
-//! model of a grain, as of a STEP file: contacts, verdicts, scenes and steps are those of solids.
+//! A [`ControlNet`] is closed by wrapping, by a clamped seam, or by poles. [`NurbsGrain::new`] checks
+//! that the surface bounds a grain: that it is closed and smooth and has positive weights.
+//! [`NurbsGrain::sphere`], [`ellipsoid`](NurbsGrain::ellipsoid) and [`torus`](NurbsGrain::torus) are
+//! exact, [`NurbsGrain::random`] creates bumps and dents, and [`fit()`] computes the net of measured
+//! points. `feeler_import::prepare_grain` converts a grain to a model like that of a STEP file, so that
+//! all queries of solids apply to it.
 //!
 //! ```
 //! use feeler_grains::nurbs::NurbsGrain;

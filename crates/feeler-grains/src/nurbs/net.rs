@@ -1,12 +1,12 @@
-//! Control nets that close.
+//! Control nets of closed surfaces.
 //!
 //! # Source
 //! NURBS §3.1.3, §3.1.4.
 //!
 //! # Deviations
-//! Wrapping repeats the first p points after the last one, `P[i] = P[n-p+1+i]` for i < p, and the domain is
-//! `[u[p], u[m-p]]`; the text ends it at `u[n-p]`, where the curve is not closed. A uniform sequence has m +
-//! 1 knots, not n + 1 as in (3.7).
+//! Wrapping repeats the first p points after the last one, `P[i] = P[n-p+1+i]` for i < p, and the domain
+//! is `[u[p], u[m-p]]`. The source ends the domain at `u[n-p]`, where the curve is not closed. A uniform
+//! sequence has m + 1 knots, not n + 1 as in (3.7).
 
 use super::GrainError;
 use super::error::Direction;
@@ -14,25 +14,25 @@ use feeler_geom::P3;
 use feeler_geom::count::index;
 use feeler_geom::nurbs::{NurbsCurve, NurbsSurface};
 
-/// How a net goes along one of its directions.
+/// Knots of a net along one of its directions, with the degree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
     /// Uniform knots, the first points repeated after the last one: closed with `degree - 1` continuous
-    /// derivatives. Points are given once.
+    /// derivatives. Each point is given once.
     Wrapped(u32),
-    /// Uniform knots with clamped ends: from the first point to the last one. The sides must be poles, each
-    /// row of equal points.
+    /// Uniform knots with clamped ends, from the first point to the last one. The sides must be poles,
+    /// which are rows of equal points, or coincide at a smooth seam.
     Clamped(u32),
 }
 
-/// A net of control points for a closed surface, lengths in mm.
+/// Control net of a closed surface; lengths are in mm.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlNet {
-    /// How rows follow one another (u).
+    /// Knots across the rows (u).
     pub u: Along,
-    /// How points follow one another in a row (v).
+    /// Knots along a row (v).
     pub v: Along,
-    /// Points in a row. Control point `(i, j)` is at `i * n_v + j`.
+    /// Number of points in a row. Control point `(i, j)` has the index `i * n_v + j`.
     pub n_v: usize,
     /// Control points.
     pub points: Vec<P3>,
@@ -47,7 +47,7 @@ impl Along {
         }
     }
 
-    /// Knots for `n` points, and which of the given points each control point is.
+    /// Knots for `n` points, and for each control point the index of its given point.
     fn closed(self, n: usize) -> (Vec<f64>, Vec<usize>) {
         let p = self.degree() as usize;
         match self {
@@ -77,11 +77,12 @@ impl Along {
 }
 
 impl ControlNet {
-    /// The NURBS surface, wrapped points repeated. Wrapped parameters go from 0 to the number of points,
-    /// clamped ones from 0 to the number of points less the degree.
+    /// Builds the NURBS surface with repeated wrapped points. Wrapped parameters range from 0 to the
+    /// number of points, clamped ones from 0 to the number of points minus the degree.
     ///
     /// # Errors
-    /// [`GrainError::Few`]; [`GrainError::Net`] where points and weights do not fill the rows.
+    /// Returns [`GrainError::Few`] if a direction has too few points, and [`GrainError::Net`] if the
+    /// points or weights do not fill the rows.
     pub fn surface(&self) -> Result<NurbsSurface, GrainError> {
         let n_v = self.n_v;
         let (n, weights) = (self.points.len(), self.weights.len());
@@ -106,11 +107,12 @@ impl ControlNet {
     }
 }
 
-/// A curve closed by wrapping: uniform knots, the first `degree` points repeated after the last one. Its
-/// parameters go from 0 to the number of points.
+/// Builds a curve that is closed by wrapping: uniform knots, the first `degree` points repeated after
+/// the last one. Its parameters range from 0 to the number of points.
 ///
 /// # Errors
-/// [`GrainError::Few`], or [`GrainError::Net`] where weights are not as many as points.
+/// Returns [`GrainError::Few`] if there are too few points, and [`GrainError::Net`] if the numbers of
+/// weights and points differ.
 pub fn wrapped_curve(degree: u32, points: &[P3], weights: &[f64]) -> Result<NurbsCurve, GrainError> {
     let along = Along::Wrapped(degree);
     along.check(points.len(), Direction::U)?;

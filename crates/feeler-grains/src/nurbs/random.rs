@@ -1,4 +1,4 @@
-//! Grains with bumps and dents, from a seed.
+//! Random grains with bumps and dents.
 
 use super::fit::{FitOptions, Spline};
 use super::{GrainError, NurbsGrain};
@@ -6,23 +6,25 @@ use crate::Random;
 use feeler_geom::{P2, P3, V3, math};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
-/// Bumps and dents of a grain.
+/// Number of bumps and dents of a grain.
 const BUMPS: usize = 8;
-/// Height (radii) of a bump or depth of a dent at roughness 1.
+/// Largest height of a bump or depth of a dent at roughness 1, relative to the radius.
 const HEIGHT: f64 = 0.45;
-/// Halvings of the roughness before giving up.
-const TRIES: u32 = 6;
+/// Number of attempts, each with half the roughness of the one before.
+const MAX_ATTEMPTS: u32 = 6;
 
 impl NurbsGrain {
-    /// A grain about the origin, about `radius` (mm) large, with bumps and dents: at `roughness` 0.5 most
-    /// grains are concave somewhere, at 0 all are ellipsoids up to a thousandth. Bicubic, 12 control points
-    /// around and 10 rows. The same seed gives the same bits.
+    /// Creates a random grain about the origin with a size of about `radius` (mm), with bumps and dents.
+    /// At `roughness` 0.5 most grains are concave somewhere, at 0 all are ellipsoids up to a thousandth
+    /// of the radius. The net is bicubic with 12 control points around and 10 rows. The seed determines
+    /// the grain to the bit.
     ///
-    /// Each ray from the origin leaves the grain once, which is proved ([`NurbsGrain::is_star_shaped`]):
-    /// where it did not, the roughness is halved.
+    /// Each ray from the origin intersects the surface once, which is proven
+    /// ([`NurbsGrain::is_star_shaped`]). If it is not, the roughness is halved.
     ///
     /// # Errors
-    /// [`GrainError::Dimension`], [`GrainError::Rough`].
+    /// Returns [`GrainError::Dimension`] if the radius is not valid, and [`GrainError::Rough`] if the
+    /// roughness is outside [0, 1] or no grain was found.
     pub fn random(seed: u64, radius: f64, roughness: f64) -> Result<Self, GrainError> {
         if !(radius.is_finite() && radius > 0.0) {
             return Err(GrainError::Dimension { name: "the radius", value: radius });
@@ -40,7 +42,7 @@ impl NurbsGrain {
         let spline = Spline::new(&FitOptions::default())?;
         let [u_end, v_end] = spline.lengths();
         let (n_u, n_v) = (48, 32);
-        for halvings in 0..TRIES {
+        for halvings in 0..MAX_ATTEMPTS {
             let height = roughness / f64::from(1_u32 << halvings);
             let (mut at, mut points) = (Vec::new(), Vec::new());
             for k in 0..n_u {
@@ -64,7 +66,7 @@ impl NurbsGrain {
     }
 }
 
-/// In [0, 1), of 32 bits.
+/// Uniform random number in [0, 1) with 32 bits.
 fn share(random: &mut Random) -> f64 {
     f64::from(u32::try_from(random.whole() >> 32).unwrap_or(0)) / 4_294_967_296.0
 }
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seeds_make_concave_grains_again_and_again() {
+    fn seeds_determine_concave_grains() {
         let mut concave = 0;
         for seed in 0..12 {
             let grain = NurbsGrain::random(seed, 5.0, 0.6).unwrap();

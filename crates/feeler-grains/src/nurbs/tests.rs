@@ -1,4 +1,4 @@
-//! Nets, exact shapes, mass, fits.
+//! Tests of nets, exact shapes, mass properties and fits.
 
 use super::make::{CIRCLE, CIRCLE_KNOTS};
 use super::*;
@@ -18,7 +18,7 @@ fn the_circle_of_the_source_is_round() {
         weights: CIRCLE.iter().map(|c| c.2).collect(),
     };
     let spline = circle.to_bezier().unwrap();
-    assert!(spline.periodic, "it closes");
+    assert!(spline.periodic, "the circle is closed");
     let mut worst = 0.0_f64;
     for k in 0..=4000 {
         let p = spline.derivs(f64::from(k) / 1000.0).p;
@@ -27,7 +27,7 @@ fn the_circle_of_the_source_is_round() {
     assert!(worst <= 2.3e-16, "{worst:e}");
 }
 
-/// De Boor's recursion (3.2), for the whole basis.
+/// All basis functions by de Boor's recursion (3.2).
 fn basis(knots: &[f64], degree: usize, t: f64) -> Vec<f64> {
     let mut n: Vec<f64> = knots.windows(2).map(|k| if k[0] <= t && t < k[1] { 1.0 } else { 0.0 }).collect();
     for p in 1..=degree {
@@ -63,18 +63,18 @@ fn wrapping_closes_at_the_end_of_its_domain() {
         assert!((at(begin) - at(end - 1e-12)).norm() < 1e-11, "degree {degree}");
         let spline = curve.to_bezier().unwrap();
         assert_eq!(spline.range(), (begin, end));
-        assert_eq!(spline.periodic, degree > 1, "corners of a polygon are no smooth end");
+        assert_eq!(spline.periodic, degree > 1, "polygons have a corner at the seam");
         for k in 0..50 {
             let t = begin + (end - begin) * (f64::from(k) + 0.3) / 50.0;
             assert!((spline.derivs(t).p.coords - at(t)).norm() < 1e-13, "degree {degree} at {t}");
         }
-        // The text's end of the domain, u_(n-p) with its n one less than the number of control points.
+        // The text ends the domain at u_(n−p), where n is the number of control points minus 1.
         let text_end = curve.knots[curve.points.len() - 1 - p];
         assert!((at(begin) - at(text_end)).norm() > 1e-3, "the text's domain is not closed");
     }
 }
 
-fn off_sphere(grain: &NurbsGrain, off: impl Fn(&P3) -> f64) -> f64 {
+fn largest_residual(grain: &NurbsGrain, off: impl Fn(&P3) -> f64) -> f64 {
     let d = grain.grid().domain();
     let mut worst = 0.0_f64;
     for i in 0..=60 {
@@ -90,14 +90,14 @@ fn off_sphere(grain: &NurbsGrain, off: impl Fn(&P3) -> f64) -> f64 {
 fn exact_shapes_are_exact() {
     let sphere = NurbsGrain::sphere(2.0).unwrap();
     assert_eq!(sphere.topology(), Topology::Sphere);
-    assert!(off_sphere(&sphere, |p| p.coords.norm() - 2.0) < 1e-15 * 2.0);
+    assert!(largest_residual(&sphere, |p| p.coords.norm() - 2.0) < 1e-15 * 2.0);
     let ellipsoid = NurbsGrain::ellipsoid([3.0, 2.0, 1.0]).unwrap();
     let level = |p: &P3| V3::new(p.x / 3.0, p.y / 2.0, p.z).norm() - 1.0;
-    assert!(off_sphere(&ellipsoid, level) < 1e-15);
+    assert!(largest_residual(&ellipsoid, level) < 1e-15);
     let torus = NurbsGrain::torus(3.0, 1.0).unwrap();
     assert_eq!(torus.topology(), Topology::Torus);
-    assert!(off_sphere(&torus, |p| math::hypot(math::hypot(p.x, p.y) - 3.0, p.z) - 1.0) < 2e-15);
-    // Normals point outwards, at poles too.
+    assert!(largest_residual(&torus, |p| math::hypot(math::hypot(p.x, p.y) - 3.0, p.z) - 1.0) < 2e-15);
+    // Normals point outwards, also at poles.
     let d = sphere.grid().domain();
     for v in [d.v0, 0.5 * (d.v0 + d.v1), d.v1] {
         let (p, n) = sphere.at(P2::new(0.3, v));
@@ -129,7 +129,7 @@ fn masses_are_those_of_closed_forms() {
     }
 }
 
-/// Nothing of the integrals: points of a box, told by rays from the origin.
+/// The reference shares no integrals with the code: it uses radii along rays from the origin.
 #[test]
 fn masses_of_random_grains_are_those_of_samples() {
     let mut rng = StdRng::seed_from_u64(5);
@@ -137,8 +137,8 @@ fn masses_of_random_grains_are_those_of_samples() {
         let grain = NurbsGrain::random(seed, 2.0, 0.6).unwrap();
         assert!(grain.is_star_shaped(&P3::origin()));
         let mass = grain.mass();
-        // Star-shaped: the radius along each direction is known by Newton's steps; the rest is one integral
-        // over directions, by a lattice.
+        // The grain is star-shaped, so Newton's method computes the radius along each direction, and one
+        // integral over directions remains, which a lattice approximates.
         let n = 40_000;
         let (mut volume, mut first) = (0.0, V3::zeros());
         let shift = rng.random::<f64>();
@@ -159,8 +159,8 @@ fn masses_of_random_grains_are_those_of_samples() {
     }
 }
 
-/// How far the boundary is along a direction: by its nearest grid point, then Newton's steps for
-/// `S(u, v) = rho d`.
+/// Distance of the boundary along a direction: the parameters of the direction are the start of Newton's
+/// method for `S(u, v) = rho d`.
 fn radius(grain: &NurbsGrain, d: &V3) -> f64 {
     let domain = grain.grid().domain();
     let u = math::turn(math::atan2(d.y, d.x)) / TAU * domain.u1;
@@ -183,7 +183,7 @@ fn radius(grain: &NurbsGrain, d: &V3) -> f64 {
 }
 
 #[test]
-fn what_is_no_grain_is_refused_with_a_reason() {
+fn invalid_surfaces_are_refused_with_a_reason() {
     let good = NurbsGrain::sphere(1.0).unwrap().surface().clone();
     let mut zero = good.clone();
     zero.weights[7] = 0.0;
@@ -198,7 +198,7 @@ fn what_is_no_grain_is_refused_with_a_reason() {
     let error = NurbsGrain::new(open).unwrap_err();
     assert!(matches!(error, GrainError::Open { direction: Direction::U, .. }), "{error}");
     let mut tip = good.clone();
-    // One point beside the south pole leaves its plane.
+    // One point next to the south pole leaves its plane.
     tip.points[2 * 5 + 1].z -= 0.4;
     let error = NurbsGrain::new(tip).unwrap_err();
     assert!(matches!(error, GrainError::Tip { direction: Direction::V, end: "start", .. }), "{error}");
@@ -209,7 +209,7 @@ fn what_is_no_grain_is_refused_with_a_reason() {
     }
     let error = NurbsGrain::new(creased).unwrap_err();
     assert!(matches!(error, GrainError::Crease { direction: Direction::U, .. }), "{error}");
-    // The equator is drawn in: its two halves meet at an angle.
+    // The equator is contracted, so its two halves have a crease between them.
     let mut waisted = good.clone();
     for p in waisted.points.iter_mut().skip(2).step_by(5) {
         (p.x, p.y) = (0.6 * p.x, 0.6 * p.y);
@@ -233,7 +233,7 @@ fn what_is_no_grain_is_refused_with_a_reason() {
 }
 
 #[test]
-fn surfaces_that_point_inwards_are_turned_round() {
+fn surfaces_that_point_inwards_are_reversed() {
     let sphere = NurbsGrain::sphere(1.5).unwrap();
     let s = sphere.surface();
     let mirrored =
@@ -245,8 +245,8 @@ fn surfaces_that_point_inwards_are_turned_round() {
 }
 
 #[test]
-fn surfaces_that_run_through_themselves_are_noticed() {
-    // The cap at the south pole is pushed up: into a dent, and through the other one.
+fn self_intersections_are_detected() {
+    // The cap at the south pole is pushed up, into a dent or through the other cap.
     for (to, crosses) in [(-0.3, false), (0.5, false), (2.0, true), (3.0, true)] {
         let profile =
             [(0.0, to), (0.3, to), (0.5, -0.2), (1.0, -0.6), (1.2, 0.0), (1.0, 0.8), (0.5, 1.2), (0.0, 1.2)];
@@ -284,8 +284,8 @@ fn wrapped_nets_make_tori() {
 }
 
 #[test]
-fn fits_find_the_grain_their_points_are_of() {
-    // An ellipsoid is no cubic: what is left falls with the fourth power of the mesh.
+fn fits_recover_the_grain_of_their_points() {
+    // An ellipsoid is not a cubic surface: the deviation falls with the fourth power of the mesh size.
     let mut rng = StdRng::seed_from_u64(2);
     let points: Vec<P3> = (0..4000)
         .map(|_| {
@@ -302,7 +302,7 @@ fn fits_find_the_grain_their_points_are_of() {
     let volume = 4.0 / 3.0 * PI * 2.0 * 1.5 * 1.2;
     assert!((fine.grain.mass().volume - volume).abs() < 1e-3 * volume);
     assert!((fine.grain.mass().centroid.x - 7.0).abs() < 1e-3);
-    // Points of a random grain, which is such a net.
+    // Points of a random grain, which has such a net.
     let grain = NurbsGrain::random(4, 2.0, 0.5).unwrap();
     let domain = grain.grid().domain();
     let of_grain: Vec<P3> = (0..3000)

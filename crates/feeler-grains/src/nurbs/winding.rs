@@ -1,7 +1,7 @@
-//! Whether a closed surface runs through itself, told by how often it winds around points beside it.
+//! Self-intersections of closed surfaces, detected by winding numbers around points next to the surface.
 //!
-//! Just inside a surface that does not run through itself the winding number is one. It is counted on a mesh
-//! of the surface, by the solid angles of its triangles, so the numbers are whole but for rounding.
+//! Just inside a surface without self-intersections the winding number is 1. It is the sum of the solid
+//! angles of the triangles of a closed mesh of the surface, so it is an integer up to rounding.
 //!
 //! # Source
 //! Van Oosterom & Strackee, *The solid angle of a plane triangle*, 1983.
@@ -10,41 +10,43 @@ use super::{GrainError, NurbsGrain};
 use feeler_geom::{P2, P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Steps of the mesh along each parameter.
-const STEPS: u32 = 48;
-/// Every so many steps a point is asked.
-const EVERY: u32 = 2;
-/// Points stand off the surface by so many times what the mesh is off it.
-const CLEAR: f64 = 3.0;
+/// Number of cells of the mesh along each parameter.
+const MESH_CELLS: u32 = 48;
+/// Number of cells from one tested point to the next.
+const SAMPLE_STRIDE: u32 = 2;
+/// Distance of the tested points from the surface, relative to the deviation of the mesh. Thin grains
+/// count as self-intersecting with a larger value; the deviation of the mesh matters with a smaller one.
+const DISTANCE_FACTOR: f64 = 3.0;
 
 impl NurbsGrain {
-    /// Looks whether the surface runs through itself, by its winding numbers around a point on either side of
-    /// each of 576 places. Takes a tenth of a second. No proof: what is smaller than the distance between
-    /// places is not seen.
+    /// Searches for self-intersections by the winding numbers on both sides of the surface at 576
+    /// samples. This takes about 0.1 s. It is not a proof: features smaller than the distance between
+    /// samples are missed.
     ///
     /// # Errors
-    /// [`GrainError::Crossing`]: it does, or the grain, or a gap in it, is thinner than the length told.
+    /// Returns [`GrainError::Crossing`] if the surface intersects itself, or if the grain or a gap in it
+    /// is thinner than the reported depth.
     pub fn check_embedded(&self) -> Result<(), GrainError> {
         crossing(self).map_or(Ok(()), |(at, depth)| Err(GrainError::Crossing { at, depth }))
     }
 }
 
-/// A point of the surface beside which it winds otherwise than once, and how far (mm) inside that was seen.
+/// Point of the surface at which a winding number is wrong, and the distance of the tested points (mm).
 fn crossing(grain: &NurbsGrain) -> Option<(P3, f64)> {
     let domain = grain.grid().domain();
     let at = |i: f64, j: f64| {
-        let [s, t] = [i, j].map(|k| k / f64::from(STEPS));
+        let [s, t] = [i, j].map(|k| k / f64::from(MESH_CELLS));
         P2::new(domain.u0 + s * domain.width(), domain.v0 + t * domain.height())
     };
     let point = |i: u32, j: u32| grain.grid().derivs(at(f64::from(i), f64::from(j))).p;
     let mut triangles = Vec::new();
     let mut off = 0.0_f64;
-    for i in 0..STEPS {
-        for j in 0..STEPS {
-            // The last row is the first one, to the bit.
+    for i in 0..MESH_CELLS {
+        for j in 0..MESH_CELLS {
+            // The last row equals the first one, to the bit.
             let wrapped = |i: u32, j: u32| {
-                let j = if grain.grid().v_periodic { j % STEPS } else { j };
-                point(if grain.grid().u_periodic { i % STEPS } else { i }, j)
+                let j = if grain.grid().v_periodic { j % MESH_CELLS } else { j };
+                point(if grain.grid().u_periodic { i % MESH_CELLS } else { i }, j)
             };
             let [a, b, c, d] = [wrapped(i, j), wrapped(i + 1, j), wrapped(i + 1, j + 1), wrapped(i, j + 1)];
             let middle = grain.grid().derivs(at(f64::from(i) + 0.5, f64::from(j) + 0.5)).p;
@@ -52,9 +54,9 @@ fn crossing(grain: &NurbsGrain) -> Option<(P3, f64)> {
             triangles.extend([[a, b, c], [a, c, d]]);
         }
     }
-    let depth = CLEAR * off;
-    for i in (0..STEPS).step_by(EVERY as usize) {
-        for j in (0..STEPS).step_by(EVERY as usize) {
+    let depth = DISTANCE_FACTOR * off;
+    for i in (0..MESH_CELLS).step_by(SAMPLE_STRIDE as usize) {
+        for j in (0..MESH_CELLS).step_by(SAMPLE_STRIDE as usize) {
             let (p, n) = grain.at(at(f64::from(i) + 0.5, f64::from(j) + 0.5));
             let around = [-depth, depth].map(|d| winding(&triangles, &(p + n * d)));
             if (around[0] - 1.0).abs() > 0.5 || around[1].abs() > 0.5 {
@@ -65,13 +67,13 @@ fn crossing(grain: &NurbsGrain) -> Option<(P3, f64)> {
     None
 }
 
-/// How often the triangles wind around a point.
+/// Winding number of the triangles around a point.
 fn winding(triangles: &[[P3; 3]], x: &P3) -> f64 {
     let angle = |t: &[P3; 3]| {
         let [a, b, c]: [V3; 3] = t.map(|p| p - x);
         let [l, m, n] = [a.norm(), b.norm(), c.norm()];
         math::atan2(a.dot(&b.cross(&c)), l * m * n + a.dot(&b) * n + b.dot(&c) * l + c.dot(&a) * m)
     };
-    // Halves of the angles, over half of the full one.
+    // The sum of half solid angles, divided by half of the full solid angle.
     triangles.iter().map(angle).sum::<f64>() / TAU
 }

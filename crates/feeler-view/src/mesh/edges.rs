@@ -1,8 +1,8 @@
-//! Points along the edges, the same ones for both faces beside them.
+//! Points along edges, shared by both faces of an edge.
 //!
-//! Pieces of trims carry the number of their edge. The points of an edge are the ends of all of its pieces
-//! and points in between, as dense as the chord error asks; each of them is then looked up on every piece
-//! that it lies on.
+//! Pieces of trims store the index of their edge. The points of an edge are the ends of all its pieces
+//! and points between them, as dense as the chord error requires. Each point is then located on every
+//! piece that it lies on.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -11,37 +11,40 @@
 )]
 
 use super::grid::Axis;
-use super::weld::Places;
+use super::weld::PointGroups;
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P2, P3};
 use feeler_hierarchy::{Face, Hierarchy};
 use std::collections::BTreeMap;
 
-/// A point of a trim: where it is in the parameter plane, and where the edge has it in space.
+/// Point of a trim: its parameters on the face, and its position in space from the edge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinePoint {
     pub(super) uv: P2,
     pub(super) point: P3,
 }
 
-/// For each piece of each face its points, from start to end.
+/// Points of each piece of each face, from start to end.
 pub(super) type Lines = Vec<Vec<Vec<LinePoint>>>;
 
-/// Ends of pieces this part of the size apart, and what edges are off their faces, are one.
-const SAME: f64 = 1e-7;
-/// A new point this part of the spacing away from one that is there is not needed.
-const CLOSE: f64 = 0.4;
+/// Largest distance between ends of pieces that coincide, relative to the size of the solid; twice the
+/// deviation of edges from their faces is added. Small features vanish with a larger value; the mesh has
+/// cracks with a smaller one.
+const SAME_POINT_TOLERANCE: f64 = 1e-7;
+/// Smallest distance of a new point from existing points, relative to the spacing. Edges are coarser
+/// with a larger value; triangles have short sides with a smaller one.
+const MIN_SPACING_RATIO: f64 = 0.4;
 
-/// A piece of an edge.
+/// Trim piece of an edge on one face.
 struct Piece<'a> {
     face: usize,
-    /// Among the pieces of the face.
+    /// Index among the pieces of the face.
     place: usize,
     surface: &'a feeler_geom::Surface,
     piece: &'a TrimPiece,
-    /// Groups of its ends.
+    /// Groups of the end points.
     ends: [u32; 2],
-    /// Steps that the chord error asks for.
+    /// Number of steps that the chord error requires.
     steps: usize,
 }
 
@@ -50,13 +53,13 @@ impl Piece<'_> {
         self.surface.point(self.piece.eval(t))
     }
 
-    /// The parameter of the point of the piece nearest to `p`, and its distance.
+    /// Parameter of the point of the piece that is nearest to `p`, and its distance (mm).
     fn nearest(&self, p: &P3) -> (f64, f64) {
         let n = (4 * self.steps).clamp(16, 4096);
         let off = |t: f64| (self.at(t) - p).norm_squared();
         let best = (0..=n).map(|k| k as f64 / n as f64).min_by(|s, t| off(*s).total_cmp(&off(*t)));
         let best = best.unwrap_or(0.0);
-        // Golden sections around the nearest sample.
+        // Golden-section search around the nearest sample.
         let golden = 0.5 * (5.0_f64.sqrt() - 1.0);
         let (mut a, mut b) = ((best - 1.0 / n as f64).max(0.0), (best + 1.0 / n as f64).min(1.0));
         let (mut c, mut d) = (b - golden * (b - a), a + golden * (b - a));
@@ -77,7 +80,7 @@ impl Piece<'_> {
     }
 }
 
-/// Steps along a piece so that chords stay within `chord` and within a cell.
+/// Number of steps along a piece for which chords stay within `chord` (mm) and within a cell.
 fn steps(piece: &TrimPiece, face: &Face, [u, v]: &[Axis; 2], chord: f64) -> usize {
     const PARTS: usize = 16;
     let at = |k: usize| face.surface.point(piece.eval(k as f64 / PARTS as f64));
@@ -88,16 +91,16 @@ fn steps(piece: &TrimPiece, face: &Face, [u, v]: &[Axis; 2], chord: f64) -> usiz
     (PARTS as f64 * (bend / (8.0 * chord)).sqrt()).max(cells - 1e-9).ceil().clamp(1.0, 1e4) as usize
 }
 
-/// The points of all trims.
+/// Computes the points of all trims.
 pub(super) fn lines(solid: &Hierarchy, grids: &[[Axis; 2]], chord: f64) -> Lines {
-    let same = SAME * super::size(solid) + 2.0 * solid.info.max_trim_deviation;
-    let mut ends = Places::new(same);
+    let same = SAME_POINT_TOLERANCE * super::size(solid) + 2.0 * solid.info.max_trim_deviation;
+    let mut ends = PointGroups::new(same);
     let mut edges: BTreeMap<u32, Vec<Piece<'_>>> = BTreeMap::new();
     let mut lines: Lines = Vec::with_capacity(solid.faces.len());
     for (i, (face, grid)) in solid.faces.iter().zip(grids).enumerate() {
         lines.push(vec![Vec::new(); face.trim.pieces.len()]);
         for (place, piece) in face.trim.pieces.iter().enumerate() {
-            let group = |uv: P2| ends.of(&face.surface.point(uv));
+            let group = |uv: P2| ends.group_of(&face.surface.point(uv));
             let ends = [piece.start(), piece.end()].map(group);
             let steps = steps(piece, face, grid, chord);
             let piece = Piece { face: i, place, surface: &face.surface, piece, ends, steps };
@@ -113,28 +116,28 @@ pub(super) fn lines(solid: &Hierarchy, grids: &[[Axis; 2]], chord: f64) -> Lines
     lines
 }
 
-/// Points of an edge between the ends of its pieces.
-fn points(pieces: &[Piece<'_>], ends: &Places) -> Vec<P3> {
+/// Points of an edge: the ends of its pieces and points between them.
+fn points(pieces: &[Piece<'_>], ends: &PointGroups) -> Vec<P3> {
     let mut all: Vec<P3> = pieces.iter().flat_map(|p| p.ends).map(|g| ends.first(g)).collect();
     let corners = all.len();
     for p in pieces {
         let at = |k: usize| p.at(k as f64 / p.steps as f64);
         for k in 1..p.steps {
             let (before, here, after) = (at(k - 1), at(k), at(k + 1));
-            let near = CLOSE * (here - before).norm().min((after - here).norm());
+            let near = MIN_SPACING_RATIO * (here - before).norm().min((after - here).norm());
             if all.iter().all(|q| (q - here).norm() > near) {
                 all.push(here);
             }
         }
     }
-    // Ends of other pieces stand among the points, too: this one may run past them.
+    // The ends of other pieces are included, because a piece may extend past them.
     all[..corners].sort_by(|a, b| (a.x, a.y, a.z).partial_cmp(&(b.x, b.y, b.z)).expect("finite points"));
     all.dedup();
     all
 }
 
-/// The points that lie on a piece, from start to end.
-fn along(p: &Piece<'_>, points: &[P3], ends: &Places, same: f64) -> Vec<LinePoint> {
+/// Points that lie on a piece, from start to end.
+fn along(p: &Piece<'_>, points: &[P3], ends: &PointGroups, same: f64) -> Vec<LinePoint> {
     let [first, last] = p.ends.map(|g| ends.first(g));
     let mut inner: Vec<(f64, P3)> = Vec::new();
     for q in points {

@@ -1,4 +1,4 @@
-//! The triangles of a face.
+//! Triangulation of a face.
 
 use super::Mesh;
 use super::edges::LinePoint;
@@ -10,40 +10,46 @@ use spade::handles::FixedVertexHandle;
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 use std::collections::HashSet;
 
-/// Points of the grid keep this share of a cell from the trims.
-const BERTH: f64 = 0.3;
-/// Ends of lines this part of a cell apart are one.
-const TOGETHER: f64 = 1e-9;
-/// Places this part of a cell apart are told apart.
-const STRAIGHT: f64 = 1e-11;
+/// Smallest distance of grid points from trims, in cells. Triangles at trims are longer with a larger
+/// value; they are slivers with a smaller one.
+const MIN_TRIM_DISTANCE: f64 = 0.3;
+/// Largest distance between ends of lines that coincide, in cells. Small features vanish with a larger
+/// value; the mesh has holes at trims with a smaller one, because trims meet only up to rounding.
+const SAME_END_TOLERANCE: f64 = 1e-9;
+/// Grid to which positions are rounded, in cells, so that lines that are straight up to rounding are
+/// straight. Positions are coarser with a larger value; there are slivers next to trims with a smaller
+/// one.
+const POSITION_STEP: f64 = 1e-11;
 
-/// A triangulation in the plane where cells are squares.
+/// Triangulation in a plane in which cells are squares.
 struct Plane<'a> {
     face: &'a Face,
     grid: &'a [Axis; 2],
     net: ConstrainedDelaunayTriangulation<Point2<f64>>,
-    /// Of the vertices: parameters, and places in space.
+    /// Parameters of the vertices.
     uv: Vec<P2>,
+    /// Positions of the vertices in space (mm).
     points: Vec<P3>,
-    /// Places of corners and of ends of lines.
+    /// Positions of corners and of ends of lines in the plane.
     ends: Vec<Point2<f64>>,
-    /// Pieces of trims between vertices: the domain is on their left.
+    /// Directed pieces of trims between vertices; the domain is to their left.
     borders: HashSet<(usize, usize)>,
+    /// Number of pieces that were left out because they cross others.
     crossings: usize,
 }
 
 impl Plane<'_> {
-    /// A vertex, at `point` in space if its edge says so.
+    /// Inserts a vertex. Its position in space is `point` if given, otherwise the point of the surface.
     fn insert(&mut self, uv: P2, point: Option<P3>) -> Result<FixedVertexHandle, String> {
         let at = self.place(uv);
         self.insert_at(at, uv, point)
     }
 
-    /// The end of a line, which takes the place of another end or corner that is there up to rounding: there
-    /// is no gap between lines then.
+    /// Inserts the end of a line. An existing end or corner within rounding is reused, so that there is
+    /// no gap between lines.
     fn insert_end(&mut self, uv: P2, point: Option<P3>) -> Result<FixedVertexHandle, String> {
         let at = self.place(uv);
-        let is_near = |p: &&Point2<f64>| (p.x - at.x).abs().max((p.y - at.y).abs()) <= TOGETHER;
+        let is_near = |p: &&Point2<f64>| (p.x - at.x).abs().max((p.y - at.y).abs()) <= SAME_END_TOLERANCE;
         let known = self.ends.iter().find(is_near).copied();
         if known.is_none() {
             self.ends.push(at);
@@ -53,8 +59,8 @@ impl Plane<'_> {
 
     fn place(&self, uv: P2) -> Point2<f64> {
         let [u, v] = self.grid;
-        // What is straight up to rounding is straight: no slivers between a trim and the border beside it.
-        let rounded = |x: f64| (x / STRAIGHT).round() * STRAIGHT;
+        // Rounding avoids slivers between a trim and the border of the domain next to it.
+        let rounded = |x: f64| (x / POSITION_STEP).round() * POSITION_STEP;
         Point2::new(rounded(u.pitch * u.position(uv.x)), rounded(v.pitch * v.position(uv.y)))
     }
 
@@ -71,7 +77,7 @@ impl Plane<'_> {
         Ok(handle)
     }
 
-    /// Points on the two borders of a period are the same to the bit.
+    /// Parameters that are equal to the bit on both borders of a period.
     #[expect(clippy::float_cmp, reason = "lines of the grid are exactly on the borders")]
     fn wrapped(&self, uv: P2) -> P2 {
         let (trim, r) = (&self.face.trim, &self.face.trim.rect);
@@ -106,7 +112,7 @@ impl Plane<'_> {
         Ok(())
     }
 
-    /// Points inside, as dense as the grid.
+    /// Inserts the grid points inside the trims.
     fn add_grid(&mut self) -> Result<(), String> {
         let trim = &self.face.trim;
         let [axis_u, axis_v] = self.grid;
@@ -114,10 +120,12 @@ impl Plane<'_> {
             for &v in &axis_v.at {
                 let uv = P2::new(u, v);
                 // Both borders of a period get the same points.
-                let asked = self.wrapped(uv);
-                let (hu, hv) = (axis_u.width(asked.x), axis_v.width(asked.y));
+                let wrapped = self.wrapped(uv);
+                let (hu, hv) = (axis_u.width(wrapped.x), axis_v.width(wrapped.y));
                 let metric = [1.0 / (hu * hu), 0.0, 1.0 / (hv * hv)];
-                if trim.classify(asked) == Side::Inside && trim.nearest(asked, metric, BERTH).is_none() {
+                if trim.classify(wrapped) == Side::Inside
+                    && trim.nearest(wrapped, metric, MIN_TRIM_DISTANCE).is_none()
+                {
                     self.insert(uv, None)?;
                 }
             }
@@ -125,8 +133,8 @@ impl Plane<'_> {
         Ok(())
     }
 
-    /// Which triangles are inside, by their numbers: told for each region between trims by the trims around
-    /// it, and where there is none by a point of it.
+    /// Whether each triangle is inside, by its index. The directions of the trims around a region
+    /// decide, or the position of a point of the region if there are no trims.
     fn inside(&self) -> Vec<bool> {
         let n = self.net.num_all_faces();
         let mut region = vec![usize::MAX; n];
@@ -171,7 +179,7 @@ impl Plane<'_> {
     }
 }
 
-/// Adds the triangles of a face; how far (mm) they are off.
+/// Adds the triangles of a face to the mesh and returns their deviation from the surface (mm).
 pub(super) fn add(
     mesh: &mut Mesh,
     (number, face): (usize, &Face),
@@ -188,7 +196,7 @@ pub(super) fn add(
         borders: HashSet::new(),
         crossings: 0,
     };
-    // With the corners the triangulation covers the whole rectangle.
+    // With the corners, the triangulation covers the whole rectangle.
     for corner in corners(&face.trim.rect) {
         plane.insert_end(corner, None)?;
     }
@@ -202,14 +210,14 @@ fn corners(r: &Rect) -> [P2; 4] {
     [P2::new(r.u0, r.v0), P2::new(r.u1, r.v0), P2::new(r.u1, r.v1), P2::new(r.u0, r.v1)]
 }
 
-/// The triangles inside the trims; how far they are off.
+/// Adds the triangles inside the trims to the mesh and returns their deviation from the surface (mm).
 fn collect(mesh: &mut Mesh, number: usize, plane: &Plane<'_>) -> f64 {
     let mut off: f64 = 0.0;
     let face = plane.face;
     let count = |n: usize| u32::try_from(n).expect("fewer points than 2^32");
     let inside = plane.inside();
-    // Indices in the mesh of the vertices that a triangle uses. Others are left out, such as corners of the
-    // parameter rectangle outside the trims.
+    // Mesh indices of the vertices that triangles use. Other vertices are left out, such as corners of
+    // the parameter rectangle outside the trims.
     let mut index: Vec<Option<u32>> = vec![None; plane.points.len()];
     let mut add_vertex = |mesh: &mut Mesh, i: usize| {
         *index[i].get_or_insert_with(|| {
@@ -221,7 +229,7 @@ fn collect(mesh: &mut Mesh, number: usize, plane: &Plane<'_>) -> f64 {
     for triangle in plane.net.inner_faces().filter(|t| inside[t.fix().index()]) {
         let ids = triangle.vertices().map(|v| v.fix().index());
         let [a, b, c] = ids.map(|i| plane.points[i]);
-        // At a pole a side of the rectangle is one point.
+        // At a pole, a side of the rectangle is a single point.
         if is_point(&[a, b, c]) {
             continue;
         }
@@ -233,7 +241,7 @@ fn collect(mesh: &mut Mesh, number: usize, plane: &Plane<'_>) -> f64 {
     off
 }
 
-/// Whether two corners are one up to rounding.
+/// Whether two corners coincide up to rounding.
 fn is_point([a, b, c]: &[P3; 3]) -> bool {
     let sides = [(a - b).norm(), (b - c).norm(), (c - a).norm()];
     let longest = sides.iter().copied().fold(0.0, f64::max);
@@ -245,7 +253,8 @@ fn outward(face: &Face, uv: P2) -> V3 {
     if face.outward { n } else { -n }
 }
 
-/// How far the middle of a triangle and those of its sides are from the surface, at most.
+/// Largest distance (mm) of a triangle from the surface, at its centre and at the midpoints of its
+/// sides.
 fn deviation(face: &Face, uv: [P2; 3], points: [P3; 3]) -> f64 {
     let weights = [[1.0 / 3.0; 3], [0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.5, 0.0, 0.5]];
     let off = |w: &[f64; 3]| {

@@ -1,9 +1,9 @@
-//! The grid of points inside a face.
+//! Grid of points inside a face.
 //!
 //! # Source
-//! Linear interpolation over a cell of `hu` by `hv` is off by at most
-//! `(hu² |∂uu| + 2 hu hv |∂uv| + hv² |∂vv|) / 8`; only the parts along the normal move a triangle away from
-//! its surface.
+//! The error of linear interpolation over a cell of `hu` by `hv` is at most
+//! `(hu² |∂uu| + 2 hu hv |∂uv| + hv² |∂vv|) / 8`. Only its component along the normal moves a triangle
+//! away from the surface.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -13,22 +13,23 @@
 
 use feeler_geom::{P2, Rect, Surface};
 
-/// Longest cells, as a multiple of their width: where a surface is straight one way. Longer ones make fewer
-/// triangles, but larger boxes.
-const ASPECT: f64 = 4.0;
-/// Samples of a face in each direction, for its curvature.
+/// Largest aspect ratio of a cell where the surface is straight in one direction. A larger value gives
+/// larger bounding boxes of triangles, a smaller one gives more triangles.
+const MAX_ASPECT: f64 = 4.0;
+/// Number of samples of a face in each direction, for its curvature.
 const SAMPLES: usize = 24;
 
-/// Where one direction of the grid has its lines.
+/// Lines of the grid along one direction.
 pub(super) struct Axis {
-    /// Parameters, increasing.
+    /// Parameters of the lines, increasing.
     pub(super) at: Vec<f64>,
     /// Size of a cell in the plane of the triangulation.
     pub(super) pitch: f64,
 }
 
 impl Axis {
-    /// Lines so dense that `step` holds everywhere; `steps` are those allowed in equal parts of `[lo, hi]`.
+    /// Computes lines whose spacing is at most the allowed step everywhere; `steps` are the allowed
+    /// steps in equal parts of `[lo, hi]`.
     fn new(lo: f64, hi: f64, steps: &[f64]) -> Self {
         let part = (hi - lo) / steps.len() as f64;
         let weights: Vec<f64> = steps.iter().map(|h| part / h).collect();
@@ -61,14 +62,14 @@ impl Axis {
         self.at[i + 1] - self.at[i]
     }
 
-    /// Cells from the first line to `x`.
+    /// Number of cells from the first line to `x`, with a fraction.
     pub(super) fn position(&self, x: f64) -> f64 {
         let i = self.cell(x);
         i as f64 + (x - self.at[i]) / (self.at[i + 1] - self.at[i])
     }
 }
 
-/// The grid of a face.
+/// Computes the grid of a face for a chord error (mm).
 pub(super) fn axes(surface: &Surface, rect: &Rect, chord: f64) -> [Axis; 2] {
     // Largest normal curvature and largest speed in each column and row.
     let (mut bend, mut speed) = ([[0.0_f64; SAMPLES]; 2], [[0.0_f64; SAMPLES]; 2]);
@@ -79,8 +80,8 @@ pub(super) fn axes(surface: &Surface, rect: &Rect, chord: f64) -> [Axis; 2] {
                 surface.derivs(P2::new(rect.u0 + part(i) * rect.width(), rect.v0 + part(j) * rect.height()));
             let n = d.du.cross(&d.dv).try_normalize(0.0).unwrap_or_default();
             let (lu, lv) = (d.du.norm(), d.dv.norm());
-            // 2 hu hv |∂uv| ≤ |∂uv| (hu² s + hv² / s) for every s > 0; equal steps in space make the two
-            // equal.
+            // 2 hu hv |∂uv| ≤ |∂uv| (hu² s + hv² / s) for every s > 0; equal steps in space make both
+            // terms equal.
             let twist = n.dot(&d.duv).abs();
             let by = |s: f64| if twist > 0.0 { twist * s } else { 0.0 };
             bend[0][i] = bend[0][i].max(n.dot(&d.duu).abs() + by(lu / lv));
@@ -92,7 +93,7 @@ pub(super) fn axes(surface: &Surface, rect: &Rect, chord: f64) -> [Axis; 2] {
     let largest = |x: &[f64]| x.iter().copied().fold(0.0, f64::max);
     let size = [rect.width(), rect.height()];
     let budget = 8.0 * chord;
-    // A direction that one cell spans leaves its share of the error to the other.
+    // If one cell spans a direction, the other direction may use its share of the error.
     let whole = [0, 1].map(|k| largest(&bend[k]) * size[k] * size[k] / budget);
     let share = |k: usize| if whole[1 - k] < 0.1 { 1.0 - whole[1 - k] } else { 0.5 };
     let mut steps = [0, 1].map(|k| bend[k].map(|b| (budget * share(k) / b).sqrt().min(size[k])));
@@ -104,7 +105,7 @@ pub(super) fn axes(surface: &Surface, rect: &Rect, chord: f64) -> [Axis; 2] {
     if !flat {
         for k in 0..2 {
             for (h, s) in steps[k].iter_mut().zip(&speed[k]) {
-                *h = h.min(ASPECT * shortest[1 - k] / s);
+                *h = h.min(MAX_ASPECT * shortest[1 - k] / s);
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Triangle meshes of prepared solids.
 //!
-//! Each face is triangulated in its parameter plane: points along its trims and on a grid, spaced so that
-//! chords stay within the chord error, and a Delaunay triangulation constrained to the trims. Faces that
-//! share an edge share its points, so that the mesh is as closed as the solid.
+//! Each face is triangulated in its parameter plane by a Delaunay triangulation that is constrained to
+//! the trims. Its points are along the trims and on a grid, spaced so that chords stay within the chord
+//! error. Faces that share an edge share its points, so the mesh is closed if the solid is.
 //!
-//! Nothing is measured on a mesh: it is for looking at, and for engines that want one beside exact contacts.
+//! Meshes are for display, and for engines that need a mesh in addition to exact contacts. They are not
+//! used for measurements.
 
 mod edges;
 mod face;
@@ -15,24 +16,24 @@ use feeler_geom::{P3, V3};
 use feeler_hierarchy::Hierarchy;
 use std::collections::BTreeMap;
 
-/// Why there is no mesh.
+/// Reason why a mesh could not be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MeshError {
     /// The chord error is NaN, infinite, 0 or negative.
     #[error("the chord error is {0}; give a finite length above 0 mm")]
     Chord(f64),
     /// A face whose domain is not finite.
-    #[error("face {face}: its domain has no finite size")]
+    #[error("face {face}: the size of its domain is not finite and positive")]
     Endless {
-        /// Which.
+        /// Index of the face.
         face: usize,
     },
     /// A face that could not be triangulated.
     #[error("face {face}: {reason}")]
     Face {
-        /// Which.
+        /// Index of the face.
         face: usize,
-        /// Why.
+        /// Reason.
         reason: String,
     },
 }
@@ -40,69 +41,78 @@ pub enum MeshError {
 /// Triangles, counter-clockwise from outside, in the solid's own coordinates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
-    /// Vertices (mm), each a corner of at least one triangle. Each face has its own, for its normals: where
-    /// faces meet they are equal to the bit.
+    /// Vertices (mm), each a corner of at least one triangle. Each face has its own vertices, for its
+    /// normals; common vertices of adjacent faces are equal to the bit.
     pub points: Vec<P3>,
-    /// Outward unit normals of the surfaces there.
+    /// Outward unit normals of the surfaces at the vertices.
     pub normals: Vec<V3>,
-    /// For each vertex the first one in the same place.
+    /// Index of the first vertex at the same position, for each vertex.
     pub welded: Vec<u32>,
-    /// Corners.
+    /// Corners of the triangles, as indices of vertices.
     pub triangles: Vec<[u32; 3]>,
-    /// For each triangle its supermaximal face.
+    /// Supermaximal face of each triangle.
     pub faces: Vec<u32>,
-    /// Largest distance (mm) found between a triangle and its surface, at its middle and at those of its
-    /// sides.
+    /// Largest measured distance of a triangle from its surface (mm), at its centre and at the midpoints
+    /// of its sides.
     pub deviation: f64,
-    /// Pieces of trims that were left out because their chords cross others: 0 unless a solid is thinner than
-    /// the chord error or its edges are far off its faces.
+    /// Number of pieces of trims that were left out because their chords cross others: 0 unless a solid
+    /// is thinner than the chord error or its edges are far from its faces.
     pub crossings: usize,
 }
 
-/// Meshes that are made, each with denser grids on the faces that were too far off.
+/// Maximum number of meshes that are computed, each with denser grids on the faces whose deviation is
+/// too large.
 const ATTEMPTS: usize = 3;
-/// How much less than what a face is too far off is asked of it next.
-const SMALLER: f64 = 0.8;
-/// The least part of the chord error that is asked of a face: what does not come near by that is off for
-/// another reason.
-const LEAST: f64 = 0.2;
-/// Points this part of the size apart are in the same place up to rounding: at poles and seams.
-const ROUNDING: f64 = 1e-9;
+/// Additional reduction of the chord error of a face whose deviation is too large. A larger value needs
+/// another attempt, a smaller one gives more triangles.
+const CHORD_REDUCTION: f64 = 0.8;
+/// Smallest chord error that is required of a face, relative to that of the mesh. A face that still
+/// deviates has another reason. Faces stay too far from the surface with a larger value; grids grow
+/// without bound with a smaller one if edges are far from their faces.
+const MIN_CHORD_RATIO: f64 = 0.2;
+/// Largest distance of points that coincide, relative to the size of the solid: at poles and seams.
+/// Small features vanish with a larger value; the mesh has cracks with a smaller one.
+const WELD_TOLERANCE: f64 = 1e-9;
 
-/// A mesh no farther than `chord` (mm) from the solid; [`Mesh::deviation`] tells how far, which may be more
-/// only where a spline bends within a triangle as it does nowhere else, or where edges are off their faces.
+/// Computes a mesh within `chord` (mm) of the solid. [`Mesh::deviation`] is the measured distance. It
+/// exceeds `chord` only if a spline bends within a triangle more than anywhere else, or if edges are far
+/// from their faces.
 ///
 /// # Errors
-/// [`MeshError`].
+/// Returns [`MeshError`] if the chord error is not valid or a face cannot be triangulated.
 pub fn mesh(solid: &Hierarchy, chord: f64) -> Result<Mesh, MeshError> {
     if !(chord.is_finite() && chord > 0.0) {
         return Err(MeshError::Chord(chord));
     }
-    let mut asked = vec![chord; solid.faces.len()];
-    let (mut out, mut off) = attempt(solid, chord, &asked)?;
+    let mut face_chords = vec![chord; solid.faces.len()];
+    let (mut out, mut off) = attempt(solid, chord, &face_chords)?;
     for _ in 1..ATTEMPTS {
-        let far = asked.iter_mut().zip(&off).filter(|(asked, off)| **off > chord && **asked > LEAST * chord);
+        let far = face_chords
+            .iter_mut()
+            .zip(&off)
+            .filter(|(c, off)| **off > chord && **c > MIN_CHORD_RATIO * chord);
         let mut any = false;
-        for (asked, off) in far {
-            *asked = (*asked * SMALLER * chord / off).max(LEAST * chord);
+        for (face_chord, off) in far {
+            *face_chord = (*face_chord * CHORD_REDUCTION * chord / off).max(MIN_CHORD_RATIO * chord);
             any = true;
         }
         if !any {
             break;
         }
-        (out, off) = attempt(solid, chord, &asked)?;
+        (out, off) = attempt(solid, chord, &face_chords)?;
     }
     out.deviation = off.into_iter().fold(0.0, f64::max);
-    out.welded = weld::weld(&out.points, ROUNDING * size(solid));
+    out.welded = weld::weld(&out.points, WELD_TOLERANCE * size(solid));
     Ok(out)
 }
 
-/// A mesh, and how far each face is off; `asked` of the grids of the faces.
-fn attempt(solid: &Hierarchy, chord: f64, asked: &[f64]) -> Result<(Mesh, Vec<f64>), MeshError> {
-    let grids = solid.faces.iter().zip(asked).enumerate().map(|(face, (f, asked))| {
+/// Computes a mesh and the deviation (mm) of each face; `face_chords` are the chord errors of the grids
+/// of the faces.
+fn attempt(solid: &Hierarchy, chord: f64, face_chords: &[f64]) -> Result<(Mesh, Vec<f64>), MeshError> {
+    let grids = solid.faces.iter().zip(face_chords).enumerate().map(|(face, (f, face_chord))| {
         let (rect, finite) = (&f.trim.rect, |x: f64| x > 0.0 && x.is_finite());
         if finite(rect.width()) && finite(rect.height()) {
-            Ok(grid::axes(&f.surface, rect, *asked))
+            Ok(grid::axes(&f.surface, rect, *face_chord))
         } else {
             Err(MeshError::Endless { face })
         }
@@ -117,19 +127,19 @@ fn attempt(solid: &Hierarchy, chord: f64, asked: &[f64]) -> Result<(Mesh, Vec<f6
     Ok((out, off))
 }
 
-/// Diagonal of the box.
+/// Diagonal of the bounding box (mm).
 fn size(solid: &Hierarchy) -> f64 {
     (P3::from(solid.info.bbox_max) - P3::from(solid.info.bbox_min)).norm()
 }
 
 impl Mesh {
-    /// Corners of a triangle.
+    /// Positions of the corners of a triangle (mm).
     #[must_use]
     pub fn corners(&self, triangle: [u32; 3]) -> [P3; 3] {
         triangle.map(|i| self.points[i as usize])
     }
 
-    /// Area (mm²).
+    /// Surface area (mm²).
     #[must_use]
     pub fn area(&self) -> f64 {
         let one = |[a, b, c]: [P3; 3]| 0.5 * (b - a).cross(&(c - a)).norm();
@@ -144,8 +154,8 @@ impl Mesh {
         self.triangles.iter().map(|t| one(self.corners(*t))).sum()
     }
 
-    /// Sides of triangles, places taken together, that are not used once in each direction: none in a mesh
-    /// that is closed.
+    /// Number of sides of triangles that are not used once in each direction, with coinciding vertices
+    /// merged. It is 0 for a closed mesh.
     #[must_use]
     pub fn open_sides(&self) -> usize {
         let mut balance: BTreeMap<(u32, u32), i64> = BTreeMap::new();

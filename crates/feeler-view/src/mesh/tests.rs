@@ -36,7 +36,8 @@ fn distance_to_face(face: &Face, point: &P3, max_dist: f64) -> f64 {
     face.trim.nearest(uv, metric, max_dist).map_or(f64::INFINITY, |(.., outside)| off.max(outside))
 }
 
-/// Area and volume of the exact solid, all sides closed, triangles and normals on their surfaces.
+/// Area and volume are close to those of the exact solid, all sides are closed, triangles are on their
+/// surfaces.
 fn check(name: &str, solid: &Hierarchy, chord: f64) {
     let coarse = mesh(solid, chord).unwrap();
     assert_eq!(coarse.crossings, 0, "{name}: trims cross");
@@ -47,7 +48,7 @@ fn check(name: &str, solid: &Hierarchy, chord: f64) {
     );
     assert!(coarse.triangles.iter().flatten().all(|i| (*i as usize) < n), "{name}: index");
     let (area, volume) = (solid.info.area, solid.info.volume);
-    // A layer as thick as the error, on all of the boundary.
+    // The volume between mesh and solid is at most that of a layer as thick as the error.
     let off = (coarse.volume() - volume).abs();
     assert!(off < chord * area, "{name}: volume {} of {volume}", coarse.volume());
     assert!((coarse.area() - area).abs() < 0.05 * area, "{name}: area {} of {area}", coarse.area());
@@ -106,14 +107,14 @@ fn meshes_are_closed_and_near_their_solids() {
 }
 
 #[test]
-fn chord_errors_that_make_no_sense_are_refused() {
+fn invalid_chord_errors_are_refused() {
     let solid = &solids("box")[0];
     for chord in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(matches!(mesh(solid, chord), Err(MeshError::Chord(_))));
     }
 }
 
-/// Trims of real files are off by rounding: pieces that should meet do so nearly, straight ones bend.
+/// Trims of real files have rounding errors: their pieces meet only nearly, and straight ones bend.
 #[test]
 fn rounding_of_trims_leaves_no_holes() {
     let mut state = 7_u64;

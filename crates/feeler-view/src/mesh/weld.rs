@@ -1,4 +1,4 @@
-//! Which points are in the same place.
+//! Groups of coinciding points.
 
 use feeler_geom::P3;
 use std::collections::HashMap;
@@ -10,16 +10,17 @@ fn cell(p: &P3, side: f64) -> Cell {
     std::array::from_fn(|k| (p[k] / side).floor() as i64)
 }
 
-/// Groups of points, each told by its first point.
+/// Groups of points, each represented by its first point.
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct PointGroups {
     tolerance: f64,
     firsts: Vec<P3>,
     cells: HashMap<Cell, Vec<u32>>,
 }
 
-impl Places {
-    /// Points up to `tolerance` apart from the first one of a group belong to it.
+impl PointGroups {
+    /// Creates an empty set of groups. A point belongs to a group if it is within `tolerance` of its
+    /// first point.
     pub(super) fn new(tolerance: f64) -> Self {
         Self { tolerance, firsts: Vec::new(), cells: HashMap::new() }
     }
@@ -28,8 +29,8 @@ impl Places {
         (2.0 * self.tolerance).max(f64::MIN_POSITIVE)
     }
 
-    /// The group of a point: of several the nearest, of none a new one.
-    pub(super) fn of(&mut self, p: &P3) -> u32 {
+    /// Returns the group of a point: the nearest one within the tolerance, or a new one.
+    pub(super) fn group_of(&mut self, p: &P3) -> u32 {
         let home = cell(p, self.side());
         let mut best: Option<(f64, u32)> = None;
         for d in 0..27 {
@@ -52,18 +53,18 @@ impl Places {
         )
     }
 
-    /// The first point of a group.
+    /// First point of a group.
     pub(super) fn first(&self, group: u32) -> P3 {
         self.firsts[group as usize]
     }
 }
 
-/// For each point the first one in the same place.
+/// Index of the first coinciding point, for each point.
 pub(super) fn weld(points: &[P3], tolerance: f64) -> Vec<u32> {
-    let mut places = Places::new(tolerance);
+    let mut places = PointGroups::new(tolerance);
     let mut first_of: Vec<u32> = Vec::new();
     let group = |(p, i): (&P3, u32)| {
-        let group = places.of(p) as usize;
+        let group = places.group_of(p) as usize;
         if group == first_of.len() {
             first_of.push(i);
         }

@@ -25,7 +25,7 @@ fn picture() -> Picture {
     Picture { shapes: vec![shape], scenes: vec![scene], ..Picture::default() }
 }
 
-/// What the page's script unpacks: document and arrays.
+/// Document and arrays, unpacked like by the page's script.
 fn unpacked(page: &str) -> (Value, Vec<u8>) {
     let start = page.find("id=\"picture\">").unwrap() + "id=\"picture\">".len();
     let text = &page[start..start + page[start..].find('<').unwrap()];
@@ -42,16 +42,16 @@ fn a_page_asks_for_nothing_and_names_are_no_markup() {
     let picture = picture();
     let page = page(EVIL, "", Some(&picture)).unwrap();
     assert!(!page.contains("<img"), "a name became an element");
-    // As many scripts end as begin.
+    // Opening and closing tags of scripts are balanced.
     assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
-    for asks in ["src=\"", "@import", "url(", "import(", "<link rel=\"style"] {
+    for request in ["src=\"", "@import", "url(", "import(", "<link rel=\"style"] {
         let own = page.replace(THREE, "").replace(SCRIPT, "");
-        assert!(!own.contains(asks), "{asks}");
+        assert!(!own.contains(request), "{request}");
     }
     assert!(page.contains("Permission is hereby granted"), "the licence of three.js");
 }
 
-/// Quaternions, the real part last.
+/// Components of quaternions, the real part last.
 const TURNS: [[f64; 4]; 3] = [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -0.6, 0.8]];
 
 fn turn([x, y, z, w]: [f64; 4]) -> UnitQuaternion<f64> {
@@ -102,7 +102,7 @@ fn balls_are_packed_as_they_move() {
     }
     assert_eq!(numbers("values", 2), [0, 32768, 65535, 0, 65535]);
     assert_eq!(packed["most"], 20.0);
-    // Balls are number 0, and so is what the list does not tell of.
+    // Index 0 is the ball itself, which is also used beyond the end of the list.
     assert_eq!(numbers("shape_of", 4), [0, 1, 0]);
     let turns: Vec<f64> = numbers("turns", 2)
         .iter()

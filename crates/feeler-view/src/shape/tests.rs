@@ -35,7 +35,7 @@ fn a_cylinder_has_two_circles_and_no_seam() {
 fn a_cone_has_no_line_up_to_its_apex() {
     let solid = solid("cone");
     let shape = Shape::new(&solid, 0.01, false).unwrap();
-    // Its bottom lies in a plane of constant z.
+    // The bottom lies in a plane of constant z.
     let heights: Vec<f64> = shape.edges.iter().map(|[a, b]| (a.z - b.z).abs()).collect();
     assert!(heights.iter().all(|h| *h < 1e-6), "{heights:?}");
 }
@@ -49,8 +49,8 @@ fn layers_are_those_of_the_hierarchy() {
         assert_eq!(shape.boxes.iter().filter(|b| b.0 == 0).count(), 1, "{name}: one root");
         let directed = solid.areas.iter().filter(|a| !a.cone.is_all()).count();
         assert_eq!(shape.cones.len(), directed, "{name}");
-        // Borders of areas are on the solid: in the box of the root, and no farther from the mesh than its
-        // surfaces are.
+        // Borders of areas are on the solid: in the box of the root, and no farther from the mesh than
+        // its surfaces.
         let root = shape.boxes.iter().find(|b| b.0 == 0).map(|b| b.1).unwrap();
         assert!(!shape.areas.is_empty(), "{name}");
         assert!(shape.areas.iter().flatten().all(|p| root.contains(p, 1e-6)), "{name}");

@@ -1,4 +1,4 @@
-//! Closest point projection by dividing rectangles, and a simplex search from there.
+//! Projection onto a surface by dividing rectangles (DIRECT), refined by a simplex search.
 //!
 //! # Source
 //! NURBS §3.2.4, Algorithms 3 and 4, (3.17) to (3.19); Jones, Perttunen & Stuckman, *Lipschitzian
@@ -6,20 +6,21 @@
 //! minimization*, 1965.
 //!
 //! # Deviations
-//! The text stops DIRECT when Δu/u and Δv/v are small, which nothing is at u = 0: here when the sides of the
-//! best rectangle are, as parts of the domain. Own code: the crates for DIRECT bring C or Fortran along.
+//! The text stops DIRECT when Δu/u and Δv/v are small, which is impossible at u = 0. Here it stops when
+//! the sides of the best rectangle are small relative to the domain. It is implemented here because the
+//! crates for DIRECT depend on C or Fortran.
 
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{P2, P3};
 
-/// When the search stops.
+/// Criteria at which the search stops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DirectOptions {
-    /// ε of (3.19).
+    /// Required relative improvement: ε of (3.19).
     pub jump: f64,
-    /// Sides of the best rectangle, as parts of the domain, at which DIRECT ends.
+    /// Largest side of the best rectangle, relative to the domain, at which DIRECT ends.
     pub side: f64,
-    /// Size of the simplex, as a part of the domain, at which the local search ends.
+    /// Size of the simplex, relative to the domain, at which the local search ends.
     pub simplex: f64,
 }
 
@@ -29,18 +30,19 @@ impl Default for DirectOptions {
     }
 }
 
-/// A point of a surface, and what it took to find it.
+/// Closest point of a surface, and the effort to find it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Closest {
-    /// Parameters.
+    /// Parameters of the point.
     pub uv: P2,
-    /// Place (mm).
+    /// Position (mm).
     pub point: P3,
-    /// Evaluations of the surface.
+    /// Number of evaluations of the surface.
     pub evaluations: u64,
 }
 
-/// A rectangle of the unit square: its middle, how often either side was cut in three, and the value there.
+/// Rectangle of the unit square: its centre, how often each side was cut in three, and the value at the
+/// centre.
 #[derive(Clone, Copy)]
 struct Cell {
     middle: [f64; 2],
@@ -48,11 +50,12 @@ struct Cell {
     value: f64,
 }
 
-/// Rounds of DIRECT, and steps of the simplex, at most.
-const MOST_ROUNDS: u32 = 60;
-const MOST_STEPS: u32 = 400;
+/// Maximum number of rounds of DIRECT.
+const MAX_ROUNDS: u32 = 60;
+/// Maximum number of steps of the simplex search.
+const MAX_STEPS: u32 = 400;
 
-/// The point of a surface that is closest to a point (mm), as far as the search finds it.
+/// Point of a surface that is closest to a point (mm), as found by the search.
 #[must_use]
 pub fn closest(grid: &BezierSurface, x: &P3, options: &DirectOptions) -> Closest {
     let domain = grid.domain();
@@ -65,7 +68,7 @@ pub fn closest(grid: &BezierSurface, x: &P3, options: &DirectOptions) -> Closest
     let best = direct(&mut f, options);
     let size = side(&best, 0).max(side(&best, 1));
     let wraps = [grid.u_periodic, grid.v_periodic];
-    // Periodic parameters may run out of the domain, the others stay in it.
+    // Periodic parameters may leave the domain; the others are clamped to it.
     let mut inside = |s: [f64; 2]| {
         let clamped = |k: usize| if wraps[k] { s[k] } else { s[k].clamp(0.0, 1.0) };
         f([clamped(0), clamped(1)])
@@ -81,7 +84,7 @@ fn side(cell: &Cell, k: usize) -> f64 {
     (0..cell.cuts[k]).fold(1.0, |s, _| s / 3.0)
 }
 
-/// From the middle to a corner.
+/// Distance from the centre to a corner.
 fn radius(cell: &Cell) -> f64 {
     0.5 * (side(cell, 0) * side(cell, 0) + side(cell, 1) * side(cell, 1)).sqrt()
 }
@@ -91,7 +94,7 @@ fn direct(f: &mut impl FnMut([f64; 2]) -> f64, options: &DirectOptions) -> Cell 
     let mut cells = vec![first];
     let least =
         |cells: &[Cell]| cells.iter().copied().min_by(|a, b| a.value.total_cmp(&b.value)).unwrap_or(first);
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let best = least(&cells);
         if side(&best, 0).max(side(&best, 1)) <= options.side {
             break;
@@ -103,7 +106,7 @@ fn direct(f: &mut impl FnMut([f64; 2]) -> f64, options: &DirectOptions) -> Cell 
     least(&cells)
 }
 
-/// Algorithm 3.
+/// Algorithm 3: cuts a rectangle in three along its longest sides.
 fn divide(cells: &mut Vec<Cell>, k: usize, f: &mut impl FnMut([f64; 2]) -> f64) {
     let cell = cells[k];
     let fewest = cell.cuts[0].min(cell.cuts[1]);
@@ -127,7 +130,7 @@ fn divide(cells: &mut Vec<Cell>, k: usize, f: &mut impl FnMut([f64; 2]) -> f64) 
     cells[k].cuts = cuts;
 }
 
-/// (3.18) and (3.19): of every size the best, those of them on the lower right of the hull.
+/// (3.18) and (3.19): the best rectangle of each size, if it is on the lower right convex hull.
 fn potentially_optimal(cells: &[Cell], least: f64, jump: f64) -> Vec<usize> {
     let mut by_size: Vec<(f64, f64, usize)> = Vec::new();
     for (k, cell) in cells.iter().enumerate() {
@@ -140,7 +143,7 @@ fn potentially_optimal(cells: &[Cell], least: f64, jump: f64) -> Vec<usize> {
     }
     let mut out = Vec::new();
     for &(d, value, k) in &by_size {
-        // The slopes K that put it below all smaller and all larger ones.
+        // Range of the slopes K for which this rectangle is below all smaller and all larger ones.
         let (mut low, mut high) = (0.0_f64, f64::INFINITY);
         for &(other, of_other, _) in &by_size {
             let slope = (value - of_other) / (d - other);
@@ -158,7 +161,7 @@ fn potentially_optimal(cells: &[Cell], least: f64, jump: f64) -> Vec<usize> {
     out
 }
 
-/// Nelder and Mead's search from a triangle of the given size.
+/// Nelder and Mead's search from a triangle of a given size.
 fn simplex(f: &mut impl FnMut([f64; 2]) -> f64, start: [f64; 2], size: f64, done: f64) -> [f64; 2] {
     let corner = |i: usize| {
         let mut s = start;
@@ -168,7 +171,7 @@ fn simplex(f: &mut impl FnMut([f64; 2]) -> f64, start: [f64; 2], size: f64, done
         s
     };
     let mut t = [0, 1, 2].map(|i| (f(corner(i)), corner(i)));
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         t.sort_by(|a, b| a.0.total_cmp(&b.0));
         let off = |i: usize| (t[i].1[0] - t[0].1[0]).abs().max((t[i].1[1] - t[0].1[1]).abs());
         if off(1).max(off(2)) <= done {

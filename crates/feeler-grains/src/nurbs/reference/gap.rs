@@ -1,29 +1,29 @@
-//! The deepest gap of the knots of one grain on the surface of another.
+//! Deepest gap of the knots of one grain to the surface of another.
 //!
 //! # Source
-//! NURBS (3.11), (3.12), §3.2.5: only knots in the box of the master are projected.
+//! NURBS (3.11), (3.12), §3.2.5: only knots in the bounding box of the master are projected.
 
 use super::{DirectOptions, Knots, closest};
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{Aabb, P3, Pose, V3};
 
-/// The least gap of all knots, and what it took.
+/// Smallest gap of all knots, and the effort to find it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
-    /// Gap (mm), negative where the knot is inside the master; infinite where no knot is near it.
+    /// Gap (mm), negative if the knot is inside the master, infinite if no knot is near it.
     pub gap: f64,
-    /// The knot and the point of the master, in the master's frame.
+    /// Knot and its projection onto the master, in the master's frame.
     pub points: [P3; 2],
-    /// Outward normal of the master.
+    /// Outward unit normal of the master.
     pub normal: V3,
-    /// Knots that were projected.
+    /// Number of projected knots.
     pub projected: u64,
-    /// Evaluations of the master's surface.
+    /// Number of evaluations of the master's surface.
     pub evaluations: u64,
 }
 
-/// Projects all knots (slave's frame) within `reach` (mm) of the master's box. `pose` takes coordinates of
-/// the slave to those of the master.
+/// Projects all knots (slave's frame) within `reach` (mm) of the master's bounding box. `pose` maps
+/// coordinates of the slave to those of the master.
 #[must_use]
 pub fn deepest_gap(
     master: &BezierSurface,

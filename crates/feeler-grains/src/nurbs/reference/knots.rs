@@ -4,39 +4,40 @@
 //! NURBS §3.2.2, Algorithm 2 (AKP).
 //!
 //! # Deviations
-//! As printed it gives one knot: corners of a closed surface coincide, so that the length is 0, and "and"
-//! stops there.
-//! Arc lengths are sampled; both directions are looked at, and the worse one is split; a surface is split
-//! until length *and* angle are small, as the text says.
+//! As printed, the algorithm yields one knot: corners of a closed surface coincide, so that the length
+//! is 0, and the condition with "and" stops there. Here arc lengths are sampled, both directions are
+//! measured, and the worse one is split. A surface is split until length *and* angle are small, as the
+//! text states.
 
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::{P2, P3, Rect, math};
 
-/// When a surface is not split further.
+/// Criteria at which a surface is not split further.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnotOptions {
-    /// Arc length (mm), `ε_d`.
+    /// Largest arc length (mm), `ε_d`.
     pub distance: f64,
-    /// Angle (rad), `ε_θ`, between normals a third of the way apart.
+    /// Largest angle (rad), `ε_θ`, between normals at one and two thirds of a side.
     pub angle: f64,
 }
 
 /// Knots of a surface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Knots {
-    /// Their places (mm).
+    /// Positions (mm).
     pub points: Vec<P3>,
-    /// Evaluations of the surface.
+    /// Number of evaluations of the surface.
     pub evaluations: u64,
 }
 
-/// Chords that an arc is sampled by, and lines across a surface along which arcs are.
+/// Number of chords by which an arc is sampled.
 const CHORDS: u32 = 8;
+/// Number of lines across a surface along which arcs are sampled.
 const LINES: u32 = 3;
-/// Halvings of a surface at most.
-const DEEPEST: u32 = 40;
+/// Maximum number of halvings of a surface.
+const MAX_DEPTH: u32 = 40;
 
-/// Places knots on a closed surface.
+/// Positions knots on a closed surface.
 #[must_use]
 pub fn knots(grid: &BezierSurface, options: &KnotOptions) -> Knots {
     let mut out = Knots { points: Vec::new(), evaluations: 0 };
@@ -45,7 +46,7 @@ pub fn knots(grid: &BezierSurface, options: &KnotOptions) -> Knots {
         let [of_u, of_v] =
             [true, false].map(|along_u| excess(grid, &rect, along_u, options, &mut out.evaluations));
         let (u, v) = (0.5 * (rect.u0 + rect.u1), 0.5 * (rect.v0 + rect.v1));
-        if of_u.max(of_v) <= 1.0 || depth >= DEEPEST {
+        if of_u.max(of_v) <= 1.0 || depth >= MAX_DEPTH {
             out.points.push(grid.derivs(P2::new(u, v)).p);
             out.evaluations += 1;
         } else if of_u >= of_v {
@@ -57,7 +58,7 @@ pub fn knots(grid: &BezierSurface, options: &KnotOptions) -> Knots {
     out
 }
 
-/// The larger one of arc length and angle along a direction, in parts of what is allowed.
+/// Larger one of the arc length and the angle along a direction, relative to their limits.
 fn excess(
     grid: &BezierSurface,
     r: &Rect,

@@ -1,9 +1,9 @@
-//! Contact of NURBS grains as the literature does it, to compare with: for tests and benches only (feature
+//! Reference method: contact of NURBS grains as published, for tests and benches only (feature
 //! `reference`).
 //!
-//! [`knots()`] places points on the slave grain, [`closest`] projects them onto the master by DIRECT and a
-//! local search, [`deepest_gap`] takes the least of their gaps. [`projection`] has Newton's steps from a
-//! guess that GJK gives. All count how often they evaluate a surface or curve.
+//! [`knots()`] positions points on the slave grain, [`closest`] projects them onto the master by DIRECT
+//! and a local search, and [`deepest_gap`] returns the smallest of their gaps. [`projection`] has
+//! Newton's method from a guess by GJK. All functions count the evaluations of a surface or curve.
 //!
 //! # Source
 //! NURBS §3.2, Algorithms 2 to 4; DIST §4.7, Algorithm 7.

@@ -1,46 +1,46 @@
-//! Projection by Newton's steps from a guess that GJK's weights give.
+//! Projection by Newton's method from a guess by GJK's weights.
 //!
 //! # Source
 //! DIST §4.7.3, (4.10), (4.11), Algorithm 7.
 //!
 //! # Deviations
-//! Line 10 of Algorithm 7 has P − S where the derivatives need S − P: as printed the step leads away. The
-//! guess is that of the text, knots at the positions of the control points; [`Guess::Middles`] takes the
-//! places where control points act (Greville's) instead.
+//! Line 10 of Algorithm 7 has P − S where the derivatives need S − P: as printed, the step leads away.
+//! The guess of the text uses the knots as the positions of the control points. [`Guess::Middles`] uses
+//! the Greville abscissae instead.
 
 use feeler_convex::{PointSet, Request, distance};
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::nurbs::NurbsCurve;
 use feeler_geom::{P2, P3};
 
-/// What parameter stands for a control point in (4.11).
+/// Parameter that represents a control point in (4.11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Guess {
-    /// The knot of its number.
+    /// Knot with the index of the control point.
     Knots,
-    /// The mean of the knots that it lies between.
+    /// Greville abscissa: the mean of the inner knots of the control point's support.
     Middles,
 }
 
-/// Where Newton's steps have ended.
+/// Result of Newton's method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Projected<T> {
-    /// Parameter, or parameters.
+    /// Parameter or parameters of the last point.
     pub at: T,
-    /// Distance (mm) there.
+    /// Distance of the last point (mm).
     pub distance: f64,
-    /// Steps taken.
+    /// Number of steps.
     pub steps: u32,
-    /// Evaluations of the curve or surface, those of the guess included.
+    /// Number of evaluations of the curve or surface, including those of the guess.
     pub evaluations: u64,
 }
 
-/// Samples on either side of the middle knot: n of the text.
+/// Number of samples on each side of the middle knot: n of the text.
 const SAMPLES: u32 = 5;
-/// Steps after which the iteration is given up.
-const MOST_STEPS: u32 = 50;
+/// Maximum number of steps.
+const MAX_STEPS: u32 = 50;
 
-/// (4.11) on a curve, and the nearest of 2n - 1 samples about it.
+/// Guess by (4.11) on a curve: the nearest of 2n − 1 samples about it, and the number of evaluations.
 #[must_use]
 pub fn guess(curve: &NurbsCurve, spline: &BezierSpline, q: &P3, kind: Guess) -> (f64, u64) {
     let (points, query) = (PointSet::new(&curve.points), [*q]);
@@ -70,7 +70,7 @@ pub fn on_curve(spline: &BezierSpline, q: &P3, start: f64, tolerance: f64) -> Pr
     let (first, last) = spline.range();
     let mut t = start;
     let mut evaluations = 0;
-    for steps in 0..MOST_STEPS {
+    for steps in 0..MAX_STEPS {
         let d = spline.derivs(t);
         evaluations += 1;
         let r = d.p - q;
@@ -88,18 +88,18 @@ pub fn on_curve(spline: &BezierSpline, q: &P3, start: f64, tolerance: f64) -> Pr
     Projected {
         at: t,
         distance: (spline.derivs(t).p - q).norm(),
-        steps: MOST_STEPS,
+        steps: MAX_STEPS,
         evaluations: evaluations + 1,
     }
 }
 
-/// Algorithm 7 on a surface, with ε₁ = ε₂ = `tolerance`. Parameters are held in the domain.
+/// Algorithm 7 on a surface, with ε₁ = ε₂ = `tolerance`. Parameters are clamped to the domain.
 #[must_use]
 pub fn on_surface(grid: &BezierSurface, q: &P3, start: P2, tolerance: f64) -> Projected<P2> {
     let domain = grid.domain();
     let mut uv = start;
     let mut evaluations = 0;
-    for steps in 0..MOST_STEPS {
+    for steps in 0..MAX_STEPS {
         let s = grid.derivs(uv);
         evaluations += 1;
         let r = s.p - q;
@@ -128,7 +128,7 @@ pub fn on_surface(grid: &BezierSurface, q: &P3, start: P2, tolerance: f64) -> Pr
     Projected {
         at: uv,
         distance: (grid.derivs(uv).p - q).norm(),
-        steps: MOST_STEPS,
+        steps: MAX_STEPS,
         evaluations: evaluations + 1,
     }
 }

@@ -5,7 +5,7 @@ use feeler_geom::nurbs::NurbsCurve;
 use feeler_geom::{P2, P3, Pose, V3, math};
 use std::f64::consts::TAU;
 
-/// Known beforehand: 112 knots on the sphere; with angles as parameters 352 on the ellipsoid.
+/// Reference counts: 112 knots on the sphere; 352 on the ellipsoid with angles as parameters.
 #[test]
 fn knots_cover_closed_surfaces() {
     let half = KnotOptions { distance: 0.5, angle: 0.5 };
@@ -52,7 +52,7 @@ fn direct_finds_the_closest_points_of_ellipsoids_and_tori() {
     }
     assert_eq!(right, all);
     let mean = evaluations / u64::from(all);
-    assert!((100..300).contains(&mean), "{mean} evaluations a projection");
+    assert!((100..300).contains(&mean), "{mean} evaluations per projection");
 }
 
 #[test]
