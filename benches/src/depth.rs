@@ -14,7 +14,7 @@ const MAX_WALL_PART: f64 = 0.45;
 /// # Errors
 /// Errors of [`ContactPair::query`].
 pub fn query_depth(pair: &mut ContactPair, a: &Pose, b: &Pose, reach: f64) -> Result<bool, QueryError> {
-    let deepest = MAX_WALL_PART * (pair.body_a().wall() + pair.body_b().wall());
+    let deepest = MAX_WALL_PART * (pair.body_a().min_thickness() + pair.body_b().min_thickness());
     for penetration in [SHALLOW.min(deepest), deepest] {
         let options =
             QueryOptions { penetration, verdict_unless_pressed: true, ..QueryOptions::within(reach) };

@@ -6,7 +6,7 @@
 
 use feeler_geom::{Pose, V3};
 use feeler_hierarchy::extent;
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryError, QueryOptions, Status};
+use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryError, QueryOptions, Status};
 use std::sync::Arc;
 
 /// What became of a query that was not wrong.
@@ -38,7 +38,7 @@ pub fn far_apart(
     match pair.query(&Pose::identity(), &pose_b, options) {
         Err(error) => refused(pair, error),
         Ok(_) => {
-            let minima = pair.lmds().iter().filter(|l| l.class != LmdClass::Quasi);
+            let minima = pair.contacts().iter().filter(|l| l.kind != ContactKind::Quasi);
             let nearest = minima.min_by(|l, m| l.distance.total_cmp(&m.distance)).copied();
             let status = pair.status();
             if status != Some(Status::Separated) {
@@ -60,7 +60,7 @@ fn refused(pair: &ContactPair, error: QueryError) -> Result<Outcome, String> {
     if coordinates <= limit || limit <= 0.0 || !names_limit {
         return Err(format!("an error that does not name its limit: {error}"));
     }
-    if !pair.lmds().is_empty() || pair.status().is_some() {
+    if !pair.contacts().is_empty() || pair.status().is_some() {
         return Err("results after an error".into());
     }
     Ok(Outcome::Refused)
@@ -72,7 +72,7 @@ fn check_nearest(
     a: &Arc<Body>,
     b: &Arc<Body>,
     pose_b: &Pose,
-    nearest: Option<&Lmd>,
+    nearest: Option<&Contact>,
     options: &QueryOptions,
 ) -> Result<(), String> {
     let sizes = a.size() + b.size();
@@ -148,7 +148,7 @@ pub fn far_from_the_origin(
         // A sample of a set may be another one of its places.
         let local = (f.local_a - e.local_a).norm().max((f.local_b - e.local_b).norm());
         let world = (f.point_a - far_a * f.local_a).norm().max((f.point_b - far_b * f.local_b).norm());
-        let is_one = f.class == LmdClass::Strict && e.class == LmdClass::Strict;
+        let is_one = f.kind == ContactKind::Strict && e.kind == ContactKind::Strict;
         let is_right = distance <= tol && (!is_one || local <= 1e3 * tol) && world <= rounding + tol;
         if !is_right {
             return Err(format!("{distance:e} in distance, {local:e} in place, {world:e} in the world"));

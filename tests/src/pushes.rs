@@ -1,7 +1,7 @@
 //! Solids that are pushed together through contact, from a gap to a depth: contacts must live through it.
 
 use feeler_geom::{P2, P3, Pose, V3};
-use feeler_runtime::{Body, ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Body, Contact, ContactKind, ContactPair, FeatureKind, FeatureRef, QueryOptions};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -60,7 +60,7 @@ impl Push {
         let turn = UnitQuaternion::from_scaled_axis(axis * 3.0);
         let toward = V3::from_fn(|_, _| rng.random_range(-1.0..1.0)).try_normalize(0.1)?;
         let size = a.size().max(b.size());
-        let most = 0.45 * (a.wall() + b.wall());
+        let most = 0.45 * (a.min_thickness() + b.min_thickness());
         let mut push = Self {
             a: a.clone(),
             b: b.clone(),
@@ -96,7 +96,7 @@ impl Push {
     /// Whether a contact at `s` that is gone after `step` more meets a saddle: its footpoints run without
     /// bounds before (their speed grows with the inverse of the root of what is left), or it ends at the
     /// border of its feature.
-    fn meets_saddle(&self, contact: &Lmd, s: f64, step: f64) -> bool {
+    fn meets_saddle(&self, contact: &Contact, s: f64, step: f64) -> bool {
         let options = QueryOptions { detect_interference: false, ..QueryOptions::within(2.0 * self.depth) };
         let mut pair = ContactPair::new(self.a.clone(), self.b.clone());
         let (mut there, mut gone) = (0.0, step);
@@ -106,8 +106,9 @@ impl Push {
             let t = 0.5 * (there + gone);
             let found = pair.query(&self.own_a, &self.pose(s + t), &options).expect("finite");
             let features =
-                |l: &Lmd| (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index);
-            let away = |l: &Lmd| (l.local_a - last.0.local_a).norm().max((l.local_b - last.0.local_b).norm());
+                |l: &Contact| (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index);
+            let away =
+                |l: &Contact| (l.local_a - last.0.local_a).norm().max((l.local_b - last.0.local_b).norm());
             let same = found.iter().filter(|l| features(l) == features(contact));
             match same.min_by(|l, m| away(l).total_cmp(&away(m))).filter(|l| away(l) < 0.05 * self.a.size()) {
                 Some(l) => {
@@ -151,20 +152,20 @@ impl Push {
         let mut pair = ContactPair::new(self.a.clone(), self.b.clone());
         let moved = 3.0 * depth / f64::from(STEPS);
         let tol = 1e-7 * size;
-        let mut before: Vec<Lmd> = Vec::new();
+        let mut before: Vec<Contact> = Vec::new();
         for k in 0..STEPS {
             let s = self.contact - depth + moved * f64::from(k);
             pair.query(&self.own_a, &self.pose(s), &options).expect("finite, and thinner than the walls");
             tally.steps += 1;
-            let strict = |l: &&Lmd| l.class == LmdClass::Strict && !l.undecided;
-            let now: Vec<Lmd> = pair.lmds().iter().filter(strict).copied().collect();
-            let all = pair.lmds();
+            let strict = |l: &&Contact| l.kind == ContactKind::Strict && !l.undecided;
+            let now: Vec<Contact> = pair.contacts().iter().filter(strict).copied().collect();
+            let all = pair.contacts();
             let near = 20.0 * moved + 10.0 * tol;
-            let beside = |set: &[Lmd], p: &P3, q: &P3| {
-                let is_near = |l: &Lmd| (l.point_a - p).norm() < near && (l.point_b - q).norm() < near;
+            let beside = |set: &[Contact], p: &P3, q: &P3| {
+                let is_near = |l: &Contact| (l.point_a - p).norm() < near && (l.point_b - q).norm() < near;
                 set.iter().any(is_near)
             };
-            let place = |l: &Lmd| {
+            let place = |l: &Contact| {
                 let of = |f: &FeatureRef| format!("{:?} {}", f.kind, f.index);
                 format!(
                     "{} at step {k}, {} / {}, {:.6e}",

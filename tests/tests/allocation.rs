@@ -39,11 +39,11 @@ fn second_passes_allocate_nothing() {
         let mut pair = ContactPair::new(model(a).body, model(b).body);
         let base = Pose::translation(t[0], t[1], t[2]);
         let poses: Vec<Pose> = (0..20).map(|k| random_pose(k, &base, dt, dr)).collect();
-        for alpha in [0.0, 0.02] {
-            let options = QueryOptions { alpha, ..QueryOptions::within(d_max) };
+        for quasi_angle in [0.0, 0.02] {
+            let options = QueryOptions { quasi_angle, ..QueryOptions::within(d_max) };
             let counts = passes(&mut pair, &poses, &options);
-            println!("{a}/{b} alpha {alpha}: {counts:?}");
-            assert_eq!(counts[1..], [0, 0], "{a}/{b} alpha {alpha}");
+            println!("{a}/{b} quasi_angle {quasi_angle}: {counts:?}");
+            assert_eq!(counts[1..], [0, 0], "{a}/{b} quasi_angle {quasi_angle}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use feeler_geom::{Curve, Pose};
-use feeler_runtime::{LmdClass, QueryOptions};
+use feeler_runtime::{ContactKind, QueryOptions};
 use feeler_tests::{Part, model, query, random_pose};
 
 const TWINS: [&str; 6] = ["box", "cylinder", "cone", "sphere", "torus", "shaft"];
@@ -68,7 +68,7 @@ fn splines_have_the_minima_of_what_they_are() {
             let [x, y] = [&twin, &nurbs].map(|p| query(&partner, p, &Pose::identity(), &pose, &options));
             assert_eq!(x.status(), y.status(), "{name} {seed}");
             let strict = |p: &feeler_runtime::ContactPair| {
-                p.lmds().iter().filter(|l| l.class == LmdClass::Strict).copied().collect::<Vec<_>>()
+                p.contacts().iter().filter(|l| l.kind == ContactKind::Strict).copied().collect::<Vec<_>>()
             };
             let (x, y) = (strict(&x), strict(&y));
             assert_eq!(x.len(), y.len(), "{name} {seed}");

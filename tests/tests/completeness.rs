@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "the test reports what it compared")]
 
 use feeler_geom::Pose;
-use feeler_runtime::{LmdClass, QueryOptions, Status};
+use feeler_runtime::{ContactKind, QueryOptions, Status};
 use feeler_tests::brute_force::{Minimum, all_minima};
 use feeler_tests::cases::{Case, cases};
 use feeler_tests::{Part, model, query, random_pose};
@@ -21,12 +21,12 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
     let size = a.solid.bounds.diagonal().max(b.solid.bounds.diagonal());
     let tol = 1e-6 * size;
     let to_a = a.pose.inverse();
-    let near = |m: &Minimum, l: &feeler_runtime::Lmd| {
+    let near = |m: &Minimum, l: &feeler_runtime::Contact| {
         (m.p_a - to_a * l.point_a).norm() < 10.0 * tol && (m.p_b - to_a * l.point_b).norm() < 10.0 * tol
     };
     let mut out = Vec::new();
     for m in expected.iter().filter(|m| m.borderline.is_none()) {
-        let n = pair.lmds().iter().filter(|l| near(m, l)).count();
+        let n = pair.contacts().iter().filter(|l| near(m, l)).count();
         if n != 1 {
             out.push(format!(
                 "{} of {} / {}: d = {:.9}, {} and {}, eigenvalue {:.2e}",
@@ -40,7 +40,7 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
             ));
         }
     }
-    for l in pair.lmds().iter().filter(|l| l.class == LmdClass::Strict) {
+    for l in pair.contacts().iter().filter(|l| l.kind == ContactKind::Strict) {
         if !expected.iter().any(|m| near(m, l)) {
             out.push(format!(
                 "invented {} / {}: d = {:.9}, {:?} #{} and {:?} #{} at {:?}",

@@ -4,7 +4,7 @@
 
 use feeler_brep::fixtures::prism;
 use feeler_geom::{P2, P3, Pose, V3, math};
-use feeler_runtime::{ContactPair, LmdClass, QueryOptions};
+use feeler_runtime::{ContactKind, ContactPair, QueryOptions};
 use feeler_tests::conformal::shapes::Shape;
 use feeler_tests::conformal::{Ask, Rig, Seen, all, ramp, tilts};
 use feeler_tests::part_of;
@@ -23,10 +23,12 @@ fn tilted_contacts() {
             for (k, axis) in rig.scenario.axes.iter().enumerate() {
                 // Both ways and both angles, in turn.
                 let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
-                for alpha in [0.0, 2e-3] {
-                    let (found, now, _) = ramp(&rig, axis, sign, gap, &tilts, &Ask { alpha, spacing: None });
+                for quasi_angle in [0.0, 2e-3] {
+                    let (found, now, _) =
+                        ramp(&rig, axis, sign, gap, &tilts, &Ask { quasi_angle, spacing: None });
                     seen.add(&now);
-                    let of = format!("{}, gap {gap}, about {}, α {alpha}", rig.scenario.name, axis.name);
+                    let of =
+                        format!("{}, gap {gap}, about {}, α {quasi_angle}", rig.scenario.name, axis.name);
                     faults.extend(found.into_iter().map(|f| format!("{}: {of}: {}", f.demand, f.text)));
                 }
             }
@@ -92,7 +94,7 @@ fn corners_of_flush_polygons() {
         let options = QueryOptions { detect_interference: false, ..QueryOptions::within(1e-3) };
         let found = pair.query(&Pose::identity(), &pose, &options).unwrap();
         let on_top: Vec<P3> =
-            found.iter().filter(|l| l.class == LmdClass::Conformal).map(|l| l.point_a).collect();
+            found.iter().filter(|l| l.kind == ContactKind::Conformal).map(|l| l.point_a).collect();
         for corner in &area {
             num_corners += 1;
             let apart = on_top.iter().map(|p| (p.xy() - P2::from(*corner)).norm());

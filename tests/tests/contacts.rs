@@ -1,7 +1,7 @@
 //! What solids that touch have in common, against closed forms.
 
 use feeler_geom::{Pose, V3, math};
-use feeler_runtime::{Contact, ContactKind, ContactPair, QueryOptions, Status};
+use feeler_runtime::{ContactPair, ContactRegion, QueryOptions, RegionKind, Status};
 use feeler_tests::membership::Spec;
 use feeler_tests::verdicts::Pool;
 use nalgebra::{Translation3, UnitQuaternion};
@@ -16,7 +16,7 @@ fn turned(axis: V3, angle: f64) -> Pose {
 }
 
 /// The contacts of two solids, in that order and with roles swapped, both moved by a common motion.
-fn contacts(a: &Spec, b: &Spec, pose_b: &Pose) -> Vec<Contact> {
+fn contacts(a: &Spec, b: &Spec, pose_b: &Pose) -> Vec<ContactRegion> {
     let mut pool = Pool::default();
     let common = Pose::from_parts(
         Translation3::new(3.0, -5.0, 7.0),
@@ -32,11 +32,11 @@ fn contacts(a: &Spec, b: &Spec, pose_b: &Pose) -> Vec<Contact> {
         let mut pair = ContactPair::new(x.clone(), y.clone());
         pair.query(p, q, &options).expect("finite poses, options and shapes");
         assert_eq!(pair.status(), Some(Status::Touching), "{a:?} {b:?}");
-        pair.contacts(p, q, &options).expect("finite poses, options and shapes")
+        pair.contact_regions(p, q, &options).expect("finite poses, options and shapes")
     };
     let found = ask(&x.body, &y.body, &pose_x, &pose_y);
     let swapped = ask(&y.body, &x.body, &pose_y, &pose_x);
-    let sums = |list: &[Contact]| {
+    let sums = |list: &[ContactRegion]| {
         list.iter().fold([0.0; 2], |[a, l], c| [a + c.area.unwrap_or(0.0), l + c.length.unwrap_or(0.0)])
     };
     let (one, other) = (sums(&found), sums(&swapped));
@@ -47,7 +47,7 @@ fn contacts(a: &Spec, b: &Spec, pose_b: &Pose) -> Vec<Contact> {
 }
 
 /// Total area or length of contacts of one kind.
-fn total(list: &[Contact], kind: ContactKind) -> f64 {
+fn total(list: &[ContactRegion], kind: RegionKind) -> f64 {
     list.iter().filter(|c| c.kind == kind).map(|c| c.area.or(c.length).unwrap_or(0.0)).sum()
 }
 
@@ -70,23 +70,23 @@ fn plates() {
     let plate = Spec::Block { x: 4.0, y: 3.0, z: 1.0 };
     // Overlapping by 2.5 × 1.2, then turned by 45°: a square of 2 in the middle of 4 × 3.
     let list = contacts(&plate, &plate, &moved(1.5, 1.8, 1.0));
-    close(total(&list, ContactKind::Plane), 2.5 * 1.2, 1e-9);
+    close(total(&list, RegionKind::Plane), 2.5 * 1.2, 1e-9);
     let square = Spec::Block { x: 2.0, y: 2.0, z: 1.0 };
     let list = contacts(&plate, &square, &(moved(0.0, 0.0, 1.0) * turned(V3::z(), PI / 4.0)));
-    close(total(&list, ContactKind::Plane), 4.0, 1e-9);
+    close(total(&list, RegionKind::Plane), 4.0, 1e-9);
     let list = contacts(&plate, &square, &(moved(1.2, 0.0, 1.0) * turned(V3::z(), PI / 4.0)));
     // The corner beyond x = 2 is a right angle of height √2 + 1.2 - 2.
-    close(total(&list, ContactKind::Plane), 4.0 - math::powi(2.0_f64.sqrt() - 0.8, 2), 1e-9);
+    close(total(&list, RegionKind::Plane), 4.0 - math::powi(2.0_f64.sqrt() - 0.8, 2), 1e-9);
     // A round foot on the edge of a plate, upright and upside down.
     let foot = Spec::Cylinder { r: 1.0, h: 2.0 };
     let list = contacts(&plate, &foot, &moved(1.7, 0.0, 1.0));
-    close(total(&list, ContactKind::Plane), slice(1.0, -1.0, 0.3), 1e-8);
+    close(total(&list, RegionKind::Plane), slice(1.0, -1.0, 0.3), 1e-8);
     let list = contacts(&plate, &foot, &(moved(1.7, 0.0, 0.0) * turned(V3::x(), PI)));
-    close(total(&list, ContactKind::Plane), slice(1.0, -1.0, 0.3), 1e-8);
+    close(total(&list, RegionKind::Plane), slice(1.0, -1.0, 0.3), 1e-8);
     // A plate on a plate with holes.
     let drilled = Spec::Drilled { a: 6.0, h: 1.0, r: 1.0 };
     let list = contacts(&drilled, &plate, &moved(0.0, 0.0, 1.0));
-    close(total(&list, ContactKind::Plane), 12.0 - PI, 1e-8);
+    close(total(&list, RegionKind::Plane), 12.0 - PI, 1e-8);
 }
 
 #[test]
@@ -99,17 +99,17 @@ fn bores_and_seats() {
         Spec::CylinderHalves { r: 1.0, h: 3.0 },
     ] {
         let list = contacts(&drilled, &spec, &(moved(0.0, 0.0, 0.7) * turned(V3::z(), 0.4)));
-        close(total(&list, ContactKind::Cylinder), 2.0 * PI * 1.3, 1e-8);
+        close(total(&list, RegionKind::Cylinder), 2.0 * PI * 1.3, 1e-8);
         let list = contacts(&drilled, &spec, &(moved(0.0, 0.0, 1.3) * turned(V3::x(), PI)));
-        close(total(&list, ContactKind::Cylinder), 2.0 * PI * 1.3, 1e-8);
+        close(total(&list, RegionKind::Cylinder), 2.0 * PI * 1.3, 1e-8);
     }
     // A stub in a countersink: the cone and nothing else.
     let seat = Spec::Countersunk { outer: 4.0, inner: 1.0, h: 2.0 };
     let list = contacts(&seat, &Spec::Frustum { low: 1.0, high: 2.5, h: 1.0 }, &moved(0.0, 0.0, 1.0));
-    close(total(&list, ContactKind::Cone), PI * 3.5 * 3.25_f64.sqrt(), 1e-8);
+    close(total(&list, RegionKind::Cone), PI * 3.5 * 3.25_f64.sqrt(), 1e-8);
     let lower = Spec::Frustum { low: 1.0, high: 1.75, h: 0.5 };
     let list = contacts(&seat, &lower, &(moved(0.0, 0.0, 1.0) * turned(V3::z(), 1.0)));
-    close(total(&list, ContactKind::Cone), PI * 2.75 * 0.8125_f64.sqrt(), 1e-8);
+    close(total(&list, RegionKind::Cone), PI * 2.75 * 0.8125_f64.sqrt(), 1e-8);
 }
 
 #[test]
@@ -117,30 +117,30 @@ fn balls() {
     // A ball in a hollow ball of the same radius: all of it.
     let hollow = Spec::HollowBall { outer: 3.0, inner: 2.0 };
     let list = contacts(&hollow, &Spec::Ball { r: 2.0 }, &turned(V3::new(0.3, 0.2, 0.1), 1.0));
-    close(total(&list, ContactKind::Sphere), 16.0 * PI, 1e-9);
+    close(total(&list, RegionKind::Sphere), 16.0 * PI, 1e-9);
     let list = contacts(&hollow, &Spec::HalfBall { r: 2.0 }, &turned(V3::x(), 1.0));
-    close(total(&list, ContactKind::Sphere), 8.0 * PI, 1e-7);
+    close(total(&list, RegionKind::Sphere), 8.0 * PI, 1e-7);
     // A ball on a plate: a point. In a bore of its radius: a circle. A cylinder on a plate: a line.
     let plate = Spec::Block { x: 4.0, y: 3.0, z: 1.0 };
     let list = contacts(&plate, &Spec::Ball { r: 2.0 }, &moved(0.5, 0.25, 3.0));
     assert_eq!(list.len(), 1);
-    assert_eq!((list[0].kind, list[0].area, list[0].length), (ContactKind::Point, None, None));
+    assert_eq!((list[0].kind, list[0].area, list[0].length), (RegionKind::Point, None, None));
     let drilled = Spec::Drilled { a: 6.0, h: 2.0, r: 1.0 };
     let list = contacts(&drilled, &Spec::Ball { r: 1.0 }, &moved(0.0, 0.0, 1.0));
-    close(total(&list, ContactKind::Line), 2.0 * PI, 1e-9);
+    close(total(&list, RegionKind::Line), 2.0 * PI, 1e-9);
     let lying = moved(0.5, 1.0, 2.0) * turned(V3::x(), FRAC_PI_2);
     let list = contacts(&plate, &Spec::Cylinder { r: 1.0, h: 5.0 }, &lying);
     assert_eq!(list.len(), 1, "{list:?}");
     // From y = 1 back to the plate's edge at -1.5.
-    close(total(&list, ContactKind::Line), 2.5, 1e-8);
+    close(total(&list, RegionKind::Line), 2.5, 1e-8);
     // A ring on a plate: a circle.
     let list = contacts(&plate, &Spec::Torus { major: 1.0, minor: 0.25 }, &moved(0.0, 0.0, 1.25));
-    close(total(&list, ContactKind::Line), 2.0 * PI, 1e-9);
+    close(total(&list, RegionKind::Line), 2.0 * PI, 1e-9);
     // A box's edge on a plate.
     let list = contacts(
         &plate,
         &Spec::Block { x: 1.0, y: 1.0, z: 1.0 },
         &(moved(1.75, 0.0, 1.0) * turned(V3::y(), -PI / 4.0) * moved(0.5, 0.0, 0.0)),
     );
-    close(total(&list, ContactKind::Line), 1.0, 1e-8);
+    close(total(&list, RegionKind::Line), 1.0, 1e-8);
 }

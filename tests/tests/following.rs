@@ -3,7 +3,9 @@
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::nurbs::NurbsGrain;
 use feeler_import::{MeshOptions, prepare_grain, prepare_mesh, prepare_step};
-use feeler_runtime::{Body, ContactPair, FollowOptions, FollowedContact, Following, LmdClass, QueryOptions};
+use feeler_runtime::{
+    Body, ContactKind, ContactPair, FollowOptions, FollowedContact, Following, QueryOptions,
+};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -55,7 +57,7 @@ fn asked(pair: &mut ContactPair, pose: &Pose, options: &FollowOptions) -> (Vec<(
     let found = pair.query(&Pose::identity(), pose, &query).expect("a query");
     (
         found.iter().map(|l| (l.local_a.coords, l.distance)).collect(),
-        found.iter().all(|l| l.class == LmdClass::Strict),
+        found.iter().all(|l| l.kind == ContactKind::Strict),
     )
 }
 
@@ -70,7 +72,7 @@ fn walk(a: &Arc<Body>, b: &Arc<Body>, seed: u64) -> Seen {
     let mut rng = StdRng::seed_from_u64(seed);
     let [mut pair, mut judge] = [(); 2].map(|()| ContactPair::new(a.clone(), b.clone()));
     let size = a.size().min(b.size());
-    let penetration = (0.01 * size).min(0.4 * (a.wall() + b.wall()));
+    let penetration = (0.01 * size).min(0.4 * (a.min_thickness() + b.min_thickness()));
     let options = FollowOptions { reach: 0.01 * size, penetration, stride: 0.02 * size };
     let mut seen = Seen { followed: 0, asked: 0, told: 0 };
     for _ in 0..6 {
@@ -179,7 +181,7 @@ fn what_lies_flat_is_followed_while_it_lies_still() {
         let pose = Pose::from_parts(Translation3::from(at), turn);
         let mut following = Following::default();
         following.ask(&mut pair, &here, &pose, &options).expect("an answer");
-        let first: Vec<u64> = following.contacts().iter().map(|c| c.number).collect();
+        let first: Vec<u64> = following.contacts().iter().map(|c| c.id).collect();
         assert!(first.len() > 3 && following.contacts().iter().all(|c| c.is_flat), "{k}: {}", first.len());
         assert!(following.contacts().iter().all(|c| (c.distance + 0.01).abs() < 1e-9));
         // Hardly moved: the depth of each corner is what the plane of the lower box tells.
@@ -195,7 +197,7 @@ fn what_lies_flat_is_followed_while_it_lies_still() {
         let moved = Pose::from_parts(Translation3::from(at + V3::x() * (1e-5 * size)), turn);
         assert!(!following.go_on(&block, &block, &here, &moved, &options).expect("a pose"), "{k}");
         following.ask(&mut pair, &here, &moved, &options).expect("an answer");
-        let mut again: Vec<u64> = following.contacts().iter().map(|c| c.number).collect();
+        let mut again: Vec<u64> = following.contacts().iter().map(|c| c.id).collect();
         again.sort_unstable();
         assert_eq!(again, first, "{k}");
     }
@@ -211,7 +213,7 @@ fn sheets_are_pressed_by_solids_and_never_by_sheets() {
     let sheet = Arc::new(Body::from_model(&model, 0).expect("a body"));
     let ball = grain(&NurbsGrain::sphere(2.0).expect("a ball"));
     let query = QueryOptions { penetration: 0.3, ..QueryOptions::within(1.0) };
-    let least = |pair: &ContactPair| pair.lmds().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
+    let least = |pair: &ContactPair| pair.contacts().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
     for (x, y) in [(3.0, -2.0), (4.0, 4.0), (29.9, 1.0), (-30.0, 2.5), (30.2, 3.0)] {
         for depth in [-0.2, 0.05, 0.2] {
             for side in [1.0, -1.0] {
@@ -239,5 +241,5 @@ fn sheets_are_pressed_by_solids_and_never_by_sheets() {
         UnitQuaternion::from_axis_angle(&V3::x_axis(), 0.4),
     );
     pair.query(&Pose::identity(), &crossing, &query).expect("an answer: nothing is pressed");
-    assert!(pair.lmds().iter().all(|l| l.distance > -1e-4), "{}", least(&pair));
+    assert!(pair.contacts().iter().all(|l| l.distance > -1e-4), "{}", least(&pair));
 }

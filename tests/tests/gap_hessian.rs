@@ -54,7 +54,7 @@ fn scenes() -> Vec<Scene> {
 fn gap_at(tracker: &ContactTracker, pose: &Pose, of: &StepContact) -> Option<f64> {
     let mut tracker = tracker.clone();
     tracker.update(&Pose::identity(), pose, BOUND).expect("valid");
-    let same = |c: &&StepContact| c.number == of.number && c.features == of.features && c.kind == of.kind;
+    let same = |c: &&StepContact| c.id == of.id && c.features == of.features && c.kind == of.kind;
     tracker.contacts().iter().find(same).map(|c| c.gap)
 }
 

@@ -51,7 +51,7 @@ fn smallest_distance_equals_the_other_kernels() {
             let tol = 1e-7 * size + deviation;
             if d < g.distance - tol {
                 // The other kernel may miss a minimum: then both footpoints must lie on the solids.
-                let l = &result.lmds()[0];
+                let l = &result.contacts()[0];
                 let world_b = pose_of_matrix(&g.pose_b) * b.pose;
                 let off = boundary_distance(&a.solid, &(a.pose.inverse() * l.point_a))
                     .max(boundary_distance(&b.solid, &(world_b.inverse() * l.point_b)));
@@ -71,7 +71,7 @@ fn smallest_distance_equals_the_other_kernels() {
                     pair.a,
                     pair.b,
                     g.distance,
-                    result.lmds()[0]
+                    result.contacts()[0]
                 ));
             }
         }

@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "the test reports what it compared")]
 
 use feeler_geom::{P3, Pose};
-use feeler_runtime::{ContactPair, FeatureKind, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Contact, ContactKind, ContactPair, FeatureKind, QueryOptions, Status};
 use feeler_tests::{Part, data_dir, model, part_with, query, random_pose};
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 
@@ -19,14 +19,21 @@ const PAIRS: [PairOfModels; 7] = [
     ("wave", "torus", [0.0, 0.0, 24.0], 5.0, 3.0, 8.0),
 ];
 
-fn decided(pair: &ContactPair) -> Vec<Lmd> {
-    pair.lmds().iter().filter(|l| l.class == LmdClass::Strict).copied().collect()
+fn decided(pair: &ContactPair) -> Vec<Contact> {
+    pair.contacts().iter().filter(|l| l.kind == ContactKind::Strict).copied().collect()
 }
 
 /// Every strict minimum of one set is in the other, with the points mapped by `map`; those within `slack` of
 /// the largest distance may be on either side of it.
-fn assert_same(what: &str, x: &[Lmd], y: &[Lmd], map: impl Fn(&Lmd) -> (P3, P3), tol: f64, d_max: f64) {
-    let inner = |l: &&Lmd| l.distance < d_max - 10.0 * tol;
+fn assert_same(
+    what: &str,
+    x: &[Contact],
+    y: &[Contact],
+    map: impl Fn(&Contact) -> (P3, P3),
+    tol: f64,
+    d_max: f64,
+) {
+    let inner = |l: &&Contact| l.distance < d_max - 10.0 * tol;
     for l in x.iter().filter(inner) {
         let (a, b) = map(l);
         let off = y
@@ -66,12 +73,12 @@ fn hierarchies_lose_nothing() {
         assert_eq!(culled.status(), all.status(), "{what}");
         // The same solves from the same areas: the same bits.
         let key = |p: &ContactPair| {
-            p.lmds()
+            p.contacts()
                 .iter()
                 .map(|l| (l.distance.to_bits(), l.feature_a.index, l.feature_b.index))
                 .collect::<Vec<_>>()
         };
-        if culled.lmds().iter().all(|l| l.class == LmdClass::Strict) {
+        if culled.contacts().iter().all(|l| l.kind == ContactKind::Strict) {
             assert_eq!(key(&culled), key(&all), "{what}");
             compared += 1;
         }
@@ -143,20 +150,21 @@ fn another_splitting_gives_the_same_minima() {
 fn the_same_query_gives_the_same_bits_again() {
     for_each_pose(2, |what, a, b, pose, options, _| {
         let mut pair = query(a, b, &Pose::identity(), &pose, &options);
-        let first: Vec<_> = pair.lmds().to_vec();
+        let first: Vec<_> = pair.contacts().to_vec();
         // Another pose in between must leave no trace.
         pair.query(&Pose::identity(), &Pose::translation(5.0, 1.0, 40.0), &options)
             .expect("finite poses and options");
         pair.query(&(Pose::identity() * a.pose), &(pose * b.pose), &options)
             .expect("finite poses and options");
-        assert_eq!(first, pair.lmds(), "{what}");
+        assert_eq!(first, pair.contacts(), "{what}");
         // All pairs of features, so that there is enough to share out.
         let all = options.brute_force();
-        let one_thread = query(a, b, &Pose::identity(), &pose, &all).lmds().to_vec();
+        let one_thread = query(a, b, &Pose::identity(), &pose, &all).contacts().to_vec();
         for threads in [2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             let parallel = QueryOptions { parallel: true, ..all };
-            let several = pool.install(|| query(a, b, &Pose::identity(), &pose, &parallel).lmds().to_vec());
+            let several =
+                pool.install(|| query(a, b, &Pose::identity(), &pose, &parallel).contacts().to_vec());
             assert_eq!(one_thread, several, "{what}: {threads} threads");
         }
     });
@@ -177,7 +185,7 @@ fn minima_move_continuously() {
         let steps = 200;
         let reach = pb.solid.bounds.diagonal();
         let options = QueryOptions::within(d_max);
-        let mut before: Option<(Pose, Vec<Lmd>, Option<f64>)> = None;
+        let mut before: Option<(Pose, Vec<Contact>, Option<f64>)> = None;
         for i in 0..=steps {
             let s = f64::from(i) / f64::from(steps);
             let t = Vector3::from(from).lerp(&Vector3::from(to), s);
@@ -207,8 +215,9 @@ fn minima_move_continuously() {
                 // A minimum on the same pair of features as before, alone there, has moved and not jumped:
                 // footpoints run faster than the motion only where the contact is flat.
                 for l in &now {
-                    let key =
-                        |m: &Lmd| (m.feature_a.kind, m.feature_a.index, m.feature_b.kind, m.feature_b.index);
+                    let key = |m: &Contact| {
+                        (m.feature_a.kind, m.feature_a.index, m.feature_b.kind, m.feature_b.index)
+                    };
                     let mut same = old.iter().filter(|o| key(o) == key(l));
                     let alone = now.iter().filter(|m| key(m) == key(l)).count() == 1;
                     if let (Some(o), None) = (same.next(), same.next())
@@ -258,7 +267,7 @@ fn a_warm_pair_finds_what_a_cold_one_finds() {
             warm.query(&Pose::identity(), &pose, &options).expect("finite poses and options");
             let what = format!("{a}/{b} step {k}");
             assert_eq!(warm.status(), status, "{what}");
-            let own = |l: &Lmd| (l.point_a, l.point_b);
+            let own = |l: &Contact| (l.point_a, l.point_b);
             assert_same(&what, &cold, &decided(&warm), own, 1e-9 * size, options.d_max);
             compared += cold.len();
         }
@@ -314,7 +323,7 @@ fn two_minima_of_one_area() {
     let (loft, torus) = (model("loft"), model("torus"));
     let at = random_pose(115_007, &Pose::translation(0.0, 0.0, 34.0), 8.0, std::f64::consts::PI);
     let pair = query(&loft, &torus, &Pose::identity(), &at, &QueryOptions::within(8.0));
-    let found: Vec<f64> = pair.lmds().iter().map(|l| l.distance).collect();
+    let found: Vec<f64> = pair.contacts().iter().map(|l| l.distance).collect();
     assert!(found.len() == 2 && (found[0] - 2.927_803).abs() < 1e-5, "{found:?}");
     assert!((found[1] - 3.170_488).abs() < 1e-5, "{found:?}");
 }

@@ -1,13 +1,13 @@
-//! What may know what: modules of a crate do not know each other in circles, rooms of the runtime know only
-//! what is below them, and no crate uses one that the code map (`crates/README.md`) keeps from it.
+//! Dependencies between modules and crates: modules of a crate have no circular dependencies, modules of the
+//! runtime use lower layers only, and no crate uses one that the code map (`crates/README.md`) excludes.
 //!
-//! All paths that begin with `crate`, `super` or `self` are read, in `use` lines and elsewhere, re-exports
-//! resolved, tests left out. A child may name what its parents hold.
+//! All paths that begin with `crate`, `super` or `self` are read, in `use` lines and elsewhere. Re-exports are
+//! resolved and unit tests skipped. A child module may use items of its parents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// A module of a crate by the names on the way to it.
+/// Path of a module within its crate.
 type Module = Vec<String>;
 
 struct Token {
@@ -20,7 +20,7 @@ struct Source {
     tokens: Vec<Token>,
 }
 
-/// One module names another one.
+/// Use of an item of module `to` in module `from`.
 struct Arrow {
     from: Module,
     to: Module,
@@ -31,7 +31,7 @@ fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests is in the workspace").join("crates")
 }
 
-/// Words and signs without comments and literals.
+/// Identifiers and punctuation, without comments and literals.
 fn tokens(text: &str) -> Vec<Token> {
     let chars: Vec<char> = text.chars().collect();
     let mut out = Vec::new();
@@ -78,7 +78,7 @@ fn tokens(text: &str) -> Vec<Token> {
     out
 }
 
-/// Leaves out what `#[cfg(test)]` stands before.
+/// Tokens without the items marked `#[cfg(test)]`.
 fn without_tests(all: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let mut rest = all.into_iter().peekable();
@@ -101,7 +101,7 @@ fn without_tests(all: Vec<Token>) -> Vec<Token> {
     out
 }
 
-/// The modules of a crate.
+/// Modules of a crate with their sources.
 fn modules(root: &Path) -> BTreeMap<Module, Source> {
     let mut out = BTreeMap::new();
     let mut folders = vec![root.to_path_buf()];
@@ -131,7 +131,7 @@ fn modules(root: &Path) -> BTreeMap<Module, Source> {
     out
 }
 
-/// The paths of one `use`, from behind the word to the semicolon, and how many tokens it takes.
+/// Paths of one `use` declaration and its number of tokens; `tokens` begins after the keyword.
 fn paths_of_use(tokens: &[Token]) -> (Vec<Vec<String>>, usize) {
     let (mut out, mut path): (Vec<Vec<String>>, Vec<String>) = (Vec::new(), Vec::new());
     let mut open: Vec<usize> = Vec::new();
@@ -152,7 +152,7 @@ fn paths_of_use(tokens: &[Token]) -> (Vec<Vec<String>>, usize) {
                 match token.text.as_str() {
                     "}" => {
                         open.pop();
-                        // What follows a group is a sign that ends no path of its own.
+                        // The separator after a group does not end a path of its own.
                         path.truncate(open.last().copied().unwrap_or(0));
                     }
                     ";" => return (out, k + 1),
@@ -167,7 +167,7 @@ fn paths_of_use(tokens: &[Token]) -> (Vec<Vec<String>>, usize) {
     (out, tokens.len())
 }
 
-/// A path from the crate's root; `None` for what begins with a name.
+/// Path relative to the crate root; `None` for a path that does not begin with `crate`, `super` or `self`.
 fn from_root(module: &Module, path: &[String]) -> Option<Module> {
     let mut here = match path.first()?.as_str() {
         "crate" => Vec::new(),
@@ -186,7 +186,7 @@ fn from_root(module: &Module, path: &[String]) -> Option<Module> {
     Some(here)
 }
 
-/// All arrows of a crate, and the names of other crates of ours that its modules use.
+/// Dependencies between the modules of a crate, and the other feeler crates that its modules use.
 fn read(root: &Path) -> (Vec<Arrow>, BTreeMap<String, String>) {
     let modules = modules(root);
     let mut named: Vec<(Module, Module, String)> = Vec::new();
@@ -210,7 +210,7 @@ fn read(root: &Path) -> (Vec<Arrow>, BTreeMap<String, String>) {
                     }
                     let whole = from_root(module, &path);
                     if let (true, Some(name)) = (is_public, path.last()) {
-                        // Names of children need no `self`.
+                        // Paths to child modules need no `self`.
                         let of_child = || [module.as_slice(), path.as_slice()].concat();
                         let to = whole.clone().unwrap_or_else(of_child);
                         exported.insert([module.as_slice(), std::slice::from_ref(name)].concat(), to);
@@ -246,7 +246,7 @@ fn read(root: &Path) -> (Vec<Arrow>, BTreeMap<String, String>) {
     (arrows, foreign)
 }
 
-/// The module that a path leads into.
+/// Module that defines the item of a path.
 fn resolved(
     modules: &BTreeMap<Module, Source>,
     exported: &BTreeMap<Module, Module>,
@@ -263,7 +263,7 @@ fn resolved(
     None
 }
 
-/// Circles among the children of each module: the arrows that make them.
+/// Circular dependencies among the children of each module, one line a dependency.
 fn circles(arrows: &[Arrow]) -> Vec<String> {
     let mut siblings: BTreeMap<Module, BTreeMap<(String, String), &Arrow>> = BTreeMap::new();
     for arrow in arrows {
@@ -292,37 +292,35 @@ fn circles(arrows: &[Arrow]) -> Vec<String> {
         }
         for ((a, b), arrow) in between {
             if reach.contains(&(b.clone(), a.clone())) {
-                out.push(format!("{}: {a} and {b} know each other", arrow.place));
+                out.push(format!("{}: {a} and {b} depend on each other", arrow.place));
             }
         }
     }
     out
 }
 
-/// The rooms of feeler-runtime, from the top: each knows only those below its row.
-const ROOMS: [&[&str]; 19] = [
-    &["scene", "advance", "follow"],
-    &["tracker"],
+/// Layers of the modules of feeler-runtime, from the top; a module may use only modules of lower rows.
+const LAYERS: [&[&str]; 14] = [
+    &["tracking"],
     &["report"],
     &["pair"],
-    &["verdict"],
-    &["certify", "conformal", "pressed"],
-    &["step_set"],
-    &["filter", "dedupe", "contact_ids"],
-    &["solve", "front", "minima"],
+    &["certify", "conformal", "step_set"],
+    &["accept"],
+    &["solve", "verdict", "minima"],
     &["footpoint"],
     &["query"],
-    &["walk", "load"],
+    &["cull"],
+    &["load"],
     &["nearest"],
-    &["coordinates"],
     &["body"],
-    &["profile"],
-    &["options", "tolerance", "verdict_types", "outermost"],
-    &["error", "lmd", "side"],
+    &["profile", "api"],
     &["diagnostics"],
 ];
 
-/// What a crate must not use, as in the code map.
+/// Maximum number of ordered pairs of runtime modules of which the first uses the second.
+const MAX_DEPENDENCIES: usize = 85;
+
+/// Crates that a crate must not use, as in the code map.
 const NEVER: [(&str, &[&str]); 17] = [
     ("feeler-geom", &["convex", "brep", "step", "hierarchy", "prepare", "import", "runtime", "cli"]),
     ("feeler-convex", &["brep", "step", "hierarchy", "prepare", "runtime", "cli"]),
@@ -348,7 +346,7 @@ fn sources_of(name: &str) -> PathBuf {
 }
 
 #[test]
-fn modules_know_no_circles() {
+fn modules_have_no_circular_dependencies() {
     let mut wrong = Vec::new();
     let mut read_any = 0;
     for entry in std::fs::read_dir(crates()).expect("crates") {
@@ -359,24 +357,45 @@ fn modules_know_no_circles() {
             wrong.extend(circles(&arrows));
         }
     }
-    assert!(read_any > 500, "{read_any} arrows were read");
-    assert!(wrong.is_empty(), "{} arrows in circles:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(read_any > 500, "only {read_any} dependencies found");
+    assert!(wrong.is_empty(), "{} circular dependencies:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
-fn rooms_of_the_runtime_know_what_is_below() {
-    let row = |name: &str| ROOMS.iter().position(|rooms| rooms.contains(&name));
+fn runtime_modules_use_lower_layers_only() {
+    let row = |name: &str| LAYERS.iter().position(|modules| modules.contains(&name));
     let (arrows, _) = read(&sources_of("feeler-runtime"));
     let mut wrong = Vec::new();
+    let mut between = BTreeSet::new();
     for Arrow { from, to, place } in &arrows {
         let (Some(a), Some(b)) = (from.first(), to.first()) else { continue };
         if a == b {
             continue;
         }
+        between.insert((a, b));
         match (row(a), row(b)) {
             (Some(high), Some(low)) if high < low => {}
-            (Some(_), Some(_)) => wrong.push(format!("{place}: {a} names {b}, which is not below it")),
-            _ => wrong.push(format!("{place}: {a} or {b} has no row")),
+            (Some(_), Some(_)) => wrong.push(format!("{place}: {a} uses {b}, which is not below it")),
+            _ => wrong.push(format!("{place}: {a} or {b} is missing in LAYERS")),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(between.len() <= MAX_DEPENDENCIES, "{} dependencies between modules", between.len());
+}
+
+/// Modules import from the module that defines an item, not through re-exports of the crate root.
+#[test]
+fn runtime_modules_do_not_import_through_the_crate_root() {
+    let root = sources_of("feeler-runtime");
+    let names: BTreeSet<Module> = modules(&root).into_keys().collect();
+    let mut wrong = Vec::new();
+    for (module, source) in modules(&root).iter().filter(|(module, _)| !module.is_empty()) {
+        for (k, window) in source.tokens.windows(3).enumerate() {
+            let [first, separator, item] = window else { continue };
+            let is_path = first.text == "crate" && separator.text == "::";
+            if is_path && item.text != "{" && !names.contains(&vec![item.text.clone()]) {
+                wrong.push(format!("{}:{}: crate::{}", module.join("::"), source.tokens[k].line, item.text));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -389,14 +408,14 @@ fn crates_keep_to_the_code_map() {
         let (_, foreign) = read(&sources_of(name));
         for other in never {
             if let Some(place) = foreign.get(&format!("feeler_{other}")) {
-                wrong.push(format!("{place}: {name} must not know feeler-{other}"));
+                wrong.push(format!("{place}: {name} must not use feeler-{other}"));
             }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The reading finds what it is to find.
+/// The parser of this test finds dependencies in code, and none in comments, literals and unit tests.
 #[test]
 fn planted_circles_are_found() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -2,7 +2,7 @@
 //! known in closed form.
 
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Contact, ContactKind, ContactPair, QueryOptions, Status};
 use feeler_tests::conformal::shapes::{Shape, cylinder, tube};
 use feeler_tests::{model, part_of};
 use nalgebra::{Translation3, UnitQuaternion};
@@ -132,9 +132,9 @@ fn case(random: &mut SmallRng) -> Case {
 
 /// What the forces along the normals of contacts do at most along a direction of wrenches: force, and torque
 /// about a place.
-fn strongest(lmds: &[Lmd], about: &P3, [force, torque]: &[V3; 2]) -> f64 {
-    let of = |l: &Lmd| l.normal.dot(force) + (l.local_a - about).cross(&l.normal).dot(torque);
-    lmds.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
+fn strongest(contacts: &[Contact], about: &P3, [force, torque]: &[V3; 2]) -> f64 {
+    let of = |l: &Contact| l.normal.dot(force) + (l.local_a - about).cross(&l.normal).dot(torque);
+    contacts.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn what_carries_loads_carries_all_of_them() {
         let pose_b = Translation3::from(case.down * pressed) * case.pose;
         let text = format!("{} {number}, swapped {is_swapped}, pressed {pressed}", case.name);
         let somewhere = Pose::new(V3::new(3.0, -2.0, 1.0), V3::new(0.3, 0.2, -0.4));
-        let ask = |load_bearing: bool| -> Vec<Lmd> {
+        let ask = |load_bearing: bool| -> Vec<Contact> {
             // As contacts for engines are asked for.
             let conformal_spacing = Some(size);
             let within = QueryOptions::within(0.2);
@@ -173,12 +173,12 @@ fn what_carries_loads_carries_all_of_them() {
                 .map(|l| {
                     let (local, normal) =
                         if is_swapped { (l.local_b, -l.normal) } else { (l.local_a, l.normal) };
-                    Lmd { local_a: local, normal: somewhere.inverse_transform_vector(&normal), ..l }
+                    Contact { local_a: local, normal: somewhere.inverse_transform_vector(&normal), ..l }
                 })
                 .collect()
         };
         let (all, kept) = (ask(false), ask(true));
-        let is_set = |l: &&Lmd| l.class == LmdClass::Conformal;
+        let is_set = |l: &&Contact| l.kind == ContactKind::Conformal;
         assert!(kept.iter().any(|l| is_set(&l)), "{text}: {kept:?}");
         assert!(kept.len() <= 13, "{text}: {}", kept.len());
         let (off, lack) = (OFF * size, case.area.lack(status));
@@ -191,8 +191,8 @@ fn what_carries_loads_carries_all_of_them() {
             .collect();
         // On the common area, and out to its border.
         for d in &directions {
-            let reach = |lmds: &[Lmd]| {
-                lmds.iter().map(|l| d.dot(&l.local_a.coords)).fold(f64::NEG_INFINITY, f64::max)
+            let reach = |contacts: &[Contact]| {
+                contacts.iter().map(|l| d.dot(&l.local_a.coords)).fold(f64::NEG_INFINITY, f64::max)
             };
             let (whole, told) = (case.area.support(d), reach(&kept));
             assert!(told <= whole + off, "{text}: {told} beyond {whole}: {kept:?}");
@@ -226,11 +226,12 @@ fn pressed_sets_keep_samples_that_are_contacts() {
     for depth in [0.0005, 0.02] {
         let pose = Pose::translation(0.0, 0.0, 20.0 - depth);
         let options = QueryOptions { load_bearing: true, penetration: 0.05, ..QueryOptions::within(REACH) };
-        let lmds = pair.query(&Pose::identity(), &pose, &options).unwrap();
-        let is_corner = |l: &&Lmd| (l.local_a.x.abs() - 20.0).abs() + (l.local_a.y.abs() - 15.0).abs() < 1e-6;
-        let pressed = lmds.iter().filter(|l| (l.gap + depth).abs() < 1e-9 && l.normal.z > 0.9);
-        assert!(pressed.clone().count() <= 13, "{depth}: {lmds:?}");
-        assert_eq!(pressed.filter(is_corner).count(), 4, "{depth}: {lmds:?}");
+        let contacts = pair.query(&Pose::identity(), &pose, &options).unwrap();
+        let is_corner =
+            |l: &&Contact| (l.local_a.x.abs() - 20.0).abs() + (l.local_a.y.abs() - 15.0).abs() < 1e-6;
+        let pressed = contacts.iter().filter(|l| (l.gap + depth).abs() < 1e-9 && l.normal.z > 0.9);
+        assert!(pressed.clone().count() <= 13, "{depth}: {contacts:?}");
+        assert_eq!(pressed.filter(is_corner).count(), 4, "{depth}: {contacts:?}");
     }
 }
 
@@ -250,17 +251,17 @@ fn load_bearing_samples_are_outermost() {
         let few = QueryOptions { load_bearing: true, ..dense };
         let few = pair.query(&Pose::identity(), &pose, &few).unwrap().to_vec();
         assert!((few[0].distance - all[0].distance).abs() < 1e-9, "{a} {b}");
-        let level = |lmds: &[Lmd]| -> Vec<Lmd> {
-            let is_level = |l: &&Lmd| l.class == LmdClass::Conformal && l.normal.z > 0.9;
-            lmds.iter().filter(is_level).copied().collect()
+        let level = |contacts: &[Contact]| -> Vec<Contact> {
+            let is_level = |l: &&Contact| l.kind == ContactKind::Conformal && l.normal.z > 0.9;
+            contacts.iter().filter(is_level).copied().collect()
         };
         let (all, few) = (level(&all), level(&few));
         assert!(all.len() > 100 && (3..=13).contains(&few.len()), "{a} {b}: {} of {}", few.len(), all.len());
         for l in &few {
             assert!(l.local_b.coords.xy().norm() < radius + 1e-6 && l.local_a.x > -20.0 - 1e-6, "{l:?}");
         }
-        let reach = |lmds: &[Lmd], d: &V3| {
-            lmds.iter().map(|l| d.dot(&l.local_a.coords)).fold(f64::NEG_INFINITY, f64::max)
+        let reach = |contacts: &[Contact], d: &V3| {
+            contacts.iter().map(|l| d.dot(&l.local_a.coords)).fold(f64::NEG_INFINITY, f64::max)
         };
         // Corners at least as far apart as eighths of the circle.
         let sagitta = radius * (1.0 - math::cos(std::f64::consts::FRAC_PI_8));

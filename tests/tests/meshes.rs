@@ -70,7 +70,7 @@ fn distances_of_polyhedra_are_those_of_their_hulls() {
             let hulls = [Polytope::new(&a).expect("a hull"), Polytope::new(&moved).expect("a hull")];
             let known = distance(&hulls[0], &hulls[1], &Request::default()).distance;
             pair.query(&Pose::identity(), &pose, &QueryOptions::within(100.0)).expect("an answer");
-            let found = pair.lmds().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
+            let found = pair.contacts().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
             if known > 1e-3 {
                 apart += 1;
                 assert!((found - known).abs() < 1e-9, "{k}: {found} {known}");

@@ -5,7 +5,7 @@ use feeler_geom::bezier::H4;
 use feeler_geom::{Aabb, Curve, P3, Pose, Surface, V3, math};
 use feeler_import::DEFAULT_FLATNESS;
 use feeler_runtime::diagnostics::Savings;
-use feeler_runtime::{Body, ContactPair, FeatureKind, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Body, Contact, ContactKind, ContactPair, FeatureKind, QueryOptions};
 use feeler_tests::{Part, data_dir, model, part_of, random_pose};
 use std::sync::Arc;
 
@@ -48,8 +48,8 @@ fn with_waves(name: &str) -> Part {
     part_of(&source, DEFAULT_FLATNESS)
 }
 
-fn strict(pair: &ContactPair) -> Vec<Lmd> {
-    pair.lmds().iter().filter(|l| l.class == LmdClass::Strict).copied().collect()
+fn strict(pair: &ContactPair) -> Vec<Contact> {
+    pair.contacts().iter().filter(|l| l.kind == ContactKind::Strict).copied().collect()
 }
 
 /// Compares the strict minima of features with those of their areas at random poses about one; returns them.
@@ -58,7 +58,7 @@ fn compare(
     b: &Arc<Body>,
     options: &QueryOptions,
     (base, shift, turn): (&Pose, f64, f64),
-) -> Vec<Lmd> {
+) -> Vec<Contact> {
     let size = a.size().max(b.size());
     let mut compared = Vec::new();
     for seed in 0..12 {
@@ -130,7 +130,7 @@ fn pressed_rims_have_the_minima_of_their_areas() {
         let poses = (&Pose::translation(across, 0.0, along), 0.02 * radius, 0.05);
         for (n, a) in pressed.iter_mut().zip([&part.body, &canonical.body]) {
             let found = compare(a, &part.body, &options, poses);
-            let is_rim = |l: &&Lmd| {
+            let is_rim = |l: &&Contact| {
                 l.distance < 0.0 && [l.feature_a, l.feature_b].iter().all(|f| f.kind == FeatureKind::Edge)
             };
             *n += found.iter().filter(is_rim).count();
@@ -158,7 +158,7 @@ fn rims_that_touch_are_found() {
         let options =
             QueryOptions { detect_interference: false, penetration: 0.01, ..QueryOptions::within(1.0) };
         pair.query(&placed, &pose, &options).expect("finite poses and options");
-        let least = pair.lmds().iter().map(|l| l.distance.abs()).fold(f64::INFINITY, f64::min);
+        let least = pair.contacts().iter().map(|l| l.distance.abs()).fold(f64::INFINITY, f64::min);
         // The waves of both.
         assert!(least < 4.0 * HEIGHT * 40.0, "{seed}: {least}");
     }

@@ -4,7 +4,7 @@ use feeler_brep::build::BuildOptions;
 use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_grains::nurbs::{Along, ControlNet, NurbsGrain, polished};
 use feeler_import::{prepare_grain, prepare_grain_with};
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryOptions, Status};
 use nalgebra::{Matrix2, Matrix3, UnitQuaternion, Vector2};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -42,7 +42,7 @@ fn depth(pair: &ContactPair) -> f64 {
 }
 
 /// What a query down to a fiftieth of the size finds, strict minima only.
-fn minima(pair: &mut ContactPair, a: &Pose, b: &Pose, reach: f64) -> Vec<Lmd> {
+fn minima(pair: &mut ContactPair, a: &Pose, b: &Pose, reach: f64) -> Vec<Contact> {
     let options = QueryOptions { penetration: depth(pair), ..QueryOptions::within(reach) };
     pair.query(a, b, &options).expect("a query").to_vec()
 }
@@ -104,7 +104,7 @@ fn placed(gap: f64, far: f64, dir: &V3, turn: UnitQuaternion<f64>, judge: impl F
     at(0.5 * (lo + hi))
 }
 
-fn nearest_to(minima: &[Lmd], distance: f64) -> f64 {
+fn nearest_to(minima: &[Contact], distance: f64) -> f64 {
     minima.iter().map(|l| (l.distance - distance).abs()).fold(f64::INFINITY, f64::min)
 }
 
@@ -259,7 +259,7 @@ fn tori_are_as_far_apart_as_their_circles() {
             let expected = circles_apart([r_a, r_b], [&Pose::identity(), &pose]);
             let found = minima(&mut pair, &Pose::identity(), &pose, 0.5);
             let strict: Vec<f64> =
-                found.iter().filter(|l| l.class == LmdClass::Strict).map(|l| l.distance).collect();
+                found.iter().filter(|l| l.kind == ContactKind::Strict).map(|l| l.distance).collect();
             // What is deeper than asked is not compared.
             let least = if exactly { 1e-7 } else { depth(&pair).min(0.06) + 1e-12 };
             let near: Vec<f64> =

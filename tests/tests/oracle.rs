@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "the test reports what it compared")]
 
 use feeler_geom::{P3, Pose};
-use feeler_runtime::{Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Contact, ContactKind, QueryOptions};
 use feeler_tests::corpus::{Facts, boundary_distance, find_part};
 use feeler_tests::{Part, part, pose_of_matrix, query, shared_dir};
 use serde::Deserialize;
@@ -45,7 +45,7 @@ struct Set {
     b: String,
     pose_b: [[f64; 4]; 4],
     d_max: f64,
-    lmds: Vec<Known>,
+    contacts: Vec<Known>,
     near_misses: Vec<Known>,
 }
 
@@ -114,7 +114,7 @@ fn smallest_distances() {
             let options = QueryOptions { d_max: pose.ocp_distance * 1.2, ..QueryOptions::default() };
             let result = query(&a, &b, &Pose::identity(), &m, &options);
             let key = format!("distance {}-{i}", pair.id);
-            let Some(l) = result.lmds().first() else {
+            let Some(l) = result.contacts().first() else {
                 failures.insert(key, format!("nothing found, expected {:.9}", pose.ocp_distance));
                 continue;
             };
@@ -175,7 +175,7 @@ fn complete_sets() {
         let (size, _) = sizes(a, b);
         let options = QueryOptions { d_max: set.d_max, ..QueryOptions::default() };
         let result = query(a, b, &Pose::identity(), &pose_of_matrix(&set.pose_b), &options);
-        let matches = |k: &Known, l: &Lmd| {
+        let matches = |k: &Known, l: &Contact| {
             // Footpoints of minima with small curvature gaps are ill-determined along the flat direction: the
             // distance is compared tightly, the points loosely.
             let tol = 1e-7 * size + k.model_deviation;
@@ -184,17 +184,17 @@ fn complete_sets() {
                 && (P3::from(k.point_b) - l.point_b).norm() <= 2e-5 * size + 20.0 * tol
         };
         let mut wrong = Vec::new();
-        for k in set.lmds.iter().filter(|k| k.borderline.is_empty()) {
-            if !result.lmds().iter().any(|l| matches(k, l)) {
-                let why = explain(result.lmds(), k);
+        for k in set.contacts.iter().filter(|k| k.borderline.is_empty()) {
+            if !result.contacts().iter().any(|l| matches(k, l)) {
+                let why = explain(result.contacts(), k);
                 wrong.push(format!(
                     "lost {:.9} {} {} / {} {} at {:?} ({why})",
                     k.distance, k.feature_a.kind, k.feature_a.ty, k.feature_b.kind, k.feature_b.ty, k.point_a
                 ));
             }
         }
-        for l in result.lmds().iter().filter(|l| l.class == LmdClass::Strict) {
-            if !set.lmds.iter().chain(&set.near_misses).any(|k| matches(k, l)) {
+        for l in result.contacts().iter().filter(|l| l.kind == ContactKind::Strict) {
+            if !set.contacts.iter().chain(&set.near_misses).any(|k| matches(k, l)) {
                 wrong.push(format!(
                     "invented {:.9} {:?} #{} / {:?} #{} at {:?}",
                     l.distance,
@@ -209,8 +209,8 @@ fn complete_sets() {
         println!(
             "{}: {} of theirs, {} of ours, {} differences",
             set.case,
-            set.lmds.len(),
-            result.lmds().len(),
+            set.contacts.len(),
+            result.contacts().len(),
             wrong.len()
         );
         if !wrong.is_empty() {
@@ -221,8 +221,9 @@ fn complete_sets() {
 }
 
 /// The nearest of our results, for the message.
-fn explain(lmds: &[Lmd], k: &Known) -> String {
-    lmds.iter()
+fn explain(contacts: &[Contact], k: &Known) -> String {
+    contacts
+        .iter()
         .map(|l| ((P3::from(k.point_a) - l.point_a).norm() + (P3::from(k.point_b) - l.point_b).norm(), l))
         .min_by(|x, y| x.0.total_cmp(&y.0))
         .map_or_else(

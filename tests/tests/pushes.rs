@@ -2,7 +2,7 @@
 //! into its seat.
 
 use feeler_geom::Pose;
-use feeler_runtime::{ContactPair, Lmd, QueryOptions};
+use feeler_runtime::{Contact, ContactPair, QueryOptions};
 use feeler_tests::model;
 use feeler_tests::pushes::{Push, Tally};
 
@@ -34,7 +34,7 @@ fn a_plug_pressed_into_its_socket() {
     let (mut before, mut deepest, mut unexplained) = (Vec::new(), 0.0_f64, 0);
     let travel = 0.5;
     let moved = travel / f64::from(steps);
-    let features = |l: &Lmd| [l.feature_a, l.feature_b].map(|f| (f.kind, f.index));
+    let features = |l: &Contact| [l.feature_a, l.feature_b].map(|f| (f.kind, f.index));
     // Beside the common axis: on it all round faces are in contact all around.
     for k in 5..steps {
         let pose = Pose::translation(moved * f64::from(k), 0.3 * moved * f64::from(k), 0.0) * plug.pose;
@@ -46,7 +46,7 @@ fn a_plug_pressed_into_its_socket() {
             deepest = deepest.min(l.distance);
         }
         let at_end = |d: f64| (depth + d).abs() < 3.0 * moved || (d - 0.3).abs() < 3.0 * moved;
-        for l in before.iter().filter(|l: &&Lmd| !at_end(l.distance)) {
+        for l in before.iter().filter(|l: &&Contact| !at_end(l.distance)) {
             let goes_on = now.iter().any(|n| {
                 features(n) == features(l)
                     || (n.point_a - l.point_a).norm().min((n.point_b - l.point_b).norm()) < 30.0 * moved

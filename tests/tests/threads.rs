@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Contact, ContactKind, ContactPair, QueryOptions, Status};
 use feeler_tests::{Part, model};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -243,15 +243,15 @@ fn is_in_phase(bolt: &Pose) -> bool {
 }
 
 /// The gap is the distance of the footpoints, along the normal.
-fn check_gap(l: &Lmd) {
+fn check_gap(l: &Contact) {
     assert!(((l.point_b - l.point_a).norm() - l.gap.abs()).abs() < 1e-9 * 16.0, "{l:?}");
     assert!((l.point_b - l.point_a - l.normal * l.gap).norm() < 1e-8, "{l:?}");
 }
 
-fn found_near<'a>(lmds: &'a [Lmd], p: &P3, gap: f64) -> Option<&'a Lmd> {
+fn found_near<'a>(contacts: &'a [Contact], p: &P3, gap: f64) -> Option<&'a Contact> {
     let near =
-        |l: &&Lmd| (l.gap - gap).abs() <= OFF && (l.point_a - p).norm().min((l.point_b - p).norm()) < 0.5;
-    lmds.iter().find(near)
+        |l: &&Contact| (l.gap - gap).abs() <= OFF && (l.point_a - p).norm().min((l.point_b - p).norm()) < 0.5;
+    contacts.iter().find(near)
 }
 
 /// Poses that a test tries: as many as `FEELER_THREADS` says, a multiple of 6, for campaigns.
@@ -281,8 +281,8 @@ fn minima_along_threads_are_those_of_helicoids() {
         assert!(is_in_phase(&pose), "{case}");
         pair.query(&Pose::identity(), &pose, &options).unwrap();
         assert_eq!(pair.status(), Some(Status::Separated), "{case}");
-        let lmds = pair.lmds();
-        lmds.iter().for_each(check_gap);
+        let contacts = pair.contacts();
+        contacts.iter().for_each(check_gap);
         // The nearest of all.
         let least = smallest_gap(&pose);
         let nearest = pair.min_distance().unwrap_or(f64::INFINITY);
@@ -291,8 +291,8 @@ fn minima_along_threads_are_those_of_helicoids() {
         assert!(nearest <= least + OFF, "{case}: {nearest} of {least} at {pose:?}");
         let radius = |p: &P3| math::hypot(p.x, p.y);
         let between_flanks =
-            |l: &&Lmd| radius(&l.local_a) < NUT_ROOT - 1e-3 && radius(&l.local_b) > BOLT_ROOT + 1e-3;
-        for l in lmds.iter().filter(between_flanks) {
+            |l: &&Contact| radius(&l.local_a) < NUT_ROOT - 1e-3 && radius(&l.local_b) > BOLT_ROOT + 1e-3;
+        for l in contacts.iter().filter(between_flanks) {
             let off = |profile: Profile, p: &P3| {
                 [false, true]
                     .map(|upper| signed(profile, true, upper, p).0.abs())
@@ -306,15 +306,18 @@ fn minima_along_threads_are_those_of_helicoids() {
         for (orbit, p, gap) in true_minima(&pose, 2e-5) {
             if gap < 0.1 - OFF {
                 minima += 1;
-                assert!(found_near(lmds, &p, gap).is_some(), "{case}: {orbit:?} at {p}, {gap}: {lmds:#?}");
+                assert!(
+                    found_near(contacts, &p, gap).is_some(),
+                    "{case}: {orbit:?} at {p}, {gap}: {contacts:#?}"
+                );
             }
         }
-        let conformal = lmds.iter().filter(|l| l.class == LmdClass::Conformal).count();
+        let conformal = contacts.iter().filter(|l| l.kind == ContactKind::Conformal).count();
         if shift == 0.0 && tilt == 0.0 {
             sets += 1;
             assert!((14..=48).contains(&conformal), "{case}: {conformal}");
         }
-        assert!(lmds.len() <= 50, "{case}: {} minima", lmds.len());
+        assert!(contacts.len() <= 50, "{case}: {} minima", contacts.len());
     }
     assert!(minima > 3 * n && sets == n / 3, "{minima} {sets}");
 }
@@ -370,7 +373,7 @@ fn lowest_members_of_sets_are_those_of_certified_queries() {
         let [least, reference] = [plain, certified].map(|options| {
             let mut pair = ContactPair::new(Arc::clone(&nut.body), Arc::clone(&bolt.body));
             let found = pair.query(&Pose::identity(), &pose, &options).unwrap();
-            sets += usize::from(found.iter().any(|l| l.class == LmdClass::Conformal));
+            sets += usize::from(found.iter().any(|l| l.kind == ContactKind::Conformal));
             found.iter().map(|l| l.distance).fold(f64::INFINITY, f64::min)
         });
         // Ripples of the splines are at most 1e-7 mm high.
@@ -395,12 +398,13 @@ fn samples_stay_while_the_bolt_is_turned() {
             let pose = Pose::new(shift, tilt) * bolt;
             pair.query(&Pose::identity(), &pose, &QueryOptions::within(0.07)).unwrap();
             // Contacts are sorted by distance.
-            let features = |l: &Lmd| [l.feature_a, l.feature_b].map(|f| (f.kind, f.index));
-            let is_lowest = |(k, l): (usize, &Lmd)| {
-                l.class == LmdClass::Conformal
-                    && pair.lmds()[..k].iter().all(|other| features(other) != features(l))
+            let features = |l: &Contact| [l.feature_a, l.feature_b].map(|f| (f.kind, f.index));
+            let is_lowest = |(k, l): (usize, &Contact)| {
+                l.kind == ContactKind::Conformal
+                    && pair.contacts()[..k].iter().all(|other| features(other) != features(l))
             };
-            let with_role = pair.lmds().iter().enumerate().map(|(k, l)| (l.id, l.local_a, is_lowest((k, l))));
+            let with_role =
+                pair.contacts().iter().enumerate().map(|(k, l)| (l.id, l.local_a, is_lowest((k, l))));
             let now: Vec<(u64, P3, bool)> = with_role.collect();
             for &(id, p, _) in last.iter().filter(|(_, _, is_lowest)| !is_lowest) {
                 match now.iter().find(|(other, ..)| *other == id) {

@@ -55,9 +55,9 @@ fn numbers_stay_at_rest_and_in_clones() {
         let next = pose(0.001 - 1e-5 * f64::from(k));
         tracker.update(&id, &next, bound(1e-3, 0.05)).unwrap();
         copy.update(&id, &next, bound(1e-3, 0.05)).unwrap();
-        let numbers = |t: &ContactTracker| t.contacts().iter().map(|c| c.number).collect::<Vec<_>>();
+        let numbers = |t: &ContactTracker| t.contacts().iter().map(|c| c.id).collect::<Vec<_>>();
         assert_eq!(numbers(&tracker), numbers(&copy));
-        assert_eq!(numbers(&tracker), first.iter().map(|c| c.number).collect::<Vec<_>>());
+        assert_eq!(numbers(&tracker), first.iter().map(|c| c.id).collect::<Vec<_>>());
     }
 }
 
@@ -68,11 +68,11 @@ fn numbers_never_return() {
     let id = Pose::identity();
     let at = |z: f64| Pose::new(V3::new(0.3, 0.2, height + z), V3::new(0.0, 0.0, 0.1));
     tracker.update(&id, &at(0.01), bound(1e-3, 0.01)).unwrap();
-    let most = tracker.contacts().iter().map(|c| c.number).max().unwrap();
+    let most = tracker.contacts().iter().map(|c| c.id).max().unwrap();
     tracker.update(&id, &at(0.5), bound(1e-3, 0.01)).unwrap();
     assert!(tracker.contacts().is_empty());
     tracker.update(&id, &at(0.01), bound(1e-3, 0.01)).unwrap();
-    assert!(tracker.contacts().iter().all(|c| c.number > most));
+    assert!(tracker.contacts().iter().all(|c| c.id > most));
 }
 
 /// Through contact without a verdict but that of the start; what begins deep is decided.
@@ -230,7 +230,7 @@ fn strict_contacts_are_those_of_a_query() {
             let mut found: Vec<f64> = strict.map(|c| c.gap).collect();
             expected.sort_by(f64::total_cmp);
             found.sort_by(f64::total_cmp);
-            assert_eq!(found.len(), expected.len(), "{k}: {found:?} {expected:?} {:?}", fresh.lmds());
+            assert_eq!(found.len(), expected.len(), "{k}: {found:?} {expected:?} {:?}", fresh.contacts());
             assert!(found.iter().zip(&expected).all(|(f, e)| (f - e).abs() < 1e-9 * a.size()), "{k}");
         }
     }

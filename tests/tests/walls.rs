@@ -102,7 +102,7 @@ fn closed_forms() {
         Spec::Wedge { x: 10.0, y: 0.5, h: 4.0 },
     ];
     for spec in specs {
-        let found = part_of(&spec.shape().source, 0.8).body.hierarchy().info.wall;
+        let found = part_of(&spec.shape().source, 0.8).body.hierarchy().info.min_thickness;
         check(&format!("{spec:?}"), found, closed_form(&spec));
     }
 }
@@ -111,7 +111,7 @@ fn closed_forms() {
 #[test]
 fn splines_have_the_walls_of_what_they_describe() {
     for name in ["box", "cylinder", "cone", "sphere", "torus", "shaft"] {
-        let wall = |file: String| part(&data_dir().join(file), 0).body.hierarchy().info.wall;
+        let wall = |file: String| part(&data_dir().join(file), 0).body.hierarchy().info.min_thickness;
         check(name, wall(format!("{name}-nurbs.step")), wall(format!("{name}.step")));
     }
 }

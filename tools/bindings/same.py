@@ -47,9 +47,9 @@ NAMES = ["distance", "point_a", "point_b", "normal", "curvature_a", "curvature_b
 def flat(answer):
     """Status and all numbers of the minima. JSON has no infinity: null stands for it."""
     numbers = []
-    for lmd in answer["lmds"]:
+    for contact in answer["contacts"]:
         for name in NAMES:
-            value = lmd[name]
+            value = contact[name]
             for x in value if isinstance(value, list) else [value]:
                 numbers.append(math.inf if x is None else float(x))
     return answer["status"], numbers
@@ -58,11 +58,11 @@ def flat(answer):
 def by_place(answer):
     """The same with minima in the order of their places. Samples of a conformal set are equally far: which of
     them comes first, and so which number it has, is a matter of rounding."""
-    def place(lmd):
-        return [round(x, 6) + 0.0 for x in lmd["point_a"] + lmd["point_b"]]
+    def place(contact):
+        return [round(x, 6) + 0.0 for x in contact["point_a"] + contact["point_b"]]
 
-    lmds = [{**lmd, "id": 0} if lmd["class"] == "conformal" else lmd for lmd in answer["lmds"]]
-    return flat({**answer, "lmds": sorted(lmds, key=place)})
+    contacts = [{**contact, "id": 0} if contact["kind"] == "conformal" else contact for contact in answer["contacts"]]
+    return flat({**answer, "contacts": sorted(contacts, key=place)})
 
 
 def program(feeler_program, c):
@@ -86,8 +86,8 @@ def python(c):
     a, b = (feeler.prepare(DATA / f"{c[name]}.step").body() for name in "ab")
     pair = feeler.ContactPair(a, b)
     contacts = pair.query(None, c["pose_b"], c["d_max"])
-    lmds = [{name: x[name].tolist() for name in NAMES} for x in contacts]
-    return {"status": pair.status, "lmds": lmds}
+    contacts = [{name: x[name].tolist() for name in NAMES} for x in contacts]
+    return {"status": pair.status, "contacts": contacts}
 
 
 def python_tracker(c):
@@ -125,9 +125,9 @@ def tracker_differences(c, drawn):
         for ours, its in zip(step["contacts"], page_step["contacts"], strict=True):
             its = {**its, **{f"uv_{x}": its[f"feature_{x}"]["uv"] for x in "ab"}}
             off = max(abs(x - y) for n in STEP_NAMES for x, y in zip(listed(ours[n].tolist()), listed(its[n]), strict=True))
-            named = (int(ours["number"]), KINDS[ours["kind"]], bool(ours["is_active"]), FEATURES[ours["feature_kind_a"]])
-            if off > 1e-9 or named != (its["number"], its["kind"], its["is_active"], its["feature_a"]["kind"]):
-                found.append(f"step {k}: contact {its['number']} by {off}")
+            named = (int(ours["id"]), KINDS[ours["kind"]], bool(ours["is_active"]), FEATURES[ours["feature_kind_a"]])
+            if off > 1e-9 or named != (its["id"], its["kind"], its["is_active"], its["feature_a"]["kind"]):
+                found.append(f"step {k}: contact {its['id']} by {off}")
         if [x["gap"] for x in pair["contacts"]] != [x["gap"] for x in page_step["contacts"]]:
             found.append(f"step {k}: the scene has other gaps")
     if not any(len(step["contacts"]) for step in alone["steps"]):

@@ -91,8 +91,8 @@ def main(feeler, target):
     for name, place in (("A: socket", (-20, -15)), ("B: plug", (-3, 48.5))):
         x, y = at(*place).split(",")
         out.append(f'<text x="{x}" y="{y}" fill="#222">{name}</text>')
-    for number, lmd in enumerate(answer["lmds"]):
-        a, b = [(lmd[p][0], lmd[p][2]) for p in ("point_a", "point_b")]
+    for number, contact in enumerate(answer["contacts"]):
+        a, b = [(contact[p][0], contact[p][2]) for p in ("point_a", "point_b")]
         out.append(f'<path d="M{at(*a)} L{at(*b)}" stroke="#c0182a" stroke-width="2.5"/>')
         for x, y in (at(*p).split(",") for p in (a, b)):
             out.append(f'<circle cx="{x}" cy="{y}" r="4" fill="#c0182a"/>')
@@ -100,8 +100,8 @@ def main(feeler, target):
         x, y = at((a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + 1.3).split(",")
         out.append(f'<text x="{x}" y="{y}" fill="#c0182a" font-weight="bold" text-anchor="middle">{number + 1}</text>')
         x, y = at(23.5, 48 - 5 * number).split(",")
-        kinds = [f"{lmd[f]['kind']} {lmd[f]['source']}" for f in ("feature_a", "feature_b")]
-        out.append(f'<text x="{x}" y="{y}" fill="#c0182a" font-weight="bold">{number + 1}: {lmd["distance"]:.6f} mm</text>')
+        kinds = [f"{contact[f]['kind']} {contact[f]['source']}" for f in ("feature_a", "feature_b")]
+        out.append(f'<text x="{x}" y="{y}" fill="#c0182a" font-weight="bold">{number + 1}: {contact["distance"]:.6f} mm</text>')
         out.append(f'<text x="{x}" y="{y}" dy="17" fill="#555" font-size="12">{" – ".join(kinds)}</text>')
     out.append("</svg>")
     Path(target).write_text("\n".join(out) + "\n")

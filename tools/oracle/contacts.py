@@ -85,7 +85,7 @@ def main():
                 run = subprocess.run([feeler, "query", str(path), str(path), "--solid-a", str(k), "--solid-b", str(l), "--d-max", "0.001",
                                       "--json", "--quiet"], check=False, capture_output=True, text=True)
                 answer = json.loads(run.stdout)
-                contacts = answer.get("contact", [])
+                contacts = answer.get("contact_regions", [])
                 area = sum(c["area"] or 0.0 for c in contacts)
                 error = sum(c["error"] or 0.0 for c in contacts if c["area"])
                 if answer["status"] != "touching" or area == 0.0:

@@ -138,7 +138,7 @@ fn pass(scene: &Insertion, poses: std::ops::Range<usize>, options: &QueryOptions
         out.nodes.push(to_f64(stats.bvtt_nodes));
         out.leaf_pairs.push(to_f64(stats.leaf_pairs));
         out.solves.push(to_f64(stats.exact_solves));
-        out.minima.push(pair.lmds().iter().map(|l| l.distance).collect());
+        out.minima.push(pair.contacts().iter().map(|l| l.distance).collect());
     }
     out
 }

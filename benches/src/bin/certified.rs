@@ -14,7 +14,7 @@
 
 use feeler_benches::{Fallible, cpu_seconds, number_after, scenarios};
 use feeler_geom::Pose;
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Stats, Status};
+use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryOptions, Stats, Status};
 use feeler_tests::brute_force::{Minimum, all_minima};
 use feeler_tests::cases::{Case, case, cases};
 use feeler_tests::insertion::Insertion;
@@ -185,15 +185,15 @@ fn compare(query: &Query<'_>, what: &str, counts: &mut Counts) -> (ContactPair, 
     let s = certified.stats();
     counts.stats.add(&s);
     counts.open += u64::from(s.undecided_pairs > 0);
-    counts.minima += certified.lmds().len() as u64;
+    counts.minima += certified.contacts().len() as u64;
     let same = plain.tolerances().same;
-    let equal = |l: &Lmd, m: &Lmd| {
+    let equal = |l: &Contact, m: &Contact| {
         (l.point_a - m.point_a).norm() <= 3.0 * same && (l.point_b - m.point_b).norm() <= 3.0 * same
     };
-    for l in certified.lmds().iter().filter(|l| !plain.lmds().iter().any(|m| equal(l, m))) {
+    for l in certified.contacts().iter().filter(|l| !plain.contacts().iter().any(|m| equal(l, m))) {
         counts.new.push(format!(
             "new, {what}: {:?} {:.9} {:?} {} and {:?} {} at {:.6?}, undecided {}",
-            l.class,
+            l.kind,
             l.distance,
             l.feature_a.kind,
             l.feature_a.index,
@@ -203,10 +203,10 @@ fn compare(query: &Query<'_>, what: &str, counts: &mut Counts) -> (ContactPair, 
             l.undecided,
         ));
     }
-    for l in plain.lmds().iter().filter(|l| !certified.lmds().iter().any(|m| equal(l, m))) {
+    for l in plain.contacts().iter().filter(|l| !certified.contacts().iter().any(|m| equal(l, m))) {
         counts.lost_certified.push(format!(
             "gone, {what}: {:?} {:.9} {:?} {} and {:?} {}",
-            l.class, l.distance, l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index
+            l.kind, l.distance, l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index
         ));
     }
     (plain, certified)
@@ -224,12 +224,12 @@ fn judge(
     let expected = all_minima(&a.solid, &b.solid, &pose_b, d_max);
     let size = a.solid.bounds.diagonal().max(b.solid.bounds.diagonal());
     let to_a = a.pose.inverse();
-    let near = |m: &Minimum, l: &Lmd| {
+    let near = |m: &Minimum, l: &Contact| {
         (m.p_a - to_a * l.point_a).norm() < 1e-5 * size && (m.p_b - to_a * l.point_b).norm() < 1e-5 * size
     };
     for m in expected.iter().filter(|m| m.borderline.is_none()) {
         counts.expected += 1;
-        let has = |pair: &ContactPair| pair.lmds().iter().any(|l| near(m, l));
+        let has = |pair: &ContactPair| pair.contacts().iter().any(|l| near(m, l));
         counts.lost += u64::from(!has(plain));
         if !has(certified) {
             if certified.stats().undecided_pairs > 0 {
@@ -240,14 +240,14 @@ fn judge(
             }
         }
     }
-    let is_new = |l: &&Lmd| {
+    let is_new = |l: &&Contact| {
         let same = 3.0 * plain.tolerances().same;
         !plain
-            .lmds()
+            .contacts()
             .iter()
             .any(|m| (l.point_a - m.point_a).norm() <= same && (l.point_b - m.point_b).norm() <= same)
     };
-    for l in certified.lmds().iter().filter(is_new) {
+    for l in certified.contacts().iter().filter(is_new) {
         let verdict = match expected.iter().find(|m| near(m, l)) {
             None => "does not know it".to_owned(),
             Some(m) => format!(
@@ -259,7 +259,7 @@ fn judge(
         counts.new.push(format!("    the brute force {verdict}: {:.9}", l.distance));
         counts.told += 1;
     }
-    for l in certified.lmds().iter().filter(|l| l.class == LmdClass::Strict) {
+    for l in certified.contacts().iter().filter(|l| l.kind == ContactKind::Strict) {
         if !expected.iter().any(|m| near(m, l)) {
             counts.lost_certified.push(format!("invented, {what}: {:.9}", l.distance));
         }

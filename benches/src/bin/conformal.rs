@@ -50,7 +50,7 @@ fn main() -> ExitCode {
                 let rig = Rig::new(scenario, world);
                 for axis in rig.scenario.axes.clone() {
                     for sign in [1.0, -1.0] {
-                        for (alpha, spacing) in [(0.0, None), (ALPHA, None), (0.0, Some(SPACING))] {
+                        for (quasi_angle, spacing) in [(0.0, None), (ALPHA, None), (0.0, Some(SPACING))] {
                             // Close samples are many: fewer tilts.
                             let tilts: Vec<f64> = tilts
                                 .iter()
@@ -58,10 +58,10 @@ fn main() -> ExitCode {
                                 .copied()
                                 .collect();
                             let (found, now, counts) =
-                                ramp(&rig, &axis, sign, gap, &tilts, &Ask { alpha, spacing });
+                                ramp(&rig, &axis, sign, gap, &tilts, &Ask { quasi_angle, spacing });
                             seen.add(&now);
                             let of = format!(
-                                "{name}, gap {gap}, about {}{}, α {alpha}{}, place {world}",
+                                "{name}, gap {gap}, about {}{}, α {quasi_angle}{}, place {world}",
                                 if sign > 0.0 { "" } else { "-" },
                                 axis.name,
                                 if spacing.is_some() { ", close samples" } else { "" },

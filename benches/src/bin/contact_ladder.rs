@@ -18,7 +18,7 @@
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::near_contact::check::Trial;
-use feeler_benches::near_contact::contact::{Contact, size_of};
+use feeler_benches::near_contact::contact::{RandomContact, size_of};
 use feeler_benches::near_contact::solids::{Folder, feature_name};
 use feeler_benches::{Fallible, exit_code, number_after};
 use feeler_geom::{math, pose};
@@ -70,14 +70,14 @@ fn cells_of(kinds: &[String; 2]) -> Vec<[usize; 2]> {
 }
 
 /// Files of a pair, its contact and the kinds of both features in contact.
-type Found = ([usize; 2], Contact, [String; 2]);
+type Found = ([usize; 2], RandomContact, [String; 2]);
 
 /// A random contact; `None` if no contact of the pair is found.
 fn contact(solids: &Folder, seed: u64, number: u64) -> Option<Found> {
     let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number);
     let files = [0; 2].map(|_| rng.random_range(0..solids.len()));
     let (a, b) = (solids.solid(files[0])?, solids.solid(files[1])?);
-    let contact = Contact::random(a, b, &mut rng).ok()?;
+    let contact = RandomContact::random(a, b, &mut rng).ok()?;
     let kinds = [feature_name(&a.body, &contact.feature_a), feature_name(&b.body, &contact.feature_b)];
     Some((files, contact, kinds))
 }

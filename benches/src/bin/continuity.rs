@@ -16,7 +16,7 @@
 
 use feeler_benches::{Fallible, first_body, number_after, prepare};
 use feeler_geom::{P3, Pose, math};
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -136,22 +136,27 @@ fn motion(
     let size = a.size().max(b.size());
     let corner = b.bounds().max.coords.abs().sup(&b.bounds().min.coords.abs()).norm();
     let mut pair = ContactPair::new(a.clone(), b.clone());
-    let mut past: Vec<(Vec<Lmd>, Option<Status>)> = Vec::new();
+    let mut past: Vec<(Vec<Contact>, Option<Status>)> = Vec::new();
     let mut last: Option<(Pose, Option<f64>)> = None;
     for k in 0..MOTION {
         let pose = pose_at(k);
         pair.query(own_a, &pose, options).expect("finite poses and options");
         counts.steps += 1;
-        let now: Vec<Lmd> =
-            pair.lmds().iter().filter(|l| l.class == LmdClass::Strict && !l.undecided).copied().collect();
+        let now: Vec<Contact> = pair
+            .contacts()
+            .iter()
+            .filter(|l| l.kind == ContactKind::Strict && !l.undecided)
+            .copied()
+            .collect();
         counts.minima += now.len() as u64;
         let status = pair.status();
         if k % 50 == 7 {
             let mut cold = ContactPair::new(a.clone(), b.clone());
             cold.query(own_a, &pose, options).expect("finite poses and options");
-            let timeless =
-                |l: &[Lmd]| -> Vec<Lmd> { l.iter().map(|l| Lmd { id: 0, age: 0, ..*l }).collect() };
-            if timeless(cold.lmds()) != timeless(pair.lmds()) || cold.status() != status {
+            let timeless = |l: &[Contact]| -> Vec<Contact> {
+                l.iter().map(|l| Contact { id: 0, age: 0, ..*l }).collect()
+            };
+            if timeless(cold.contacts()) != timeless(pair.contacts()) || cold.status() != status {
                 counts.differences.push(format!("warm and cold differ at step {k}, {}", shown(&pose)));
             }
         }
@@ -187,8 +192,8 @@ fn motion(
             counts.events += u64::from(between.len() != now.len());
             // Footpoints run faster than the motion where contact is flat: a generous idea of one place.
             let near = 20.0 * moved + 1e-6 * size;
-            let inside = |l: &Lmd| l.distance < options.d_max - 4.0 * moved - 1e-6 * size;
-            let at = |set: &[Lmd], p: &P3, q: &P3, within: f64| {
+            let inside = |l: &Contact| l.distance < options.d_max - 4.0 * moved - 1e-6 * size;
+            let at = |set: &[Contact], p: &P3, q: &P3, within: f64| {
                 set.iter().any(|o| (o.point_a - p).norm() < within && (o.point_b - q).norm() < within)
             };
             for l in before.iter().filter(|l| inside(l)) {

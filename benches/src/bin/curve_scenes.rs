@@ -161,8 +161,8 @@ fn follow(scene: CurveScene, solid: Option<&Arc<Body>>, steps: usize) -> Fallibl
     for k in 0..=steps {
         let points = scene.points(k as f64 / steps as f64, &run.low, &run.high);
         let begin = cpu_seconds();
-        run.scene.update(run.id, &points).map_err(|e| e.to_string())?;
-        run.scene.step().map_err(|e| e.to_string())?;
+        run.scene.update_curve(run.id, &points).map_err(|e| e.to_string())?;
+        run.scene.update().map_err(|e| e.to_string())?;
         spent.push((cpu_seconds() - begin) * 1e6);
         let now: BTreeMap<u64, Seen> = run.scene.contacts().iter().map(|c| (c.id(), seen(c))).collect();
         let curve = run.scene.curve(run.id).map_err(|e| e.to_string())?;
@@ -221,8 +221,8 @@ fn write_page(scene: CurveScene, solid: Option<&Arc<Body>>, frames: usize, folde
     let (mut lines, mut motion) = (Vec::new(), Motion { unit: "", ..Motion::default() });
     for k in 0..frames {
         let points = scene.points(k as f64 / (frames - 1).max(1) as f64, &run.low, &run.high);
-        run.scene.update(run.id, &points).map_err(|e| e.to_string())?;
-        run.scene.step().map_err(|e| e.to_string())?;
+        run.scene.update_curve(run.id, &points).map_err(|e| e.to_string())?;
+        run.scene.update().map_err(|e| e.to_string())?;
         let curve = run.scene.curve(run.id).map_err(|e| e.to_string())?;
         let n = 12 * curve.n_pieces();
         let last = if curve.is_closed() { n - 1 } else { n };

@@ -359,7 +359,7 @@ fn pull(body: &mut RigidBody, target: &Target, time: f64, step: f64) {
 fn look(judge: &mut ContactPair, a: &ExactPose, b: &ExactPose, out: &mut Run) -> Result<(), String> {
     let options = QueryOptions { penetration: f64::MAX, ..QueryOptions::within(0.0) };
     let is_explained = query_depth(judge, a, b, 0.0).map_err(|e| e.to_string())?;
-    let deepest = judge.lmds().iter().map(|l| l.distance).fold(0.0, f64::min);
+    let deepest = judge.contacts().iter().map(|l| l.distance).fold(0.0, f64::min);
     if deepest < out.deepest {
         // Edges of two faces that lie on one another cross sideways: what is common to the solids there is as
         // thin as the faces are pressed together, and a short way across them parts the solids.

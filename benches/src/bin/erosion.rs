@@ -15,7 +15,7 @@
 
 use feeler_benches::record::Recording;
 use feeler_benches::{Fallible, cpu_seconds, exit_code, number_after, spread};
-use feeler_runtime::{ContactPair, FeatureKind, Lmd, QueryOptions};
+use feeler_runtime::{Contact, ContactPair, FeatureKind, QueryOptions};
 use feeler_tests::insertion::Insertion;
 use std::path::Path;
 use std::process::ExitCode;
@@ -64,14 +64,14 @@ fn run(args: &[String]) -> Fallible<bool> {
             times[k].push(1e3 * (cpu_seconds() - begin));
         }
         let [all, other] =
-            [0, 1].map(|k| pairs[k].lmds().iter().filter(|l| l.gap <= reach).collect::<Vec<_>>());
+            [0, 1].map(|k| pairs[k].contacts().iter().filter(|l| l.gap <= reach).collect::<Vec<_>>());
         counts = [counts[0] + all.len(), counts[1] + other.len()];
-        let least = |l: &[&Lmd]| l.iter().map(|l| l.gap).fold(f64::INFINITY, f64::min);
+        let least = |l: &[&Contact]| l.iter().map(|l| l.gap).fold(f64::INFINITY, f64::min);
         if least(&all).is_finite() && least(&other).is_finite() {
             nearest.push(least(&other) - least(&all));
         }
         let mut taken = vec![false; other.len()];
-        let kind_of = |l: &Lmd| match l.feature_b.kind {
+        let kind_of = |l: &Contact| match l.feature_b.kind {
             FeatureKind::Face => {
                 let surface = &plug.b.0.hierarchy().faces[l.feature_b.index as usize].surface;
                 usize::from(!surface.is_canonical())
@@ -81,7 +81,7 @@ fn run(args: &[String]) -> Fallible<bool> {
         for l in all {
             let kind = &mut kinds[kind_of(l)];
             kind.found += 1;
-            let distance = |m: &Lmd| match m.feature_b.kind == l.feature_b.kind {
+            let distance = |m: &Contact| match m.feature_b.kind == l.feature_b.kind {
                 true => (m.point_a - l.point_a).norm(),
                 false => f64::INFINITY,
             };

@@ -18,7 +18,7 @@
 //! as JSON lines for `tools/oracle/near_contact.py`, with `--all` all motions. Exit status 1 when one fails.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
-use feeler_benches::near_contact::contact::Contact;
+use feeler_benches::near_contact::contact::RandomContact;
 use feeler_benches::near_contact::passing::{Family, Outcome, Passing};
 use feeler_benches::near_contact::solids::Folder;
 use feeler_benches::{Fallible, exit_code, number_after};
@@ -90,7 +90,7 @@ fn judged(
     let [i, j] = [0; 2].map(|_| rng.random_range(0..solids.len()));
     let (Some(a), Some(b)) = (solids.solid(i), solids.solid(j)) else { return ([i, j], None) };
     let run = AssertUnwindSafe(|| {
-        let contact = Contact::random(a, b, &mut rng)?;
+        let contact = RandomContact::random(a, b, &mut rng)?;
         let passing = Passing::random(a, b, &contact, &mut rng);
         let outcome = passing.judge(a, b, certified)?;
         Ok((passing, outcome))

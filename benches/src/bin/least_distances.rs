@@ -20,7 +20,7 @@
 use feeler_benches::tracked_pairs::tracked_pairs;
 use feeler_benches::{Fallible, cpu_seconds, exit_code, number_after, spread};
 use feeler_geom::Pose;
-use feeler_runtime::{ContactPair, LmdClass, QueryOptions};
+use feeler_runtime::{ContactKind, ContactPair, QueryOptions};
 use feeler_tests::tracking::Scene;
 use std::process::ExitCode;
 
@@ -90,7 +90,7 @@ fn compare(scene: &Scene, seed: u64, number: u64, tally: &mut Tally) -> Fallible
         let found = pair.query(&Pose::identity(), &start.pose, options);
         let found = found.map_err(|e| format!("{} {number}: {e}", scene.name))?;
         tally.times[k].push(1e3 * (cpu_seconds() - began));
-        let minima = found.iter().filter(|l| l.class != LmdClass::Quasi);
+        let minima = found.iter().filter(|l| l.kind != ContactKind::Quasi);
         least[k] = minima.map(|l| l.distance).fold(f64::INFINITY, f64::min);
         is_undecided |= found.iter().any(|l| l.undecided);
     }

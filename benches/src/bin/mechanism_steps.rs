@@ -317,7 +317,7 @@ impl Depths {
                 continue;
             }
             query_depth(pair, &a, &b, 0.0).map_err(|e| e.to_string())?;
-            let depth = pair.lmds().iter().map(|l| l.distance).fold(0.0, f64::min);
+            let depth = pair.contacts().iter().map(|l| l.distance).fold(0.0, f64::min);
             if depth < self.deepest {
                 // Edges that cross on faces in contact are deep sideways; the translation that separates the
                 // solids is not longer than the faces are deep. It takes seconds to compute for threads.
@@ -486,7 +486,7 @@ fn time_queries(pair: &TimedPair, folder: &Path, steps: usize, motion: &Motion) 
         let clock = cpu_seconds();
         contacts.query(&Pose::identity(), &pose_b, &options).map_err(|e| format!("{}: {e}", pair.name))?;
         times.push(1e3 * (cpu_seconds() - clock));
-        counts.push(contacts.lmds().len());
+        counts.push(contacts.contacts().len());
     }
     let first = times.remove(0);
     let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;

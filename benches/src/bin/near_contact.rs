@@ -35,7 +35,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::near_contact::check::{Category, Trial, depth_of};
-use feeler_benches::near_contact::contact::Contact;
+use feeler_benches::near_contact::contact::RandomContact;
 use feeler_benches::near_contact::solids::Folder;
 use feeler_benches::{Fallible, exit_code, number_after};
 use feeler_geom::{math, pose};
@@ -117,7 +117,7 @@ fn trial(
     let [i, j] = [0; 2].map(|_| rng.random_range(0..solids.len()));
     let (Some(a), Some(b)) = (solids.solid(i), solids.solid(j)) else { return ([i, j], None) };
     let mut run = || {
-        let contact = Contact::random(a, b, &mut rng)?;
+        let contact = RandomContact::random(a, b, &mut rng)?;
         let gap = if rng.random_bool(ZERO) {
             0.0
         } else {

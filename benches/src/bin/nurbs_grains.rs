@@ -22,7 +22,7 @@ use feeler_grains::nurbs::NurbsGrain;
 use feeler_grains::nurbs::reference::projection::{Guess, guess, on_curve};
 use feeler_grains::nurbs::reference::{DirectOptions, KnotOptions, Knots, deepest_gap, knots};
 use feeler_import::prepare_grain;
-use feeler_runtime::{Body, ContactPair, FollowOptions, Following, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Body, ContactKind, ContactPair, FollowOptions, Following, QueryOptions, Status};
 use nalgebra::UnitQuaternion;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -99,7 +99,7 @@ fn ask(pair: &mut ContactPair, pose: &Pose, reach: f64, verdict: bool) -> Fallib
     let (before, clock) = (patch_evaluations(), cpu_seconds());
     let minima = pair.query(&Pose::identity(), pose, &options)?;
     let (seconds, evaluations) = (cpu_seconds() - clock, patch_evaluations() - before);
-    let gap = minima.iter().filter(|l| l.class != LmdClass::Quasi).map(|l| l.distance);
+    let gap = minima.iter().filter(|l| l.kind != ContactKind::Quasi).map(|l| l.distance);
     let gap = gap.fold(f64::INFINITY, f64::min);
     Ok(Found { gap, minima: minima.len(), evaluations, seconds, status: pair.status() })
 }

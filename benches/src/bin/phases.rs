@@ -16,7 +16,7 @@
 
 use feeler_benches::bars::{Group, chart};
 use feeler_benches::{Fallible, number_after, scenarios, spread};
-use feeler_runtime::{ContactPair, Lmd, QueryOptions};
+use feeler_runtime::{Contact, ContactPair, QueryOptions};
 use feeler_tests::insertion::Insertion;
 use std::ops::Range;
 use std::process::ExitCode;
@@ -70,18 +70,18 @@ fn run(
     range.end = range.end.min(range.start.saturating_add(poses));
     println!("| {name}, medians in ms | {} | as the first row |", PHASES.join(" | "));
     println!("|---|---|---|---|---|---|---|");
-    let mut first: Option<Vec<Vec<Lmd>>> = None;
+    let mut first: Option<Vec<Vec<Contact>>> = None;
     let mut all_equal = true;
     let mut of_newton = [0.0; 2];
     for shared in std::iter::once(None).chain((1..=threads).map(Some)) {
-        let (mut ms, evaluations, lmds) = match shared {
+        let (mut ms, evaluations, contacts) = match shared {
             None => pass(scene, &range, passes, false),
             Some(n) => {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build();
                 pool.map_err(|e| e.to_string())?.install(|| pass(scene, &range, passes, true))
             }
         };
-        let equal = *first.get_or_insert_with(|| lmds.clone()) == lmds;
+        let equal = *first.get_or_insert_with(|| contacts.clone()) == contacts;
         all_equal &= equal;
         let label = match shared {
             None => "in sequence".to_owned(),
@@ -112,19 +112,19 @@ fn pass(
     poses: &Range<usize>,
     passes: usize,
     parallel: bool,
-) -> ([Vec<f64>; 5], [f64; 2], Vec<Vec<Lmd>>) {
+) -> ([Vec<f64>; 5], [f64; 2], Vec<Vec<Contact>>) {
     let options = QueryOptions { parallel, ..QueryOptions::within(scene.d_max()) };
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     let mut ms: [Vec<f64>; 5] = Default::default();
-    let mut lmds = Vec::new();
+    let mut contacts = Vec::new();
     let mut evaluations = [0; 2];
     for round in 0..=passes {
-        lmds.clear();
+        contacts.clear();
         for pose in &scene.poses[poses.clone()] {
             let clock = Instant::now();
             pair.query(&scene.a.1, pose, &options).expect("finite poses and options");
             let whole = clock.elapsed();
-            lmds.push(pair.lmds().to_vec());
+            contacts.push(pair.contacts().to_vec());
             if round > 0 {
                 let stats = pair.stats();
                 evaluations[0] += stats.effort().evaluations;
@@ -139,7 +139,7 @@ fn pass(
     }
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
     let each = evaluations.map(|n| n as f64 / ms[0].len() as f64);
-    (ms, each, lmds)
+    (ms, each, contacts)
 }
 
 fn milliseconds(time: Duration) -> f64 {

@@ -136,7 +136,7 @@ fn pass(
         if pair.status().is_some_and(|s| s != Status::Separated) {
             return Err(format!("the parts meet at {pose}"));
         }
-        minima.push(pair.lmds().iter().map(|l| l.distance).collect());
+        minima.push(pair.contacts().iter().map(|l| l.distance).collect());
     }
     Ok((spread(&mut us)[0], spread(&mut nodes)[0], minima))
 }

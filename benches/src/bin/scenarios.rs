@@ -55,7 +55,7 @@ fn run(scene: Insertion, every: usize, between: usize, warm: bool) {
             let clock = Instant::now();
             pair.query(&pose_a, pose, &options).expect("finite poses and options");
             ms.push(clock.elapsed().as_secs_f64() * 1e3);
-            count.push(f64::from(u32::try_from(pair.lmds().len()).unwrap_or(u32::MAX)));
+            count.push(f64::from(u32::try_from(pair.contacts().len()).unwrap_or(u32::MAX)));
             let st = pair.stats();
             nodes.push(to_f64(st.bvtt_nodes));
             pairs.push(to_f64(st.leaf_pairs));

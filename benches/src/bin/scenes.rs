@@ -60,7 +60,7 @@ fn still(file: &Path) -> Fallible<()> {
     let mut scene = Scene::new(QueryOptions::within(0.1))?;
     let ids = scene.add_model(&model)?;
     let clock = Instant::now();
-    scene.step()?;
+    scene.update()?;
     let first = clock.elapsed();
     let clock = Instant::now();
     for _ in 0..STEPS {
@@ -68,7 +68,7 @@ fn still(file: &Path) -> Fallible<()> {
         for id in &ids {
             scene.set_pose(*id, *scene.pose(*id)?)?;
         }
-        scene.step()?;
+        scene.update()?;
     }
     let each = clock.elapsed() / STEPS;
     let along = Pose::translation(1.0, 0.25, -3.0);
@@ -77,7 +77,7 @@ fn still(file: &Path) -> Fallible<()> {
         for id in &ids {
             scene.set_pose(*id, along * *scene.pose(*id)?)?;
         }
-        scene.step()?;
+        scene.update()?;
     }
     let moved = clock.elapsed() / STEPS;
     let (parts, near, contacts) = (ids.len(), scene.near().count(), scene.contacts().len());
@@ -153,11 +153,11 @@ fn fall(kinds: &[Arc<Body>], args: &Args) -> Fallible<Fallen> {
             body.turn = body.spin * body.turn;
             scene.set_pose(body.id, body.pose())?;
         }
-        scene.step()?;
+        scene.update()?;
         fallen.contacts += scene.contacts().len();
         fallen.events += scene.events().len();
         for c in scene.contacts() {
-            let l = &c.lmd;
+            let l = &c.contact;
             let numbers = [l.distance, l.point_a.x, l.point_b.y, l.normal.z, l.local_b.x];
             numbers.iter().for_each(|x| fallen.add(x.to_bits()));
             [u64::from(c.bodies[0].0), u64::from(c.bodies[1].0), l.id, u64::from(l.age)]

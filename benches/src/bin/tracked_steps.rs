@@ -56,7 +56,7 @@ fn run(args: &[String]) -> Fallible<()> {
             let title = format!("{}, {path}", scene.name);
             let options = QueryOptions {
                 detect_interference: false,
-                alpha: rotation,
+                quasi_angle: rotation,
                 penetration: PENETRATION,
                 ..QueryOptions::within(reach)
             };

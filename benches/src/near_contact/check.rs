@@ -1,10 +1,10 @@
 //! Queries at a set gap from a contact, and what must hold of their results.
 
-use super::contact::{Contact, SAME_DISTANCE_REL, shifted, size_of};
+use super::contact::{RandomContact, SAME_DISTANCE_REL, shifted, size_of};
 use super::solids::{NamedSolid, feature_name};
 use crate::Fallible;
 use feeler_geom::Pose;
-use feeler_runtime::{ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Contact, ContactKind, ContactPair, QueryOptions, Status};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -176,13 +176,13 @@ pub struct Trial {
 /// Largest depth (mm) of queries of two solids.
 #[must_use]
 pub fn depth_of(a: &NamedSolid, b: &NamedSolid) -> f64 {
-    (DEPTH_OF_WALLS * (a.body.wall() + b.body.wall())).min(DEPTH)
+    (DEPTH_OF_WALLS * (a.body.min_thickness() + b.body.min_thickness())).min(DEPTH)
 }
 
 impl Trial {
     /// Moves B from a contact along its normal by `gap` and compares queries.
     #[must_use]
-    pub fn new(a: &NamedSolid, b: &NamedSolid, contact: &Contact, gap: f64) -> Self {
+    pub fn new(a: &NamedSolid, b: &NamedSolid, contact: &RandomContact, gap: f64) -> Self {
         let pose_b = shifted(&contact.pose_b, contact.normal * gap);
         let kinds = [feature_name(&a.body, &contact.feature_a), feature_name(&b.body, &contact.feature_b)];
         let size = size_of(a, b);
@@ -241,9 +241,9 @@ impl Trial {
         let tolerances = pair.tolerances();
         self.tolerance = tolerances.tol;
         let verdict = pair.verdict().ok_or("no verdict")?;
-        let minimum = |l: &Lmd| Minimum {
+        let minimum = |l: &Contact| Minimum {
             distance: l.distance,
-            is_strict: l.class == LmdClass::Strict,
+            is_strict: l.kind == ContactKind::Strict,
             accuracy: if l.undecided { UNDECIDED_REL } else { SAME_DISTANCE_REL } * tolerances.size,
         };
         Ok(Answer {
@@ -251,11 +251,11 @@ impl Trial {
             is_deep,
             status: verdict.status,
             widened: verdict.widened.iter().map(|w| w.by).fold(0.0, f64::max),
-            minima: pair.lmds().iter().filter(|l| l.class != LmdClass::Quasi).map(minimum).collect(),
+            minima: pair.contacts().iter().filter(|l| l.kind != ContactKind::Quasi).map(minimum).collect(),
         })
     }
 
-    fn compare(&mut self, size: f64, contact: &Contact) {
+    fn compare(&mut self, size: f64, contact: &RandomContact) {
         let margin = SAME_DISTANCE_REL * size;
         let findings = [
             self.compare_verdicts(),
@@ -281,7 +281,11 @@ impl Trial {
         self.decided().any(|x| x.status != first).then(|| (Category::Verdict, message()))
     }
 
-    fn compare_verdicts_with_gap(&mut self, margin: f64, contact: &Contact) -> Option<(Category, String)> {
+    fn compare_verdicts_with_gap(
+        &mut self,
+        margin: f64,
+        contact: &RandomContact,
+    ) -> Option<(Category, String)> {
         let tolerance = self.tolerance;
         let is_blunt = contact.curvature * self.gap.abs() <= BLUNT;
         let is_deep = self.gap < INTERFERING * tolerance;
@@ -314,7 +318,7 @@ impl Trial {
     }
 
     /// Whether the features of the contact are a minimum at the set gap.
-    fn stays_minimum(&self, contact: &Contact) -> bool {
+    fn stays_minimum(&self, contact: &RandomContact) -> bool {
         self.gap >= 0.0 || (self.gap >= -contact.stable_depth && self.has_own_normal())
     }
 
@@ -335,7 +339,7 @@ impl Trial {
     /// minimum nearest to the gap, and whether that minimum is at the gap. Empty for pairs of features that
     /// do not stay a minimum at the gap.
     #[must_use]
-    pub fn distances_at_gap(&self, contact: &Contact, size: f64) -> Vec<(&str, Option<f64>, bool)> {
+    pub fn distances_at_gap(&self, contact: &RandomContact, size: f64) -> Vec<(&str, Option<f64>, bool)> {
         if !self.stays_minimum(contact) {
             return Vec::new();
         }
@@ -345,7 +349,7 @@ impl Trial {
         promised.map(|x| (x.name.as_str(), distance(x), x.has(self.gap, margin))).collect()
     }
 
-    fn compare_gap(&self, margin: f64, contact: &Contact) -> Option<(Category, String)> {
+    fn compare_gap(&self, margin: f64, contact: &RandomContact) -> Option<(Category, String)> {
         let gap = self.gap;
         if !self.stays_minimum(contact) {
             return None;

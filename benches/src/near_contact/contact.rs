@@ -7,7 +7,7 @@
 
 use super::solids::NamedSolid;
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{ContactPair, FeatureKind, FeatureRef, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Contact, ContactKind, ContactPair, FeatureKind, FeatureRef, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use rand::Rng as _;
 use rand::rngs::SmallRng;
@@ -28,7 +28,7 @@ const MIN_SINE_SQUARED: f64 = 1e-6;
 
 /// A pose of B at which the distance of both solids is 0. A stands where its file puts it.
 #[derive(Clone, Debug)]
-pub struct Contact {
+pub struct RandomContact {
     /// Motion of B from where its file puts it.
     pub pose_b: Pose,
     /// Point of the contact.
@@ -113,13 +113,13 @@ fn random_start(a: &NamedSolid, b: &NamedSolid, rng: &mut SmallRng) -> Pose {
 }
 
 /// Nearest minimum at a pose of B, searched for within growing distances from `reach` on.
-fn nearest(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, mut reach: f64) -> Result<Option<Lmd>, String> {
+fn nearest(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, mut reach: f64) -> Result<Option<Contact>, String> {
     let limit = 100.0 * (a.body.size() + b.body.size());
     while reach < limit {
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
         let options = QueryOptions { detect_interference: false, ..QueryOptions::within(reach) };
         let minima = pair.query(&a.own, &(pose_b * b.own), &options).map_err(|e| e.to_string())?;
-        if let Some(found) = minima.iter().find(|l| l.class != LmdClass::Quasi) {
+        if let Some(found) = minima.iter().find(|l| l.kind != ContactKind::Quasi) {
             return Ok(Some(*found));
         }
         reach *= 4.0;
@@ -145,10 +145,10 @@ pub fn shifted(pose: &Pose, by: V3) -> Pose {
     Translation3::from(by) * pose
 }
 
-/// Computes [`Contact::stable_depth`]. Two edges are a minimum at the distance d if
+/// Computes [`RandomContact::stable_depth`]. Two edges are a minimum at the distance d if
 /// `(1 + d κ_A) (1 + d κ_B) > c²` (MATH §16), with c the cosine between their tangents and `κ_A` and `κ_B`
 /// their curvatures against the normal.
-fn stable_depth(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, minimum: &Lmd) -> f64 {
+fn stable_depth(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, minimum: &Contact) -> f64 {
     let (feature_a, feature_b) = (&minimum.feature_a, &minimum.feature_b);
     if [feature_a.kind, feature_b.kind] != [FeatureKind::Edge; 2] {
         return f64::INFINITY;
@@ -165,7 +165,7 @@ fn stable_depth(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, minimum: &Lmd) ->
     if sine_squared < MIN_SINE_SQUARED { 0.0 } else { 0.5 * sine_squared / (curvature_a + curvature_b) }
 }
 
-impl Contact {
+impl RandomContact {
     /// A random contact of two solids.
     ///
     /// # Errors

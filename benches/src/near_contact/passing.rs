@@ -4,12 +4,12 @@
 //! contact, and bisects. Between two samples it looks closer where the speed allows a contact.
 
 use super::check::depth_of;
-use super::contact::{Contact, center, random_direction, shifted, size_of};
+use super::contact::{RandomContact, center, random_direction, shifted, size_of};
 use super::solids::{NamedSolid, feature_name};
 use crate::Fallible;
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{
-    ContactPair, LmdClass, Passage, PassageOptions, PassageOutcome, QueryOptions, Status, time_of_contact,
+    ContactKind, ContactPair, Passage, PassageOptions, PassageOutcome, QueryOptions, Status, time_of_contact,
 };
 use feeler_tests::passages::{Joint, Motion};
 use rand::Rng as _;
@@ -78,7 +78,7 @@ pub struct Outcome {
 impl Passing {
     /// A random motion through, along or past a contact.
     #[must_use]
-    pub fn random(a: &NamedSolid, b: &NamedSolid, contact: &Contact, rng: &mut SmallRng) -> Self {
+    pub fn random(a: &NamedSolid, b: &NamedSolid, contact: &RandomContact, rng: &mut SmallRng) -> Self {
         let size = size_of(a, b);
         let family = [Family::Through, Family::Graze, Family::Past][rng.random_range(0..3)];
         let is_screw = rng.random_bool(0.5);
@@ -152,7 +152,7 @@ fn center_at(solid: &NamedSolid, pose: &Pose) -> P3 {
 fn random_joint(
     family: Family,
     is_screw: bool,
-    contact: &Contact,
+    contact: &RandomContact,
     b: &NamedSolid,
     size: f64,
     rng: &mut SmallRng,
@@ -236,7 +236,7 @@ impl<'a> Samples<'a> {
     fn at(&mut self, time: f64) -> Fallible<Sample> {
         let [pose_a, pose_b] = self.passing.motion.poses(time);
         self.pair.query(&pose_a, &pose_b, &self.options).map_err(|e| e.to_string())?;
-        let least = self.pair.lmds().iter().find(|l| l.class != LmdClass::Quasi).map(|l| l.distance);
+        let least = self.pair.contacts().iter().find(|l| l.kind != ContactKind::Quasi).map(|l| l.distance);
         let distance = match self.pair.status() {
             Some(Status::Interfering) => f64::NEG_INFINITY,
             _ => least.unwrap_or(self.options.d_max),

@@ -337,8 +337,8 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
             for (int i = 0; i < 3; ++i) carried[i] += load.f1[i];
         std::map<std::uint64_t, std::vector<double>> now;
         for (const auto &c : exact.contacts()) {
-            now[c.number].assign(c.local_b, c.local_b + 3);
-            const auto then = points.find(c.number);
+            now[c.id].assign(c.local_b, c.local_b + 3);
+            const auto then = points.find(c.id);
             if (then == points.end()) continue;
             double moved = 0;
             for (std::size_t i = 0; i < 3; ++i) moved += std::pow(c.local_b[i] - then->second[i], 2);

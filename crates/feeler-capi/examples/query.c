@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     check(feeler_pair_verdict(pair, &verdict));
 
     static const char *statuses[] = {"separated", "touching", "interfering", "undecided"};
-    printf("{\"status\": \"%s\", \"lmds\": [", statuses[verdict.status]);
+    printf("{\"status\": \"%s\", \"contacts\": [", statuses[verdict.status]);
     for (size_t i = 0; i < n; ++i) {
         const FeelerContact *c = &contacts[i];
         printf("%s\n{\"distance\": %.17g, ", i ? "," : "", c->distance);

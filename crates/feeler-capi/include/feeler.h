@@ -226,7 +226,7 @@ typedef struct FeelerBodyInfo {
   /*
    Smallest thickness of the material (mm) or less; 0 of a sheet and where it is not known.
    */
-  double wall;
+  double min_thickness;
   /*
    Supermaximal faces, edges and vertices.
    */
@@ -544,7 +544,7 @@ typedef struct FeelerOptions {
   /*
    Angle (rad) by which polars of edges and vertices are dilated, 0 for no quasi-minima.
    */
-  double quasi;
+  double quasi_angle;
   /*
    Implicit dilation of A (mm): only the gap knows of it.
    */
@@ -868,7 +868,7 @@ typedef struct FeelerStepContact {
   /*
    Identity: increases from contact to contact of a tracker and is never assigned twice; fits a double.
    */
-  uint64_t number;
+  uint64_t id;
   /*
    Signed gap along the normal, less the dilations.
    */
@@ -1229,7 +1229,7 @@ enum FeelerResult feeler_curve_scene_detect_interference(struct FeelerCurveScene
  # Safety
  `scene` is a scene that no other thread uses.
  */
-enum FeelerResult feeler_curve_scene_step(struct FeelerCurveScene *scene);
+enum FeelerResult feeler_curve_scene_update(struct FeelerCurveScene *scene);
 
 /*
  All minima of the last step, by pairs and by parameters: up to `capacity` of them to `out`, how many there

@@ -372,7 +372,7 @@ public:
     void ignore(std::uint32_t a, std::uint32_t b, bool ignored = true) {
         check(feeler_scene_set_pair(scene_.get(), a, b, -1, nullptr, ignored));
     }
-    void step() { check(feeler_scene_step(scene_.get())); }
+    void update() { check(feeler_scene_step(scene_.get())); }
     /// The minima of the last step; valid until the next one.
     const std::vector<SceneContact> &contacts() { return all(contacts_, feeler_scene_contacts); }
     const std::vector<Event> &events() { return all(events_, feeler_scene_events); }
@@ -494,7 +494,7 @@ public:
     void remove_body(std::uint32_t id) { check(feeler_curve_scene_remove_body(scene_.get(), id)); }
     /// Whether steps decide how curves and bodies stand (`status`); not at first.
     void detect_interference(bool on) { check(feeler_curve_scene_detect_interference(scene_.get(), on)); }
-    void step() { check(feeler_curve_scene_step(scene_.get())); }
+    void update() { check(feeler_curve_scene_update(scene_.get())); }
     /// The minima of the last step; valid until the next one.
     const std::vector<CurveContact> &contacts() { return all(contacts_, feeler_curve_scene_contacts); }
     const std::vector<TightBend> &tight_bends() { return all(bends_, feeler_curve_scene_tight_bends); }

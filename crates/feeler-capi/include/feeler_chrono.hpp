@@ -80,9 +80,9 @@ public:
             for (const StepContact &contact : pair->tracker.contacts()) {
                 if (!contact.is_active) continue;
                 // A node of the map moves with its address.
-                auto node = pair->caches.extract(contact.number);
+                auto node = pair->caches.extract(contact.id);
                 Cache &cache = node ? caches.insert(std::move(node)).position->second
-                                    : caches.emplace(contact.number, Cache{}).first->second;
+                                    : caches.emplace(contact.id, Cache{}).first->second;
                 system->GetContactContainer()->AddContact(
                     info(*pair, contact, cache), pair->a.material, pair->b.material);
             }

@@ -31,7 +31,7 @@ pub struct FeelerBodyInfo {
     /// Inertia tensor (mm⁵) about the centre of mass, of density 1, by rows.
     pub inertia: [f64; 9],
     /// Smallest thickness of the material (mm) or less; 0 of a sheet and where it is not known.
-    pub wall: f64,
+    pub min_thickness: f64,
     /// Supermaximal faces, edges and vertices.
     pub features: [u32; 3],
     /// 0.
@@ -143,7 +143,7 @@ pub fn info(body: &Body) -> FeelerBodyInfo {
         volume: h.info.volume,
         centroid: mass.map_or([0.0; 3], |m| m.centroid),
         inertia: std::array::from_fn(|i| tensor[i / 3][i % 3]),
-        wall: body.wall(),
+        min_thickness: body.min_thickness(),
         features: [count(h.faces.len()), count(h.edges.len()), count(h.vertices.len())],
         reserved: 0,
     }

@@ -451,7 +451,7 @@ pub unsafe extern "C" fn feeler_curve_scene_update_curve(
     let update = |s: &mut FeelerCurveScene| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
         unsafe { s.read_points(points, n_points, "points") }?;
-        s.scene.update(CurveId(id), &s.points).map_err(failed)
+        s.scene.update_curve(CurveId(id), &s.points).map_err(failed)
     };
     // SAFETY: by the caller's promise.
     unsafe { with(scene, update) }
@@ -483,7 +483,7 @@ pub unsafe extern "C" fn feeler_curve_scene_update_hermite(
         }
         // SAFETY: by the caller's promise.
         unsafe { s.read_nodes(points, derivatives, n, closed) }?;
-        s.scene.update(CurveId(id), &s.control).map_err(failed)
+        s.scene.update_curve(CurveId(id), &s.control).map_err(failed)
     };
     // SAFETY: by the caller's promise.
     unsafe { with(scene, update) }
@@ -631,9 +631,9 @@ pub unsafe extern "C" fn feeler_curve_scene_detect_interference(
 /// # Safety
 /// `scene` is a scene that no other thread uses.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_curve_scene_step(scene: *mut FeelerCurveScene) -> FeelerResult {
+pub unsafe extern "C" fn feeler_curve_scene_update(scene: *mut FeelerCurveScene) -> FeelerResult {
     // SAFETY: by the caller's promise.
-    unsafe { with(scene, |s| s.scene.step().map_err(failed)) }
+    unsafe { with(scene, |s| s.scene.update().map_err(failed)) }
 }
 
 /// All minima of the last step, by pairs and by parameters: up to `capacity` of them to `out`, how many there

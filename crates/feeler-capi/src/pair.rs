@@ -94,10 +94,10 @@ pub unsafe extern "C" fn feeler_pair_query(
         if std::mem::replace(&mut pair.broken, true) {
             return Err(Failure::new(FeelerResult::Panic, "the pair is broken by an earlier panic; free it"));
         }
-        let lmds = pair.pair.query(&pose_a, &pose_b, &options);
+        let contacts = pair.pair.query(&pose_a, &pose_b, &options);
         pair.broken = false;
-        let lmds = lmds.map_err(Failure::of(FeelerResult::Query))?;
-        fill(lmds.iter().map(FeelerContact::from), (out, capacity), count)
+        let contacts = contacts.map_err(Failure::of(FeelerResult::Query))?;
+        fill(contacts.iter().map(FeelerContact::from), (out, capacity), count)
     })
 }
 
@@ -115,8 +115,8 @@ pub unsafe extern "C" fn feeler_pair_contacts(
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
-        let lmds = shared(pair, "pair")?.pair.lmds();
-        fill(lmds.iter().map(FeelerContact::from), (out, capacity), count)
+        let contacts = shared(pair, "pair")?.pair.contacts();
+        fill(contacts.iter().map(FeelerContact::from), (out, capacity), count)
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Failure, FeelerResult};
 use crate::pointer::get_sized;
 use feeler::pose::{PoseError, from_values, to_values};
-use feeler::{FeatureKind, FeatureRef, Lmd, LmdClass, Pose, QueryOptions, Status};
+use feeler::{Contact, ContactKind, FeatureKind, FeatureRef, Pose, QueryOptions, Status};
 
 /// A rigid motion: takes coordinates of a solid to those of the world.
 #[repr(C)]
@@ -53,7 +53,7 @@ pub struct FeelerOptions {
     /// Largest distance (mm) of interest; default 1.
     pub d_max: f64,
     /// Angle (rad) by which polars of edges and vertices are dilated, 0 for no quasi-minima.
-    pub quasi: f64,
+    pub quasi_angle: f64,
     /// Implicit dilation of A (mm): only the gap knows of it.
     pub dilation_a: f64,
     /// Implicit dilation of B (mm).
@@ -160,8 +160,8 @@ pub(crate) fn feature_kind(kind: FeatureKind) -> u32 {
     }
 }
 
-impl From<&Lmd> for FeelerContact {
-    fn from(l: &Lmd) -> Self {
+impl From<&Contact> for FeelerContact {
+    fn from(l: &Contact) -> Self {
         Self {
             distance: l.distance,
             gap: l.gap,
@@ -174,10 +174,10 @@ impl From<&Lmd> for FeelerContact {
             curvature_b: l.curvature_b,
             id: l.id,
             age: l.age,
-            kind: match l.class {
-                LmdClass::Strict => 0,
-                LmdClass::Quasi => 1,
-                LmdClass::Conformal => 2,
+            kind: match l.kind {
+                ContactKind::Strict => 0,
+                ContactKind::Quasi => 1,
+                ContactKind::Conformal => 2,
             },
             undecided: l.undecided.into(),
             reserved: [0; 2],
@@ -200,7 +200,7 @@ impl FeelerOptions {
             certified: d.certified.into(),
             reserved: 0,
             d_max: d.d_max,
-            quasi: d.alpha,
+            quasi_angle: d.quasi_angle,
             dilation_a: d.dilation_a,
             dilation_b: d.dilation_b,
             tolerance: 0.0,
@@ -215,7 +215,7 @@ impl FeelerOptions {
         let given = |x: f64| (x != 0.0).then_some(x);
         QueryOptions {
             d_max: self.d_max,
-            alpha: self.quasi,
+            quasi_angle: self.quasi_angle,
             dilation_a: self.dilation_a,
             dilation_b: self.dilation_b,
             parallel: self.parallel != 0,

@@ -59,7 +59,7 @@ pub struct FeelerEvent {
 
 impl From<&SceneContact> for FeelerSceneContact {
     fn from(c: &SceneContact) -> Self {
-        Self { bodies: c.bodies.map(|b| b.0), parts: c.parts, contact: (&c.lmd).into() }
+        Self { bodies: c.bodies.map(|b| b.0), parts: c.parts, contact: (&c.contact).into() }
     }
 }
 
@@ -314,7 +314,7 @@ fn unless_negative(d_max: f64) -> Option<f64> {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_step(scene: *mut FeelerScene) -> FeelerResult {
     // SAFETY: by the caller's promise.
-    unsafe { with(scene, |scene| scene.step().map_err(failed)) }
+    unsafe { with(scene, |scene| scene.update().map_err(failed)) }
 }
 
 /// All minima of the last step, by ascending bodies, solids and distances: up to `capacity` of them to

@@ -77,7 +77,7 @@ pub enum FeelerStepContactKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerStepContact {
     /// Identity: increases from contact to contact of a tracker and is never assigned twice; fits a double.
-    pub number: u64,
+    pub id: u64,
     /// Signed gap along the normal, less the dilations.
     pub gap: f64,
     /// Footpoint on A, world.
@@ -605,7 +605,7 @@ impl FeelerStepContact {
         let [feature_a, feature_b] = c.features.map(|(kind, index)| [feature_kind(kind), index]);
         let [uv_a, uv_b] = c.uv;
         Self {
-            number: c.number,
+            id: c.id,
             gap: c.gap,
             point_a: world(pose_a, &c.local_a),
             point_b: world(pose_b, &c.local_b),

@@ -230,7 +230,7 @@ impl Drop for Tracker {
 }
 
 fn numbers(contacts: &[FeelerStepContact]) -> Vec<u64> {
-    contacts.iter().map(|c| c.number).collect()
+    contacts.iter().map(|c| c.id).collect()
 }
 
 /// A pin in its bore over several steps: numbers stay, and the members of a record agree with one another.
@@ -324,7 +324,7 @@ fn tracked_contacts() {
     // Without room the contacts are counted, and written later.
     let (mut again, mut total) = ([step_contact(); 2], 0);
     ok(unsafe { feeler_tracker_contacts(tracker.0, again.as_mut_ptr(), 1, &raw mut total) });
-    assert!(total > 1 && again[0].number == tracker.contacts()[0].number && again[1].number == 0);
+    assert!(total > 1 && again[0].id == tracker.contacts()[0].id && again[1].id == 0);
     // A motion beyond the bound is counted, a jump is reported.
     tracker.update(&bore_and_pin(x, z + 0.1), step);
     let mut report = FeelerTrackerUpdate {
@@ -340,7 +340,7 @@ fn tracked_contacts() {
     ok(unsafe { feeler_tracker_clear(tracker.0) });
     assert!(tracker.contacts().is_empty());
     let contacts = tracker.update(&bore_and_pin(x, z), step);
-    assert!(contacts.iter().all(|c| !first.contains(&c.number)), "numbers are never assigned twice");
+    assert!(contacts.iter().all(|c| !first.contains(&c.id)), "numbers are never assigned twice");
 }
 
 /// A scene gives the contacts of a tracker of its near pairs, in the same step after step.

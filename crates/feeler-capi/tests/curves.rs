@@ -65,7 +65,7 @@ fn add(scene: *mut FeelerCurveScene, degree: u32, points: &[f64], radius: f64) -
 fn contacts(scene: *mut FeelerCurveScene) -> Vec<FeelerCurveContact> {
     let mut count = 0;
     unsafe {
-        ok(feeler_curve_scene_step(scene));
+        ok(feeler_curve_scene_update(scene));
         // Without room it still counts.
         ok(feeler_curve_scene_contacts(scene, null_mut(), 0, &raw mut count));
         let mut out = Vec::with_capacity(count);
@@ -253,7 +253,7 @@ fn bends_that_are_too_tight() {
     let tight = add(scene, 3, &quarter.map(|x| x + 100.0), 2.1);
     let (mut bend, mut count) = (unsafe { std::mem::zeroed::<FeelerTightBend>() }, 0);
     unsafe {
-        ok(feeler_curve_scene_step(scene));
+        ok(feeler_curve_scene_update(scene));
         ok(feeler_curve_scene_tight_bends(scene, &raw mut bend, 1, &raw mut count));
         feeler_curve_scene_free(scene);
     }
@@ -308,7 +308,7 @@ fn what_makes_no_sense_is_told() {
         let at = feeler_curve_scene_points_at(scene, id, nan.as_ptr(), 1, control.as_mut_ptr());
         refused(at, query, &["u[0] is NaN", "0 to 1"]);
         // NULL.
-        refused(feeler_curve_scene_step(null_mut()), argument, &["scene is NULL"]);
+        refused(feeler_curve_scene_update(null_mut()), argument, &["scene is NULL"]);
         let mut other = 0;
         let to_null = feeler_curve_scene_add_body(scene, null(), null(), &raw mut other);
         refused(to_null, argument, &["body is NULL"]);

@@ -20,10 +20,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The pin leans against nothing yet: it is 0.06 mm off the axis and tilted by a milliradian.
     let off_axis = Pose::new([0.06, 0.0, 0.0].into(), [0.0, 0.001, 0.0].into());
     let options = QueryOptions { d_max: 0.2, ..QueryOptions::default() };
-    for lmd in pair.query(&Pose::identity(), &off_axis, &options)? {
-        println!("{:.6} mm from {:.4} to {:.4}", lmd.distance, lmd.point_a, lmd.point_b);
+    for contact in pair.query(&Pose::identity(), &off_axis, &options)? {
+        println!("{:.6} mm from {:.4} to {:.4}", contact.distance, contact.point_a, contact.point_b);
     }
-    let nearest = pair.lmds().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
+    let nearest = pair.contacts().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
     // Where the bore ends, at z = 12, the pin's side is at 0.06 + 4.9 + 0.012 from the axis, to 1e-5.
     assert!((nearest - 0.028).abs() < 1e-4, "{nearest} mm");
     Ok(())

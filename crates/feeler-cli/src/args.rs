@@ -167,8 +167,8 @@ pub struct PairArgs {
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = non_negative)]
     pub penetration: f64,
     /// Dilate the polars of edges and vertices by this angle (rad) and report quasi-minima too
-    #[arg(long, value_name = "RAD", default_value_t = 0.0, value_parser = quasi)]
-    pub quasi: f64,
+    #[arg(long, value_name = "RAD", default_value_t = 0.0, value_parser = quasi_angle)]
+    pub quasi_angle: f64,
     /// Implicit thickness of A (mm), subtracted from the gap
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = finite, allow_hyphen_values = true)]
     pub dilation_a: f64,
@@ -550,7 +550,7 @@ pub(crate) fn unit(s: &str) -> Result<f64, String> {
     }
 }
 
-fn quasi(s: &str) -> Result<f64, String> {
+fn quasi_angle(s: &str) -> Result<f64, String> {
     non_negative(s).and_then(|x| {
         if x <= std::f64::consts::FRAC_PI_4 { Ok(x) } else { Err(format!("'{s}' is above pi/4 (0.785) rad")) }
     })

@@ -16,7 +16,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Version of the JSON document.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Lines of a file in the table, unless all are asked for.
 const SHOWN: usize = 30;

@@ -1,10 +1,10 @@
 //! Pictures of solids for pages: what is drawn, how closely, and how much of it.
 
 use crate::features::feature_name;
-use crate::query::class_name;
+use crate::query::contact_kind_name;
 use feeler_geom::Pose;
 use feeler_hierarchy::{Hierarchy, Model};
-use feeler_runtime::{Body, Lmd};
+use feeler_runtime::{Body, Contact};
 use feeler_view::picture::{Minimum, Part, Picture, Scene, Show, Tint, What};
 use feeler_view::shape::Shape;
 use rayon::prelude::*;
@@ -127,12 +127,12 @@ impl Drawing {
 }
 
 /// A minimum as it is drawn.
-pub(crate) fn minimum(l: &Lmd) -> Minimum {
+pub(crate) fn minimum(l: &Contact) -> Minimum {
     Minimum {
         distance: l.distance,
         points: [l.point_a, l.point_b],
         features: [feature_name(&l.feature_a), feature_name(&l.feature_b)],
-        class: class_name(l.class),
+        kind: contact_kind_name(l.kind),
     }
 }
 

@@ -295,7 +295,7 @@ fn measure(
         steps.push(Step {
             distance: contact_pair.min_distance(),
             interferes: contact_pair.status() == Some(Status::Interfering),
-            nearest: contact_pair.lmds().first().map(|l| [l.point_a, l.point_b]),
+            nearest: contact_pair.contacts().first().map(|l| [l.point_a, l.point_b]),
         });
     }
     let passage = match paths.filter(|_| !args.no_proof) {
@@ -446,7 +446,7 @@ fn page(
         let met = r.steps.iter().any(|s| s.interferes);
         let minimum = nearest(r).and_then(|(distance, i)| {
             let points = r.steps[i].nearest?;
-            Some(picture::Minimum { distance, points, features: Default::default(), class: "nearest" })
+            Some(picture::Minimum { distance, points, features: Default::default(), kind: "nearest" })
         });
         picture::Pair {
             parts: r.parts,

@@ -31,7 +31,7 @@ impl Played {
             poses,
             distance: pair.min_distance(),
             interferes: pair.status() == Some(Status::Interfering),
-            minima: pair.lmds().iter().take(DRAWN).map(|l| [l.point_a, l.point_b]).collect(),
+            minima: pair.contacts().iter().take(DRAWN).map(|l| [l.point_a, l.point_b]).collect(),
         }
     }
 }
@@ -82,7 +82,7 @@ struct Frame {
     #[serde(default)]
     min_distance: Option<f64>,
     #[serde(default)]
-    lmds: Vec<Points>,
+    contacts: Vec<Points>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -119,7 +119,7 @@ pub(crate) fn read(file: &Path, parts: &mut Vec<Part>) -> anyhow::Result<Motion>
             poses: [pose(&frame.pose_a)?, pose(&frame.pose_b)?],
             distance: frame.min_distance,
             interferes: frame.status.as_deref() == Some("interfering"),
-            minima: frame.lmds.iter().take(DRAWN).map(|l| [l.point_a.into(), l.point_b.into()]).collect(),
+            minima: frame.contacts.iter().take(DRAWN).map(|l| [l.point_a.into(), l.point_b.into()]).collect(),
         });
     }
     ensure!(!steps.is_empty(), "{}: has no steps", named());

@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use feeler_geom::Pose;
 use feeler_hierarchy::{Instance, Model};
 use feeler_import as import;
-use feeler_runtime::{Body, ConformalSet, ContactPair, Lmd, LmdClass, QueryOptions, Stats};
+use feeler_runtime::{Body, ConformalSet, Contact, ContactKind, ContactPair, QueryOptions, Stats};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
@@ -73,7 +73,7 @@ pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<Two> 
 pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
     let options = QueryOptions {
         d_max: args.d_max,
-        alpha: args.quasi,
+        quasi_angle: args.quasi_angle,
         dilation_a: args.dilation_a,
         dilation_b: args.dilation_b,
         certified: args.certified,
@@ -184,11 +184,11 @@ impl std::fmt::Display for Certificate {
     }
 }
 
-pub(crate) fn class_name(class: LmdClass) -> &'static str {
-    match class {
-        LmdClass::Strict => "strict",
-        LmdClass::Quasi => "quasi",
-        LmdClass::Conformal => "conformal",
+pub(crate) fn contact_kind_name(kind: ContactKind) -> &'static str {
+    match kind {
+        ContactKind::Strict => "strict",
+        ContactKind::Quasi => "quasi",
+        ContactKind::Conformal => "conformal",
     }
 }
 
@@ -198,7 +198,7 @@ pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
     let s = pair.stats();
     let mut document = json!({
         "schema": verdict::SCHEMA, "unit": "mm", "d_max": d_max,
-        "lmds": lmds_json(pair), "conformal_loss": pair.conformal_loss(),
+        "contacts": contacts_json(pair), "conformal_loss": pair.conformal_loss(),
         "stats": {
             "wall_us": wall_us, "bvtt_nodes": s.bvtt_nodes, "leaf_pairs": s.leaf_pairs,
             "exact_solves": s.exact_solves
@@ -210,42 +210,42 @@ pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
 
 /// Leaves the nearest minima of a document, and tells how many there are more.
 pub(crate) fn cut(document: &mut Value, top: Option<usize>) {
-    if let (Some(top), Some(lmds)) = (top, document["lmds"].as_array_mut())
-        && lmds.len() > top
+    if let (Some(top), Some(contacts)) = (top, document["contacts"].as_array_mut())
+        && contacts.len() > top
     {
-        let more = lmds.len() - top;
-        lmds.truncate(top);
-        document["lmds_left_out"] = more.into();
+        let more = contacts.len() - top;
+        contacts.truncate(top);
+        document["contacts_left_out"] = more.into();
     }
 }
 
 /// The minima of the last query: docs/INTERFACE.md, "query".
-pub(crate) fn lmds_json(pair: &ContactPair) -> Value {
-    let one = |l: &Lmd| {
+pub(crate) fn contacts_json(pair: &ContactPair) -> Value {
+    let one = |l: &Contact| {
         json!({
             "distance": l.distance, "gap": l.gap,
             "point_a": <[f64; 3]>::from(l.point_a), "point_b": <[f64; 3]>::from(l.point_b),
             "local_a": <[f64; 3]>::from(l.local_a), "local_b": <[f64; 3]>::from(l.local_b),
             "normal": <[f64; 3]>::from(l.normal), "curvature_a": l.curvature_a, "curvature_b": l.curvature_b,
-            "class": class_name(l.class), "id": l.id, "age": l.age, "undecided": l.undecided,
+            "kind": contact_kind_name(l.kind), "id": l.id, "age": l.age, "undecided": l.undecided,
             "feature_a": feature_json(&l.feature_a), "feature_b": feature_json(&l.feature_b),
         })
     };
-    pair.lmds().iter().map(one).collect()
+    pair.contacts().iter().map(one).collect()
 }
 
 /// The minima that get a row, by distance: each that stands for itself, and the first sample of each set,
 /// with its set.
-fn places<'a>(lmds: &[Lmd], sets: &'a [ConformalSet]) -> Vec<(usize, Option<&'a ConformalSet>)> {
-    let mut of = vec![None; lmds.len()];
-    let mut sampled = vec![false; lmds.len()];
+fn places<'a>(contacts: &[Contact], sets: &'a [ConformalSet]) -> Vec<(usize, Option<&'a ConformalSet>)> {
+    let mut of = vec![None; contacts.len()];
+    let mut sampled = vec![false; contacts.len()];
     for set in sets {
         set.samples.iter().for_each(|&k| sampled[k] = true);
         if let Some(&first) = set.samples.iter().min() {
             of[first] = Some(set);
         }
     }
-    (0..lmds.len()).filter(|&k| !sampled[k] || of[k].is_some()).map(|k| (k, of[k])).collect()
+    (0..contacts.len()).filter(|&k| !sampled[k] || of[k].is_some()).map(|k| (k, of[k])).collect()
 }
 
 fn write_table(
@@ -255,7 +255,7 @@ fn write_table(
     wall_us: f64,
     out: &mut dyn Write,
 ) -> anyhow::Result<()> {
-    let (lmds, d_max) = (pair.lmds(), args.d_max);
+    let (contacts, d_max) = (pair.contacts(), args.d_max);
     for line in pair.verdict().iter().flat_map(|v| verdict::lines(v)) {
         writeln!(out, "{line}")?;
     }
@@ -265,24 +265,24 @@ fn write_table(
         Some(d) => writeln!(
             out,
             "{status}: minimum distance {d:.9} mm, {} local minima within {d_max} mm ({ms:.2} ms)",
-            lmds.len(),
+            contacts.len(),
         )?,
         None => writeln!(out, "{status}: nothing within {d_max} mm ({ms:.2} ms)")?,
     }
-    if lmds.is_empty() {
+    if contacts.is_empty() {
         return Ok(());
     }
-    let places = places(lmds, sets);
+    let places = places(contacts, sets);
     let rows: Vec<_> = places
         .iter()
         .take(args.top.unwrap_or(usize::MAX))
         .map(|(i, set)| {
-            let l = &lmds[*i];
+            let l = &contacts[*i];
             vec![
                 i.to_string(),
                 format!("{:.9}", l.distance),
                 format!("{:.9}", l.gap),
-                class_name(l.class).into(),
+                contact_kind_name(l.kind).into(),
                 feature_name(&l.feature_a),
                 feature_name(&l.feature_b),
                 point_text(&l.point_a),
@@ -291,7 +291,7 @@ fn write_table(
             ]
         })
         .collect();
-    let header = ["#", "distance", "gap", "class", "feature of A", "feature of B", "point on A"];
+    let header = ["#", "distance", "gap", "kind", "feature of A", "feature of B", "point on A"];
     let header = [&header[..], &["point on B", "set"]].concat();
     // Without sets there is nothing to tell of them.
     let columns = if sets.is_empty() { header.len() - 1 } else { header.len() };

@@ -4,8 +4,8 @@ use crate::features::{feature_json, feature_name, point_text};
 use crate::verdict::crossing_json;
 use feeler_geom::{Pose, V3};
 use feeler_runtime::{
-    ConformalSet, Contact, ContactKind, ContactPair, CrossingCurve, Crossings, FeatureRef, LeftOut,
-    QueryError, QueryOptions, Status,
+    ConformalSet, ContactPair, ContactRegion, CrossingCurve, Crossings, FeatureRef, LeftOut, QueryError,
+    QueryOptions, RegionKind, Status,
 };
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ pub(crate) struct Report {
     nearest: Option<f64>,
     is_beyond: bool,
     /// Of solids that touch.
-    contacts: Option<Vec<Contact>>,
+    contacts: Option<Vec<ContactRegion>>,
     /// Conformal sets, the samples of which are among the minima.
     pub sets: Vec<ConformalSet>,
     /// Pairs of faces that cross.
@@ -27,16 +27,16 @@ pub(crate) struct Report {
     crossings: Option<Crossings>,
 }
 
-pub(crate) fn kind_name(kind: ContactKind) -> &'static str {
+pub(crate) fn region_kind_name(kind: RegionKind) -> &'static str {
     match kind {
-        ContactKind::Plane => "plane",
-        ContactKind::Cylinder => "cylinder",
-        ContactKind::Cone => "cone",
-        ContactKind::Sphere => "sphere",
-        ContactKind::Torus => "torus",
-        ContactKind::FreeForm => "free-form",
-        ContactKind::Line => "line",
-        ContactKind::Point => "point",
+        RegionKind::Plane => "plane",
+        RegionKind::Cylinder => "cylinder",
+        RegionKind::Cone => "cone",
+        RegionKind::Sphere => "sphere",
+        RegionKind::Torus => "torus",
+        RegionKind::FreeForm => "free-form",
+        RegionKind::Line => "line",
+        RegionKind::Point => "point",
     }
 }
 
@@ -55,16 +55,16 @@ fn left_out_json(l: &LeftOut) -> Value {
     place
 }
 
-pub(crate) fn contact_json(c: &Contact) -> Value {
+pub(crate) fn region_json(c: &ContactRegion) -> Value {
     json!({
-        "kind": kind_name(c.kind),
+        "kind": region_kind_name(c.kind),
         "feature_a": feature_json(&c.feature_a), "feature_b": feature_json(&c.feature_b),
         "point": <[f64; 3]>::from(c.point), "area": c.area, "length": c.length, "error": c.error,
     })
 }
 
 fn set_json(s: &ConformalSet) -> Value {
-    let mut set = contact_json(&s.contact);
+    let mut set = region_json(&s.contact);
     set["distance"] = s.distance.into();
     set["extent"] = s.extent.into();
     set["samples"] = json!(s.samples);
@@ -73,7 +73,7 @@ fn set_json(s: &ConformalSet) -> Value {
 
 /// A conformal set in a few words.
 pub(crate) fn set_text(s: &ConformalSet) -> String {
-    let kind = kind_name(s.contact.kind);
+    let kind = region_kind_name(s.contact.kind);
     let size = match (s.contact.area, s.contact.length) {
         (Some(area), _) => format!(", {area:.6} mm2"),
         (None, Some(length)) => format!(", {length:.6} mm"),
@@ -82,13 +82,13 @@ pub(crate) fn set_text(s: &ConformalSet) -> String {
     format!("{kind}{size}, {:.6} mm across", s.extent)
 }
 
-fn contact_line(c: &Contact) -> String {
+fn region_line(c: &ContactRegion) -> String {
     let size = match (c.area, c.length) {
         (Some(area), _) => format!(", {area:.6} mm2"),
         (None, Some(length)) => format!(", {length:.6} mm"),
         (None, None) => format!(" at {}", point_text(&c.point)),
     };
-    let (kind, a, b) = (kind_name(c.kind), feature_name(&c.feature_a), feature_name(&c.feature_b));
+    let (kind, a, b) = (region_kind_name(c.kind), feature_name(&c.feature_a), feature_name(&c.feature_b));
     format!("touching: {kind}, {a} of A and {b} of B{size}")
 }
 
@@ -115,7 +115,7 @@ impl Report {
         };
         let is_beyond = pair.min_distance().is_none();
         let touching = pair.status() == Some(Status::Touching);
-        let contacts = if touching { Some(pair.contacts(pose_a, pose_b, options)?) } else { None };
+        let contacts = if touching { Some(pair.contact_regions(pose_a, pose_b, options)?) } else { None };
         let sets = pair.conformal_sets(pose_a, pose_b, options)?;
         let crossing = if interfering { pair.crossing_faces(pose_a, pose_b, options)? } else { Vec::new() };
         let crossings =
@@ -141,7 +141,7 @@ impl Report {
             document["curves_left_out"] = left_out.iter().map(left_out_json).collect();
         }
         if let Some(contacts) = &self.contacts {
-            document["contact"] = contacts.iter().map(contact_json).collect();
+            document["contact_regions"] = contacts.iter().map(region_json).collect();
         }
     }
 
@@ -156,7 +156,7 @@ impl Report {
                 t.norm()
             )
         };
-        let contacts = self.contacts.iter().flatten().map(contact_line);
+        let contacts = self.contacts.iter().flatten().map(region_line);
         let others = match self.crossing.len() {
             0 | 1 => None,
             n => Some(format!("interfering: {n} pairs of faces cross")),

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
             wall_us,
             min_distance: pair.min_distance(),
             status: pair.status(),
-            count: pair.lmds().len(),
+            count: pair.contacts().len(),
             answer: if args.pair.json { answer(&pair, args.pair.top) } else { Value::Null },
             certificate: args.pair.certified.then(|| Certificate::of(&pair.stats())),
             played: args.html.is_some().then(|| Played::of(&pair, [*a, *b])),
@@ -173,7 +173,7 @@ fn spread(values: impl Iterator<Item = f64>) -> [f64; 3] {
 
 /// What a query tells of the solids and their minima.
 fn answer(pair: &ContactPair, top: Option<usize>) -> Value {
-    let mut answer = json!({ "lmds": query::lmds_json(pair) });
+    let mut answer = json!({ "contacts": query::contacts_json(pair) });
     query::cut(&mut answer, top);
     verdict::put_json(pair, &mut answer);
     answer
@@ -199,7 +199,7 @@ fn document(frames: &[Frame]) -> Value {
         "frames": each,
         "summary": {
             "wall_us_median": median, "wall_us_p95": p95, "wall_us_max": max,
-            "lmds_median": spread(frames.iter().map(count))[0],
+            "contacts_median": spread(frames.iter().map(count))[0],
             "interfering": steps_that_are(frames, Status::Interfering),
             "undecided": steps_that_are(frames, Status::Undecided),
         },

@@ -6,7 +6,7 @@ use feeler_runtime::{ContactPair, FeatureRef, Status, Undecided, Verdict, Widene
 use serde_json::{Value, json};
 
 /// Version of the documents of `query` and `sweep`.
-pub(crate) const SCHEMA: u32 = 3;
+pub(crate) const SCHEMA: u32 = 4;
 
 pub(crate) fn status_name(status: Option<Status>) -> &'static str {
     match status {

@@ -48,8 +48,8 @@ fn entity(step: &str, word: &str) -> String {
 
 #[test]
 fn not_step() {
-    refused("letter.step", b"Dear sir or madam,\n", &["no STEP file"]);
-    refused("picture.step", &[0x89, b'P', b'N', b'G', 0, 1, 2, 3, 255, 254], &["no STEP file"]);
+    refused("letter.step", b"Dear sir or madam,\n", &["not a STEP file"]);
+    refused("picture.step", &[0x89, b'P', b'N', b'G', 0, 1, 2, 3, 255, 254], &["not a STEP file"]);
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn poses_far_away() {
         query(&["--d-max", "inf", "--pose-a", "1e15,0,0", "--pose-b", "1000000000000064,0,0", "--json"]);
     let distance = |run: &Output| -> f64 {
         let document: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
-        document["lmds"][0]["distance"].as_f64().unwrap()
+        document["contacts"][0]["distance"].as_f64().unwrap()
     };
     assert!((distance(&near) - distance(&far)).abs() < 1e-12, "{}", text(&far.stderr));
     let steps = tempfile::tempdir().unwrap();
@@ -301,8 +301,8 @@ fn numbers_that_make_no_sense() {
         (&["query", "--d-max", "1", "--pose-b", &matrix], "far.json"),
         (&["query", "--d-max", "nan"], "give a number"),
         (&["query", "--d-max=-1"], "give 0 or more"),
-        (&["query", "--d-max", "1", "--quasi", "1"], "pi/4"),
-        (&["query", "--d-max", "1", "--quasi", "nan"], "give a number"),
+        (&["query", "--d-max", "1", "--quasi-angle", "1"], "pi/4"),
+        (&["query", "--d-max", "1", "--quasi-angle", "nan"], "give a number"),
         (&["query", "--d-max", "1", "--tolerance", "nan"], "give a number"),
         (&["query", "--d-max", "1", "--tolerance", "0"], "give a length"),
         (&["query", "--d-max", "1", "--tolerance=-0.1"], "give a length"),

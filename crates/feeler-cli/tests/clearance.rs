@@ -41,7 +41,7 @@ fn pairs_stand_as_closed_forms_say() {
     let (code, found) = between(0.05);
     let row = &found["results"][0];
     assert_eq!((code, &row["status"]), (0, &json!("touching")), "{found}");
-    assert_eq!(row["contact"][0]["kind"], "line");
+    assert_eq!(row["contact_regions"][0]["kind"], "line");
 
     let (code, found) = between(0.15);
     let row = &found["results"][0];

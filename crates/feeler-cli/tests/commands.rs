@@ -61,9 +61,9 @@ fn a_file_gives_what_the_step_file_gives() {
     ]));
     assert_eq!(from_step, from_file, "the file and the STEP input disagree");
     assert_eq!(from_file["status"], "separated", "{from_file}");
-    let lmds = from_file["lmds"].as_array().unwrap();
-    assert!(!lmds.is_empty(), "no contact");
-    for l in lmds {
+    let contacts = from_file["contacts"].as_array().unwrap();
+    assert!(!contacts.is_empty(), "no contact");
+    for l in contacts {
         let v =
             |k: &str| -> Vec<f64> { l[k].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect() };
         let (p, q, n) = (v("point_a"), v("point_b"), v("normal"));
@@ -122,7 +122,7 @@ fn known_distances() {
         "0,18,24",
         "--json",
     ]);
-    assert_eq!(v["lmds"].as_array().unwrap().len(), 1, "{v}");
+    assert_eq!(v["contacts"].as_array().unwrap().len(), 1, "{v}");
     assert!((v["min_distance"].as_f64().unwrap() - 12.5).abs() < 1e-12, "{v}");
     // Far away: nothing within reach.
     let v = json(&[
@@ -222,7 +222,7 @@ fn open_shells() {
             "--json",
         ]);
         assert_eq!(v["status"], "separated", "{v}");
-        v["lmds"].as_array().unwrap().iter().map(|l| l["distance"].as_f64().unwrap()).collect()
+        v["contacts"].as_array().unwrap().iter().map(|l| l["distance"].as_f64().unwrap()).collect()
     };
     let near = |found: Vec<f64>, expected: &[f64]| {
         assert!(
@@ -283,9 +283,9 @@ fn certified_queries_tell_what_is_proven() {
     let c = &certified["certificate"];
     assert_eq!((&c["complete"], &c["undecided"]), (&Value::from(true), &Value::from(0)), "{c}");
     assert!(c["solves"].as_u64().unwrap() > 0, "a free-form side: {c}");
-    assert!(!ordinary["lmds"].as_array().unwrap().is_empty(), "{ordinary}");
-    assert_eq!(ordinary["lmds"], certified["lmds"], "the minima");
-    assert!(certified["lmds"].as_array().unwrap().iter().all(|l| l["undecided"] == false), "{certified}");
+    assert!(!ordinary["contacts"].as_array().unwrap().is_empty(), "{ordinary}");
+    assert_eq!(ordinary["contacts"], certified["contacts"], "the minima");
+    assert!(certified["contacts"].as_array().unwrap().iter().all(|l| l["undecided"] == false), "{certified}");
     let table = feeler(&[&base[..], &["--certified"]].concat());
     let text = String::from_utf8_lossy(&table.stdout);
     let line = format!("certified: all of {} solves", c["solves"]);
@@ -401,17 +401,17 @@ fn a_sweep_repeats_queries_to_the_bit() {
     let query = json(&[&["query"], &files[..], &common[..], &["--pose-b", &moved]].concat());
     let sweep =
         json(&[&["sweep"], &files[..], &common[..], &["--trajectory", file.to_str().unwrap()]].concat());
-    assert!(!query["lmds"].as_array().unwrap().is_empty());
-    assert_eq!(query["lmds"], sweep["frames"][0]["lmds"]);
+    assert!(!query["contacts"].as_array().unwrap().is_empty());
+    assert_eq!(query["contacts"], sweep["frames"][0]["contacts"]);
     assert_eq!(sweep["summary"]["interfering"], 0);
 
     let all = json(&[&["query"], &files[..], &["--d-max", "inf", "--json", "--quiet"]].concat());
-    assert!(all["d_max"].is_null() && all["lmds"].as_array().unwrap().len() > 10, "{all}");
+    assert!(all["d_max"].is_null() && all["contacts"].as_array().unwrap().len() > 10, "{all}");
     let top =
         json(&[&["query"], &files[..], &["--d-max", "inf", "--top", "3", "--json", "--quiet"]].concat());
-    let (all, top) = (all["lmds"].as_array().unwrap(), &top);
-    assert_eq!(top["lmds"].as_array().unwrap()[..], all[..3]);
-    assert_eq!(top["lmds_left_out"], all.len() - 3);
+    let (all, top) = (all["contacts"].as_array().unwrap(), &top);
+    assert_eq!(top["contacts"].as_array().unwrap()[..], all[..3]);
+    assert_eq!(top["contacts_left_out"], all.len() - 3);
 }
 
 /// A unit that is given counts more than the file's, and a file that was prepared with another one is made
@@ -492,7 +492,9 @@ fn stl_files_are_solids() {
     let run = |args: &[&str]| feeler(args);
     let refused = run(&["inspect", file]);
     let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(refused.status.code() == Some(2) && said.contains("block.stl: STL files do not tell their unit"));
+    assert!(
+        refused.status.code() == Some(2) && said.contains("block.stl: STL files do not state their unit")
+    );
     assert!(said.contains("give one (--unit mm"), "{said}");
     let shown = run(&["inspect", file, "--unit", "mm", "--json"]);
     let document: Value = serde_json::from_slice(&shown.stdout).unwrap();
@@ -513,7 +515,7 @@ fn stl_files_are_solids() {
     let answer =
         json(&["query", output.to_str().unwrap(), other, "--d-max", "99", "--pose-b", "130,0,0", "--json"]);
     let left = json(&["inspect", other, "--json"])["solids"][0]["bbox_min"][0].as_f64().unwrap();
-    let distance = answer["lmds"][0]["distance"].as_f64().unwrap();
+    let distance = answer["contacts"][0]["distance"].as_f64().unwrap();
     assert!((distance - (30.0 + left)).abs() < 1e-9, "{distance} {left}");
     let open = dir.path().join("open.stl");
     let text = common::stl_block([0.0; 3], [10.0, 20.0, 30.0]);

@@ -76,7 +76,7 @@ fn the_page_is_whole_and_names_are_text() {
     // What scripts ask for is seen in a browser: tools/view.
     let page = page.split("<script").next().unwrap();
     assert!(page.contains("b &lt;i&gt;&amp;.step") && !page.contains("<i>"), "{page}");
-    assert!(page.contains("OPEN_SHELL") && page.contains("is no STEP file"), "{page}");
+    assert!(page.contains("OPEN_SHELL") && page.contains("is not a STEP file"), "{page}");
     for tag in ["table", "tr", "td", "th", "details", "p", "div", "h2", "a", "span"] {
         let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
         let opened = page.match_indices(&open).filter(|(i, _)| {

@@ -108,16 +108,16 @@ fn mistakes_in_mechanisms() {
     let dir = tempfile::tempdir().unwrap();
     let cases = [
         ("[links]\na = 'nowhere.step'\n[motion]\ntimes = [0, 1]\n", "nowhere.step"),
-        ("[links\n", "no mechanism"),
+        ("[links\n", "not a valid mechanism"),
         ("colour = 1\n[links]\n", "colour"),
         ("[links]\na = 'x.step'\n[[joint]]\nlink = 'a'\n[motion]\ntimes = [0, 1]\n", "turn = [x, y, z]"),
         ("[links]\na = 'x.step'\n[motion]\ntimes = [0, 0]\n", "increase"),
-        ("[links]\na = 'x.step'\n[motion]\ntimes = [0, 1]\nb = [0, 1]\n", "no joint 'b'"),
+        ("[links]\na = 'x.step'\n[motion]\ntimes = [0, 1]\nb = [0, 1]\n", "unknown joint 'b'"),
         ("urdf = 'none.urdf'\n[links]\n", "none.urdf"),
         (
             "[links]\na = 'x.step'\n[[joint]]\nlink = 'a'\nturn = [0, 0, 1]\nlimits = [0, 10]\n\
              [motion]\ntimes = [0, 1]\na = [0, 20]\n",
-            "beyond its limits 0 to 10",
+            "beyond its limits from 0 to 10 deg",
         ),
     ];
     for (i, (text, told)) in cases.iter().enumerate() {

@@ -57,5 +57,5 @@ fn standard_input_needs_a_file_for_the_result() {
     }
     let run = feeler(&["inspect", "-"], b"nothing");
     let says = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(says.contains("standard input: is no STEP file"), "{says}");
+    assert!(says.contains("standard input: is not a STEP file"), "{says}");
 }

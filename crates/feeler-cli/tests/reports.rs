@@ -84,12 +84,12 @@ fn solids_that_touch_tell_their_contacts() {
     // The pin's radius is the bore's less 0.05.
     let (status, found) = query("bore.step", "pin.step", "0.05,0,0", &[]);
     assert_eq!((status, &found["status"]), (0, &Value::from("touching")), "{found}");
-    let contacts = found["contact"].as_array().unwrap();
+    let contacts = found["contact_regions"].as_array().unwrap();
     assert_eq!(contacts.len(), 1, "{contacts:?}");
     assert_eq!(contacts[0]["kind"], "line");
     assert!(contacts[0]["area"].is_null() && contacts[0]["length"].as_f64().unwrap() > 30.0, "{contacts:?}");
     let (_, apart) = query("bore.step", "pin.step", "0,0,0", &[]);
-    assert!(apart.get("contact").is_none() && apart.get("witness").is_none());
+    assert!(apart.get("contact_regions").is_none() && apart.get("witness").is_none());
 }
 
 #[test]
@@ -136,8 +136,8 @@ fn sets_are_as_large_as_closed_forms_say() {
             of_sets.extend(set["samples"].as_array().unwrap().iter().map(|k| k.as_u64().unwrap()));
         }
         of_sets.sort_unstable();
-        let conformal = |(k, l): (u64, &Value)| (l["class"] == "conformal").then_some(k);
-        let all: Vec<u64> = (0..).zip(found["lmds"].as_array().unwrap()).filter_map(conformal).collect();
+        let conformal = |(k, l): (u64, &Value)| (l["kind"] == "conformal").then_some(k);
+        let all: Vec<u64> = (0..).zip(found["contacts"].as_array().unwrap()).filter_map(conformal).collect();
         assert_eq!(of_sets, all, "{a} {b}");
     }
     // Nested steps: cones, of which the parts that face each other are frustums between two radii.

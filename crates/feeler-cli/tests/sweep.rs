@@ -33,7 +33,7 @@ fn frames(args: &[&str]) -> Vec<Value> {
     let run = feeler(args);
     assert!(run.status.success(), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));
     let mut document: Value = serde_json::from_slice(&run.stdout).unwrap();
-    for key in ["wall_us_median", "wall_us_p95", "wall_us_max", "lmds_median"] {
+    for key in ["wall_us_median", "wall_us_p95", "wall_us_max", "contacts_median"] {
         assert!(document["summary"][key].is_number(), "{key}");
     }
     assert_eq!(document["schema"], 3, "{document}");
@@ -55,21 +55,21 @@ fn every_step_is_what_a_query_gives() {
         |more: &[&str]| frames(&[&base[..], &["--json", "--trajectory", t.to_str().unwrap()], more].concat());
     let warm = run(&["--plot", svg.to_str().unwrap()]);
     assert_eq!(warm.len(), 12, "a frame for each pose");
-    assert!(warm.iter().all(|f| f["lmds"].as_array().is_some_and(|l| !l.is_empty())), "no contacts");
+    assert!(warm.iter().all(|f| f["contacts"].as_array().is_some_and(|l| !l.is_empty())), "no contacts");
     // Without a past, minima are new in each step.
     let places = |frames: &[Value]| -> Vec<Value> {
         let mut frames = frames.to_vec();
-        for l in frames.iter_mut().flat_map(|f| f["lmds"].as_array_mut().unwrap()) {
+        for l in frames.iter_mut().flat_map(|f| f["contacts"].as_array_mut().unwrap()) {
             (l["id"], l["age"]) = (Value::Null, Value::Null);
         }
         frames
     };
     let cold = run(&["--cold"]);
     assert!(places(&warm) == places(&cold), "warm and cold differ");
-    assert!(cold.iter().all(|f| f["lmds"].as_array().unwrap().iter().all(|l| l["age"] == 0)), "ages");
+    assert!(cold.iter().all(|f| f["contacts"].as_array().unwrap().iter().all(|l| l["age"] == 0)), "ages");
     // A minimum that stays on its features keeps its identity, and no two of a step share one.
     let ids = |f: &Value| -> Vec<u64> {
-        f["lmds"].as_array().unwrap().iter().map(|l| l["id"].as_u64().unwrap()).collect()
+        f["contacts"].as_array().unwrap().iter().map(|l| l["id"].as_u64().unwrap()).collect()
     };
     let kept = warm.windows(2).flat_map(|w| {
         let before = ids(&w[0]);
@@ -91,7 +91,7 @@ fn every_step_is_what_a_query_gives() {
     let one = feeler(&[&["query"], &base[1..], &["--json", "--pose-b", pose]].concat());
     let one: Value = serde_json::from_slice(&one.stdout).unwrap();
     let of = |v: &Value| {
-        v["lmds"].as_array().unwrap().iter().map(|l| l["distance"].as_f64().unwrap()).collect::<Vec<_>>()
+        v["contacts"].as_array().unwrap().iter().map(|l| l["distance"].as_f64().unwrap()).collect::<Vec<_>>()
     };
     let (last, query) = (of(&warm[11]), of(&one));
     assert_eq!(last.len(), query.len());

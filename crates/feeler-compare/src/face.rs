@@ -1,58 +1,65 @@
-//! Faces by their geometry, and which of two sets belong together.
+//! Geometric facts of faces, and the matching of faces between two versions.
 
-use crate::difference::{Difference, Kind, Tolerances, change, shown};
+use crate::difference::{Difference, Kind, Tolerances, change, format_number};
 use feeler_brep::mass::face_integrals;
 use feeler_geom::trim::{TrimCells, gauss_legendre};
 use feeler_geom::{Frame, P3, Surface, V3};
 use feeler_hierarchy::{Face, Hierarchy};
 use serde::{Deserialize, Serialize};
 
-/// Nodes of the quadrature along one piece of a border.
-const NODES: usize = 8;
+/// Number of quadrature nodes along one piece of a border.
+const QUADRATURE_NODES: usize = 8;
 
-/// Relative accuracy of areas.
+/// Relative accuracy of areas; a difference of ten times as much is ignored. Changes are missed with a
+/// larger value; quadrature errors are reported as changes with a smaller one.
 const AREA_ACCURACY: f64 = 1e-10;
 
-/// Relative accuracy of lengths of borders: quadrature of trims of other pieces.
+/// Relative accuracy of lengths of borders, for the quadrature of trims that are divided differently.
+/// Changes are missed with a larger value; quadrature errors are reported as changes with a smaller one.
 const BORDER_ACCURACY: f64 = 1e-7;
 
-/// Part of the solid's size by which the borders of two faces may be apart to be taken for one face that has
-/// changed.
-const PARTNER_REACH: f64 = 0.25;
+/// Largest distance between the centroids of the borders of two faces that count as one changed face,
+/// relative to the solid's size. Unlike faces are paired with a larger value; changed faces are reported
+/// as new and gone with a smaller one.
+const MAX_PARTNER_DISTANCE: f64 = 0.25;
 
-/// Factor between the areas of two such faces.
-const PARTNER_AREAS: f64 = 4.0;
+/// Largest ratio of the areas of two faces that count as one changed face. Unlike faces are paired with
+/// a larger value; changed faces are reported as new and gone with a smaller one.
+const MAX_PARTNER_AREA_RATIO: f64 = 4.0;
 
-/// Pairs of faces above which faces without an equal partner are told as new and gone, not as changed.
-const MOST_PAIRS: usize = 4_000_000;
+/// Maximum number of pairs of faces that are compared. Beyond it, faces without an equal partner are
+/// reported as new and gone, not as changed.
+const MAX_PAIRS: usize = 4_000_000;
 
-/// What tells a face from others, in the coordinates of its solid. Independent of its parametrisation.
+/// Geometric facts of a face, in the coordinates of its solid. They do not depend on its
+/// parametrisation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FaceFacts {
-    /// Entity of the input.
+    /// Entity number in the input.
     pub entity: u64,
-    /// Name of the kind of surface.
+    /// Name of the type of surface.
     pub kind: String,
-    /// Whether the outward normal is the natural one.
+    /// Whether the outward normal is the natural normal of the surface.
     pub outward: bool,
-    /// Lengths (mm) and angles (rad) of a surface with a closed form: radii first.
+    /// Lengths (mm) and angles (rad) of a surface with a closed form, radii first.
     pub sizes: Vec<f64>,
-    /// Where it is: a point of its axis next to the origin, its centre or apex; of a plane its point next to
-    /// the origin; of a free-form surface none.
+    /// Position of the surface (mm): the point of its axis or plane that is nearest to the origin, its
+    /// centre or its apex; `None` for a free-form surface.
     pub place: Option<[f64; 3]>,
-    /// Its axis, or the outward normal of a plane.
+    /// Direction of its axis, or the outward normal of a plane.
     pub direction: Option<[f64; 3]>,
     /// Area (mm²).
     pub area: f64,
     /// Length of the border (mm).
     pub border: f64,
-    /// Centroid of the border (mm); of a face without one the centroid of what is known of it.
+    /// Centroid of the border (mm). For a face without a border it is `place`, or the origin if that is
+    /// `None`.
     pub middle: [f64; 3],
 }
 
 impl FaceFacts {
-    /// Those of the faces of the input that a supermaximal face is made of: what is one face in one version
-    /// may be a part of another in the next one.
+    /// Facts of the faces of the input that a supermaximal face consists of. They are separate, because
+    /// one face of a version may be a part of another face in the next version.
     #[must_use]
     pub fn of(face: &Face) -> Vec<Self> {
         let source = |(entity, trim): &(u64, Option<TrimCells>)| {
@@ -80,7 +87,7 @@ impl FaceFacts {
         }
     }
 
-    /// Those of all faces of a solid.
+    /// Facts of all faces of a solid.
     #[must_use]
     pub fn of_solid(solid: &Hierarchy) -> Vec<Self> {
         solid.faces.iter().flat_map(Self::of).collect()
@@ -90,7 +97,7 @@ impl FaceFacts {
         self.middle.into()
     }
 
-    /// What differs, in words; empty for equal faces.
+    /// Descriptions of the differences; empty for equal faces.
     fn changes(&self, new: &Self, tol: &Tolerances) -> Vec<String> {
         let mut out = Vec::new();
         if self.outward != new.outward {
@@ -114,7 +121,7 @@ impl FaceFacts {
                 out.push(format!("turned by {turned:.3e} rad"));
             }
         }
-        // Quadrature is no better than this, whatever is asked for.
+        // The accuracy of the quadrature bounds the tolerance from below.
         let same_area = (self.area - new.area).abs()
             <= (10.0 * AREA_ACCURACY).max(tol.relative) * self.area.abs().max(new.area.abs())
                 + tol.length * self.border.max(new.border);
@@ -125,7 +132,7 @@ impl FaceFacts {
         if longer > 10.0 * tol.length + BORDER_ACCURACY * self.border.max(new.border) {
             out.push(change("border", self.border, new.border, "mm"));
         }
-        // The middle of a border moves with what it bounds; alone it tells of another trim.
+        // The centroid of the border moves with the surface; if it moves alone, the trim has changed.
         if out.is_empty()
             && moved(&self.middle, &new.middle) > 10.0 * tol.length + BORDER_ACCURACY * self.border
         {
@@ -134,11 +141,11 @@ impl FaceFacts {
         out
     }
 
-    /// For people: kind, size, place.
+    /// Describes the face by type, sizes and position.
     fn describe(&self) -> String {
-        let sizes: Vec<String> = self.sizes.iter().map(|s| shown(*s)).collect();
+        let sizes: Vec<String> = self.sizes.iter().map(|s| format_number(*s)).collect();
         let size = if sizes.is_empty() { String::new() } else { format!(" {}", sizes.join(" x ")) };
-        format!("{}{size} about {}, area {}", self.kind, vector(&self.middle), shown(self.area))
+        format!("{}{size} about {}, area {}", self.kind, vector(&self.middle), format_number(self.area))
     }
 }
 
@@ -165,14 +172,14 @@ fn angle(a: &[f64; 3], b: &[f64; 3]) -> f64 {
 }
 
 pub(crate) fn vector(v: &[f64; 3]) -> String {
-    // What is far below a micrometre is rounding.
+    // Digits far below a micrometre are rounding.
     let one = |x: f64| format!("{}", (x * 1e6).round() / 1e6 + 0.0);
     format!("({}, {}, {})", one(v[0]), one(v[1]), one(v[2]))
 }
 
-/// Sizes, place and direction of a surface with a closed form.
+/// Sizes, position and direction of a surface with a closed form.
 fn closed_form(surface: &Surface, outward: bool) -> (Vec<f64>, Option<P3>, Option<V3>) {
-    // The direction of an axis has no sign.
+    // The sign of the direction of an axis is arbitrary.
     let axis = |z: &V3| if z[z.iamax()] < 0.0 { -z } else { *z };
     let foot = |f: &Frame| f.origin - f.z * f.origin.coords.dot(&f.z);
     match surface {
@@ -190,9 +197,9 @@ fn closed_form(surface: &Surface, outward: bool) -> (Vec<f64>, Option<P3>, Optio
     }
 }
 
-/// Length and centroid of the border of a face.
+/// Length (mm) and centroid of the border of a face.
 fn border(surface: &Surface, trim: &TrimCells) -> (f64, Option<P3>) {
-    let rule = gauss_legendre(NODES);
+    let rule = gauss_legendre(QUADRATURE_NODES);
     let (mut length, mut moment) = (0.0, V3::zeros());
     // The largest index marks cuts where a surface closes on itself.
     for piece in trim.pieces.iter().filter(|p| p.edge != u32::MAX) {
@@ -207,7 +214,7 @@ fn border(surface: &Surface, trim: &TrimCells) -> (f64, Option<P3>) {
     (length, (length > 0.0).then(|| P3::from(moment / length)))
 }
 
-/// What differs between the faces of two versions of a solid of a size (mm).
+/// Differences between the faces of two versions of a solid of a size (mm).
 #[must_use]
 pub fn faces(
     old: &[FaceFacts],
@@ -215,8 +222,8 @@ pub fn faces(
     (subject, size): (&str, f64),
     tol: &Tolerances,
 ) -> Vec<Difference> {
-    let (gone, come) = without_equals(old, new, tol);
-    let (pairs, gone, come) = partners(old, new, (gone, come), size);
+    let (gone, added) = without_equals(old, new, tol);
+    let (pairs, gone, added) = partners(old, new, (gone, added), size);
     let mut out = Vec::new();
     for (i, j) in pairs {
         let (a, b) = (&old[i], &new[j]);
@@ -228,7 +235,7 @@ pub fn faces(
         let what = a.changes(b, tol).join(", ");
         out.push(Difference::new(Kind::Face, subject, format!("{} {entity}: {what}", a.kind)));
     }
-    // What defines a face comes before what follows from it.
+    // Changes that define a face precede those that follow from them.
     out.sort_by_key(|d| {
         let follows = ["radius", "moved", "turned", "half-angle"].iter().all(|w| !d.what.contains(w));
         (follows, d.what.clone())
@@ -237,16 +244,17 @@ pub fn faces(
         let what = format!("gone: {} #{}", old[i].describe(), old[i].entity);
         out.push(Difference::new(Kind::Face, subject, what));
     }
-    for j in come {
+    for j in added {
         let what = format!("new: {} #{}", new[j].describe(), new[j].entity);
         out.push(Difference::new(Kind::Face, subject, what));
     }
     out
 }
 
-/// The faces on both sides that have no equal one on the other side.
+/// Indices of the faces on both sides that have no equal face on the other side.
 fn without_equals(old: &[FaceFacts], new: &[FaceFacts], tol: &Tolerances) -> (Vec<usize>, Vec<usize>) {
-    // Equal faces have equal areas, up to what areas may be off: sorted by them, few need be looked at.
+    // Equal faces have equal areas up to a tolerance, so in the order of areas only few faces are
+    // compared.
     let mut by_area: Vec<usize> = (0..new.len()).collect();
     by_area.sort_by(|&i, &j| new[i].area.total_cmp(&new[j].area));
     let mut taken = vec![false; new.len()];
@@ -257,7 +265,7 @@ fn without_equals(old: &[FaceFacts], new: &[FaceFacts], tol: &Tolerances) -> (Ve
             + f64::MIN_POSITIVE;
         let first = by_area.partition_point(|&j| new[j].area < face.area - slack);
         let candidates = by_area[first..].iter().take_while(|&&j| new[j].area <= face.area + slack);
-        // Of several equal ones that with the same number.
+        // Of several equal faces, the one with the same entity number is preferred.
         let equal = candidates
             .copied()
             .filter(|&j| !taken[j] && new[j].kind == face.kind && face.changes(&new[j], tol).is_empty())
@@ -267,29 +275,33 @@ fn without_equals(old: &[FaceFacts], new: &[FaceFacts], tol: &Tolerances) -> (Ve
             None => gone.push(i),
         }
     }
-    let come = (0..new.len()).filter(|&j| !taken[j]).collect();
-    (gone, come)
+    let added = (0..new.len()).filter(|&j| !taken[j]).collect();
+    (gone, added)
 }
 
-/// Of faces without equals those that are one face before and after; the others. Nearest ones first.
+/// Pairs of faces without equals that are one changed face, nearest first, and the remaining faces of
+/// both sides.
 fn partners(
     old: &[FaceFacts],
     new: &[FaceFacts],
-    (gone, come): (Vec<usize>, Vec<usize>),
+    (gone, added): (Vec<usize>, Vec<usize>),
     size: f64,
 ) -> (Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
-    if gone.len().saturating_mul(come.len()) > MOST_PAIRS {
-        return (vec![], gone, come);
+    if gone.len().saturating_mul(added.len()) > MAX_PAIRS {
+        return (vec![], gone, added);
     }
     let mut costs: Vec<(f64, usize, usize)> = Vec::new();
     for &i in &gone {
-        for &j in &come {
+        for &j in &added {
             let (a, b) = (&old[i], &new[j]);
             let apart = (a.middle() - b.middle()).norm() / size.max(f64::MIN_POSITIVE);
             let areas = a.area.max(b.area) / a.area.min(b.area).max(f64::MIN_POSITIVE);
-            if a.kind == b.kind && a.outward == b.outward && apart <= PARTNER_REACH && areas <= PARTNER_AREAS
+            if a.kind == b.kind
+                && a.outward == b.outward
+                && apart <= MAX_PARTNER_DISTANCE
+                && areas <= MAX_PARTNER_AREA_RATIO
             {
-                // A face that keeps its place is likelier the same than one that keeps its number.
+                // The position is more reliable than the entity number, so the number only breaks ties.
                 let number = if a.entity == b.entity { 0.0 } else { 1e-3 };
                 costs.push((apart + 0.1 * (areas - 1.0) + number, i, j));
             }
@@ -305,6 +317,6 @@ fn partners(
         }
     }
     let rest = |all: Vec<usize>, used: &[bool]| all.into_iter().filter(|&k| !used[k]).collect::<Vec<_>>();
-    let (gone, come) = (rest(gone, &used_old), rest(come, &used_new));
-    (pairs, gone, come)
+    let (gone, added) = (rest(gone, &used_old), rest(added, &used_new));
+    (pairs, gone, added)
 }

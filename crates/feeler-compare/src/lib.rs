@@ -1,11 +1,12 @@
-//! Two versions of something side by side: what is the same, what has changed and by how much, what is new.
+//! Comparison of two versions of a model or of the minima of a pair: what is equal, what has changed and
+//! by which amount, and what is new.
 //!
-//! Facts are plain numbers that can be stored ([`ModelFacts`], [`SolidFacts`], [`FaceFacts`], [`Minimum`]);
-//! comparing two of a kind gives a list of [`Difference`]s. Faces are matched by their geometry, not by their
-//! numbers in a file, which a CAD program deals out anew with every export.
+//! Facts are plain numbers that can be stored ([`ModelFacts`], [`SolidFacts`], [`FaceFacts`],
+//! [`Minimum`]). Comparing two facts of a type returns a list of [`Difference`]s. Faces are matched by
+//! their geometry, not by their entity numbers, which a CAD program assigns anew with every export.
 //!
-//! Lengths in mm, angles in radians. This crate knows neither STEP nor queries: facts are taken from prepared
-//! models and from plain points.
+//! Lengths are in mm, angles in rad. This crate depends neither on STEP nor on queries: facts are
+//! computed from prepared models and from plain points.
 
 mod difference;
 mod face;

@@ -1,27 +1,29 @@
-//! Minima of one pair of solids before and after.
+//! Comparison of the minima of one pair of solids.
 
-use crate::difference::{Difference, Kind, Tolerances, shown};
+use crate::difference::{Difference, Kind, Tolerances, format_number};
 use crate::face::vector;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
-/// How far a minimum may move, in parts of the larger solid, to be the same one still.
-const SAME_MINIMUM: f64 = 0.02;
+/// Largest motion of a minimum that is still the same, relative to the size of the larger solid.
+/// Different minima are paired with a larger value; moved ones are reported as lost and gained with a
+/// smaller one.
+const MAX_MINIMUM_MOTION: f64 = 0.02;
 
-/// The class of samples of conformal sets.
+/// Kind of samples of conformal sets.
 const CONFORMAL: &str = "conformal";
 
-/// A local minimal distance.
+/// Local minimal distance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Minimum {
-    /// mm.
+    /// Distance (mm).
     pub distance: f64,
     /// Footpoint on A in A's coordinates (mm).
     pub a: [f64; 3],
     /// Footpoint on B in B's coordinates (mm).
     pub b: [f64; 3],
-    /// Strict, quasi or a sample of a conformal set.
-    pub class: String,
+    /// Kind: strict, quasi or a sample of a conformal set.
+    pub kind: String,
 }
 
 impl Minimum {
@@ -31,18 +33,19 @@ impl Minimum {
     }
 }
 
-/// Whether a minimum stands for a connected set of equal ones: where in the set it is means nothing.
+/// Whether a minimum represents a connected set of equal minima, so that its position in the set is
+/// arbitrary.
 fn is_sample(m: &Minimum) -> bool {
-    m.class == CONFORMAL
+    m.kind == CONFORMAL
 }
 
-/// Whether a sample is of a set that others have samples of, too: at the same distance.
+/// Whether others contain a sample of the same set, which is a sample at the same distance.
 fn is_sampled(m: &Minimum, others: &[Minimum], tol: &Tolerances) -> bool {
     is_sample(m) && others.iter().any(|o| is_sample(o) && tol.same_length(o.distance, m.distance))
 }
 
-/// Which minima are lost, gained or elsewhere, for solids of a size (mm). Samples of conformal sets are
-/// compared by their distances only: a set may be sampled in other places.
+/// Minima that are lost, gained or moved, for solids of a size (mm). Samples of conformal sets are
+/// compared only by their distances, because a set may be sampled at other points.
 #[must_use]
 pub fn minima(
     old: &[Minimum],
@@ -54,8 +57,8 @@ pub fn minima(
     for (i, a) in old.iter().enumerate() {
         for (j, b) in new.iter().enumerate() {
             let far = a.moved(b);
-            if far <= SAME_MINIMUM * size {
-                costs.push((far + if a.class == b.class { 0.0 } else { SAME_MINIMUM * size }, i, j));
+            if far <= MAX_MINIMUM_MOTION * size {
+                costs.push((far + if a.kind == b.kind { 0.0 } else { MAX_MINIMUM_MOTION * size }, i, j));
             }
         }
     }
@@ -68,7 +71,7 @@ pub fn minima(
     }
     let mut out = Vec::new();
     let mut add = |what| out.push(Difference::new(Kind::Minimum, subject, what));
-    let at = |m: &Minimum| format!("{} {} mm at {} of A", m.class, shown(m.distance), vector(&m.a));
+    let at = |m: &Minimum| format!("{} {} mm at {} of A", m.kind, format_number(m.distance), vector(&m.a));
     for (a, partner) in old.iter().zip(&of_old) {
         let Some(j) = partner else {
             if !is_sampled(a, new, tol) {
@@ -78,8 +81,8 @@ pub fn minima(
         };
         let b = &new[*j];
         let (far, longer) = (a.moved(b), b.distance - a.distance);
-        if a.class != b.class {
-            add(format!("{} is {} now", at(a), b.class));
+        if a.kind != b.kind {
+            add(format!("{} is {} now", at(a), b.kind));
         } else if longer.abs() > tol.length || (far > tol.length && !is_sample(a)) {
             add(format!("moved by {far:.3e} mm, distance {longer:+.3e} mm: {}", at(a)));
         }
@@ -96,8 +99,8 @@ pub fn minima(
 mod tests {
     use super::*;
 
-    fn minimum(x: f64, distance: f64, class: &str) -> Minimum {
-        Minimum { distance, a: [x, 0.0, 0.0], b: [x, 0.0, 0.0], class: class.to_owned() }
+    fn minimum(x: f64, distance: f64, kind: &str) -> Minimum {
+        Minimum { distance, a: [x, 0.0, 0.0], b: [x, 0.0, 0.0], kind: kind.to_owned() }
     }
 
     #[test]
@@ -110,7 +113,7 @@ mod tests {
         };
         assert!(what(&old).is_empty());
         let reversed: Vec<_> = old.iter().rev().cloned().collect();
-        assert!(what(&reversed).is_empty(), "the order means nothing");
+        assert!(what(&reversed).is_empty(), "the order is irrelevant");
         assert_eq!(what(&old[..2]), ["lost"]);
         let moved = [minimum(1e-5, 1.0, "strict"), old[1].clone(), old[2].clone()];
         assert_eq!(what(&moved), ["moved"]);

@@ -1,4 +1,4 @@
-//! One file before and after: its parts and its solids.
+//! Comparison of two versions of a file: its parts and its solids.
 
 use crate::difference::{Difference, Kind, Tolerances};
 use crate::face::vector;
@@ -9,7 +9,7 @@ use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A solid in its place.
+/// Placed solid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstanceFacts {
     /// Names from the root of the assembly, joined by `/`.
@@ -28,23 +28,23 @@ impl InstanceFacts {
     }
 }
 
-/// What is known of a file.
+/// Facts of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelFacts {
     /// Hash of the input's bytes.
     pub input_hash: String,
-    /// What could not be prepared.
+    /// Descriptions of what could not be prepared.
     pub left_out: Vec<String>,
     /// Number of warnings of the import.
     pub warnings: usize,
     /// Distinct solids.
     pub solids: Vec<SolidFacts>,
-    /// Solids in their places.
+    /// Placed solids.
     pub instances: Vec<InstanceFacts>,
 }
 
 impl ModelFacts {
-    /// Those of a model, with the faces of its solids if they are to be compared.
+    /// Computes the facts of a model, including the faces of its solids if they are to be compared.
     #[must_use]
     pub fn of(model: &Model, with_faces: bool) -> Self {
         let instance = |i: &feeler_hierarchy::Instance| {
@@ -66,32 +66,32 @@ impl ModelFacts {
     }
 }
 
-/// How many parts there are of each kind of change.
+/// Numbers of parts by kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Parts {
-    /// In both, and the same.
+    /// Parts that are equal in both versions.
     pub same: usize,
-    /// In the new version only.
+    /// Parts of the new version only.
     pub added: usize,
-    /// In the old version only.
+    /// Parts of the old version only.
     pub removed: usize,
-    /// Under another name in the same place.
+    /// Parts with another name at the same pose.
     pub renamed: usize,
-    /// In another place.
+    /// Parts at another pose.
     pub moved: usize,
-    /// Of another shape.
+    /// Parts with another shape.
     pub changed: usize,
 }
 
-/// What differs between two versions of a file: what could be read, parts by their paths, solids, faces.
+/// Compares two versions of a file: the result of the import, parts by their paths, solids and faces.
 #[must_use]
 pub fn parts(old: &ModelFacts, new: &ModelFacts, tol: &Tolerances) -> (Parts, Vec<Difference>) {
     let mut out = Vec::new();
     imports(old, new, &mut out);
     let mut count = Parts::default();
-    // Each solid is told of once, by the first part that it is.
-    let mut told = BTreeSet::new();
-    let (both, gone, come) = by_path(old, new);
+    // Each solid is reported once, with the first part that uses it.
+    let mut reported = BTreeSet::new();
+    let (both, gone, added) = by_path(old, new);
     for (i, j) in both {
         let (a, b) = (&old.instances[i], &new.instances[j]);
         let subject = format!("'{}'", a.path);
@@ -105,14 +105,14 @@ pub fn parts(old: &ModelFacts, new: &ModelFacts, tol: &Tolerances) -> (Parts, Ve
             let found = solid(s, t, &subject, tol);
             changed = !found.is_empty();
             count.changed += usize::from(changed);
-            if told.insert((a.solid, b.solid)) {
+            if reported.insert((a.solid, b.solid)) {
                 out.extend(found);
             }
         }
         count.same += usize::from(far.is_none() && !changed);
     }
-    // A part that is gone and one that has come in its place, of the same shape, has another name.
-    let mut come = come;
+    // A removed part and an added one of the same shape at the same pose are one renamed part.
+    let mut added = added;
     for i in gone {
         let a = &old.instances[i];
         let is_same = |j: &usize| {
@@ -121,8 +121,8 @@ pub fn parts(old: &ModelFacts, new: &ModelFacts, tol: &Tolerances) -> (Parts, Ve
             alike && place(a, b, tol).is_none()
         };
         let subject = format!("'{}'", a.path);
-        if let Some(k) = come.iter().position(is_same) {
-            let j = come.remove(k);
+        if let Some(k) = added.iter().position(is_same) {
+            let j = added.remove(k);
             count.renamed += 1;
             let what = format!("is called '{}' now", new.instances[j].path);
             out.push(Difference::new(Kind::Part, &subject, what));
@@ -131,7 +131,7 @@ pub fn parts(old: &ModelFacts, new: &ModelFacts, tol: &Tolerances) -> (Parts, Ve
             out.push(Difference::new(Kind::Part, &subject, "is gone".to_owned()));
         }
     }
-    for j in come {
+    for j in added {
         count.added += 1;
         let subject = format!("'{}'", new.instances[j].path);
         out.push(Difference::new(Kind::Part, &subject, "is new".to_owned()));
@@ -152,9 +152,9 @@ fn imports(old: &ModelFacts, new: &ModelFacts, out: &mut Vec<Difference>) {
     }
 }
 
-/// Indices of instances with the same path on both sides, in order where a path comes more than once; the
-/// others of the old version; the others of the new one. A lone part of both is the same part, whatever it is
-/// called.
+/// Indices of instances with the same path on both sides, in order if a path occurs several times, then
+/// the remaining indices of the old version, then those of the new one. If both versions have a single
+/// part, it is the same part, whatever its name.
 fn by_path(old: &ModelFacts, new: &ModelFacts) -> (Vec<(usize, usize)>, Vec<usize>, Vec<usize>) {
     if let ([_], [_]) = (old.instances.as_slice(), new.instances.as_slice()) {
         return (vec![(0, 0)], vec![], vec![]);
@@ -170,12 +170,12 @@ fn by_path(old: &ModelFacts, new: &ModelFacts) -> (Vec<(usize, usize)>, Vec<usiz
             None => gone.push(i),
         }
     }
-    let mut come: Vec<usize> = there.into_values().flatten().collect();
-    come.sort_unstable();
-    (both, gone, come)
+    let mut added: Vec<usize> = there.into_values().flatten().collect();
+    added.sort_unstable();
+    (both, gone, added)
 }
 
-/// How a part has moved, if it has.
+/// Describes the motion of a part; `None` if it has not moved.
 fn place(a: &InstanceFacts, b: &InstanceFacts, tol: &Tolerances) -> Option<String> {
     let (p, q) = (a.pose(), b.pose());
     let by = q.translation.vector - p.translation.vector;

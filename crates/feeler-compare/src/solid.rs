@@ -1,4 +1,4 @@
-//! One solid before and after.
+//! Comparison of two versions of a solid.
 
 use crate::difference::{Difference, Kind, Tolerances, change};
 use crate::face::{FaceFacts, faces, vector};
@@ -6,34 +6,34 @@ use feeler_hierarchy::Hierarchy;
 use nalgebra::Matrix3;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a solid.
+/// Facts of a solid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SolidFacts {
     /// Name.
     pub name: String,
-    /// Faces, edges and vertices of the input.
+    /// Numbers of faces, edges and vertices of the input.
     pub counts: [u32; 3],
-    /// Supermaximal faces and edges.
+    /// Numbers of supermaximal faces and edges.
     pub supermaximal: [u32; 2],
-    /// Areas of the hierarchy.
+    /// Number of areas of the hierarchy.
     pub areas: usize,
     /// Smallest and largest coordinates (mm).
     pub bounds: [[f64; 3]; 2],
-    /// Area (mm²).
+    /// Surface area (mm²).
     pub area: f64,
     /// Volume (mm³).
     pub volume: f64,
-    /// Centroid (mm) and inertia tensor (mm⁵) about it, at density 1; none of a sheet.
+    /// Centroid (mm) and inertia tensor about it (mm⁵), at density 1; `None` for a sheet.
     pub inertia: Option<([f64; 3], [[f64; 3]; 3])>,
-    /// Smallest thickness of the material (mm); none where it is unlimited.
-    pub wall: Option<f64>,
-    /// Its faces; empty where they are not asked for.
+    /// Smallest thickness of the material (mm); `None` if it is unlimited.
+    pub min_thickness: Option<f64>,
+    /// Faces; empty if they are not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faces: Vec<FaceFacts>,
 }
 
 impl SolidFacts {
-    /// Those of a solid, with its faces if they are to be compared.
+    /// Computes the facts of a solid, including its faces if they are to be compared.
     #[must_use]
     pub fn of(solid: &Hierarchy, with_faces: bool) -> Self {
         let info = &solid.info;
@@ -46,19 +46,19 @@ impl SolidFacts {
             area: info.area,
             volume: info.volume,
             inertia: info.inertia.map(|i| (i.centroid, i.tensor)),
-            wall: Some(info.wall).filter(|w| w.is_finite()),
+            min_thickness: Some(info.min_thickness).filter(|w| w.is_finite()),
             faces: if with_faces { FaceFacts::of_solid(solid) } else { Vec::new() },
         }
     }
 
-    /// Diagonal of the box (mm).
+    /// Diagonal of the bounding box (mm).
     #[must_use]
     pub fn size(&self) -> f64 {
         let [lo, hi] = self.bounds;
         nalgebra::Vector3::from_fn(|k, _| hi[k] - lo[k]).norm()
     }
 
-    /// Whether two solids are the same as far as their measures tell.
+    /// Whether two solids have the same counts, area and volume.
     pub(crate) fn is_like(&self, other: &Self, tol: &Tolerances) -> bool {
         self.counts == other.counts
             && tol.same_quantity(self.area, other.area)
@@ -66,7 +66,7 @@ impl SolidFacts {
     }
 }
 
-/// What differs between two versions of a solid, called `subject`.
+/// Differences between two versions of a solid, which is called `subject` in the messages.
 #[must_use]
 pub fn solid(old: &SolidFacts, new: &SolidFacts, subject: &str, tol: &Tolerances) -> Vec<Difference> {
     let mut out = Vec::new();
@@ -105,13 +105,16 @@ pub fn solid(old: &SolidFacts, new: &SolidFacts, subject: &str, tol: &Tolerances
         }
         (None, None) => {}
         (before, _) => {
-            let what = if before.is_some() { "is no solid any more" } else { "is a solid now" };
+            let what = if before.is_some() { "is no longer a solid" } else { "is a solid now" };
             add(Kind::Mass, what.to_owned());
         }
     }
-    let wall = |w: Option<f64>| w.unwrap_or(f64::INFINITY);
-    if !tol.same_length(wall(old.wall), wall(new.wall)) {
-        add(Kind::Size, change("wall", wall(old.wall), wall(new.wall), "mm"));
+    let thickness = |w: Option<f64>| w.unwrap_or(f64::INFINITY);
+    if !tol.same_length(thickness(old.min_thickness), thickness(new.min_thickness)) {
+        add(
+            Kind::Size,
+            change("min thickness", thickness(old.min_thickness), thickness(new.min_thickness), "mm"),
+        );
     }
     let far = old.bounds.iter().flatten().zip(new.bounds.iter().flatten());
     let far = far.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));

@@ -1,4 +1,4 @@
-//! Curves and solids together: all minima of all near pairs.
+//! Curves and solids in one scene: all minima of all near pairs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,60 +15,60 @@ use crate::query::CurvePair;
 use crate::solid::CurveSolidPair;
 use crate::tight::TightBend;
 
-/// Why a scene has no answer.
+/// Error of a scene of curves.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum CurveSceneError {
-    /// No curve has this number: it was never given, or the curve was removed.
-    #[error("there is no curve {}", .0.0)]
+    /// No curve has this id: it was never assigned, or the curve was removed.
+    #[error("there is no curve {} in the scene", .0.0)]
     NoCurve(CurveId),
-    /// A curve cannot be moved.
+    /// A curve is not valid where it is.
     #[error("curve {}: {error}", curve.0)]
     Curve {
-        /// Which.
+        /// The curve.
         curve: CurveId,
-        /// Why.
+        /// The cause.
         error: CurveError,
     },
-    /// Options that make no sense.
+    /// Options are not valid.
     #[error("{0}")]
     Options(String),
-    /// The solids have no answer.
+    /// Error of the scene of solids.
     #[error(transparent)]
     Solids(#[from] SceneError),
 }
 
-/// Number of a curve, never given twice in one scene.
+/// Id of a curve; never reused in one scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CurveId(pub u32);
 
-/// What a curve is near to.
+/// Minimum between a curve and another object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CurveContact {
-    /// Another curve, or itself (`b` is `a`).
+    /// Two curves, or a curve and itself (`b` is `a`).
     Curves {
-        /// The curve with the smaller number.
+        /// The curve with the smaller id.
         a: CurveId,
-        /// The other one.
+        /// The other curve.
         b: CurveId,
-        /// The minimum; its `id` is that of the scene.
+        /// The minimum; its `id` is unique in the scene.
         minimum: CurveMinimum,
     },
-    /// A solid.
+    /// A curve and a solid.
     Solid {
         /// The curve.
         curve: CurveId,
         /// The body.
         body: BodyId,
-        /// Which solid of the body.
+        /// Index of the solid in the body.
         part: u32,
-        /// The minimum; its `id` is that of the scene.
+        /// The minimum; its `id` is unique in the scene.
         minimum: SolidMinimum,
     },
 }
 
 impl CurveContact {
-    /// Distance of the tubes, or of the tube and the solid (mm).
+    /// Distance between the tubes, or between the tube and the solid (mm).
     #[must_use]
     pub fn gap(&self) -> f64 {
         match self {
@@ -77,7 +77,8 @@ impl CurveContact {
         }
     }
 
-    /// The same from step to step of one scene as long as the minimum moves on.
+    /// Identity of the minimum. It stays the same between updates of one scene while the minimum moves
+    /// continuously.
     #[must_use]
     pub fn id(&self) -> u64 {
         match self {
@@ -99,27 +100,28 @@ enum Pair {
     Solid(Box<CurveSolidPair>, Arc<Obstacle>, Pose),
 }
 
-/// A pair that is near, or was in the step before.
+/// A near pair, with its buffers.
 #[derive(Debug)]
 struct Slot {
     pair: Pair,
-    /// Upper half of the numbers of its minima.
+    /// Upper half of the ids of its minima.
     number: u32,
     step: u64,
-    /// How the two stand, if it was decided.
+    /// Interference status, if the last update decided it.
     status: Option<Status>,
 }
 
-/// Curves that deform among solids that move, and all minima between curves, of curves with themselves, and
-/// between curves and solids.
+/// A scene of deforming curves and moving solids. It finds all minima between curves, of curves with
+/// themselves, and between curves and solids.
 ///
-/// The solids are those of a [`Scene`], added, moved and asked for through [`CurveScene::solids_mut`]; what
-/// solids do among themselves stays there. The same calls give the same bits, for any number of threads.
+/// The solids are those of a [`Scene`]. Use [`CurveScene::solids_mut`] to add, move and query them;
+/// contacts between solids are reported there. Results are bitwise reproducible for the same calls, for
+/// any number of threads.
 #[derive(Debug)]
 pub struct CurveScene {
     solids: Scene,
     options: CurveOptions,
-    /// By ascending number.
+    /// Sorted by ascending id.
     curves: Vec<(CurveId, Curve)>,
     next_curve: u32,
     obstacles: Vec<Arc<Obstacle>>,
@@ -130,16 +132,16 @@ pub struct CurveScene {
     bends: Vec<(CurveId, TightBend)>,
     scratch: Vec<TightBend>,
     detects_interference: bool,
-    /// If the last step decided it: curves and bodies with smaller numbers than these were there.
+    /// Set if the last update decided interference: the curves and bodies with ids below these were in the
+    /// scene.
     decided: Option<[u32; 2]>,
 }
 
 impl CurveScene {
-    /// A scene of solids, without curves yet.
+    /// Creates a scene of solids, without curves.
     ///
     /// # Errors
-    /// [`CurveSceneError::Options`] when `d_max` is negative or not finite, or a slope or length makes no
-    /// sense.
+    /// [`CurveSceneError::Options`] if an option is not valid ([`CurveOptions::check`]).
     pub fn new(solids: Scene, options: CurveOptions) -> Result<Self, CurveSceneError> {
         options.check().map_err(CurveSceneError::Options)?;
         Ok(Self {
@@ -165,13 +167,13 @@ impl CurveScene {
         &self.solids
     }
 
-    /// The solids, to add and to move them.
+    /// The solids, for adding and moving them.
     pub fn solids_mut(&mut self) -> &mut Scene {
         &mut self.solids
     }
 
-    /// Whether steps decide for near curves and solids if they interfere ([`CurveScene::interferes`]); not at
-    /// first.
+    /// Sets whether updates decide if near curves and solids interfere ([`CurveScene::interferes`]).
+    /// Disabled by default.
     pub fn detect_interference(&mut self, detects: bool) {
         self.detects_interference = detects;
     }
@@ -186,14 +188,13 @@ impl CurveScene {
 
     /// Removes a curve.
     ///
-    /// # Errors
     /// [`CurveSceneError::NoCurve`].
     pub fn remove(&mut self, id: CurveId) -> Result<Curve, CurveSceneError> {
         let at = self.position(id)?;
         Ok(self.curves.remove(at).1)
     }
 
-    /// The curves by ascending number.
+    /// The curves by ascending id.
     pub fn curves(&self) -> impl ExactSizeIterator<Item = (CurveId, &Curve)> {
         self.curves.iter().map(|(id, curve)| (*id, curve))
     }
@@ -209,18 +210,20 @@ impl CurveScene {
     /// Moves a curve ([`Curve::update`]).
     ///
     /// # Errors
-    /// [`CurveSceneError::NoCurve`], and when its points are refused; then it stays where it was.
-    pub fn update(&mut self, id: CurveId, points: &[P3]) -> Result<(), CurveSceneError> {
+    /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Curve`] if the points are refused, and the curve
+    /// stays where it was.
+    pub fn update_curve(&mut self, id: CurveId, points: &[P3]) -> Result<(), CurveSceneError> {
         let at = self.position(id)?;
         self.curves[at].1.update(points).map_err(|error| CurveSceneError::Curve { curve: id, error })
     }
 
-    /// Finds all minima of curves as they and the solids stand now.
+    /// Finds all minima of the curves at the current positions of curves and solids.
     ///
     /// # Errors
-    /// [`CurveSceneError::Curve`] if a curve is near something, but so far from the origin of the world that
-    /// rounding exceeds a tenth of the tolerance ([`CurveError::Coordinates`]). There are no contacts then.
-    pub fn step(&mut self) -> Result<(), CurveSceneError> {
+    /// [`CurveSceneError::Curve`] if a curve near another object is so far from the origin of the world
+    /// that rounding exceeds a tenth of the tolerance ([`CurveError::Coordinates`]). The scene has no
+    /// contacts then.
+    pub fn update(&mut self) -> Result<(), CurveSceneError> {
         self.step += 1;
         self.decided = None;
         self.find_near()?;
@@ -231,9 +234,9 @@ impl CurveScene {
         let (options, curves, step) = (&self.options, &self.curves, self.step);
         let detects = self.detects_interference;
         let curve = |id: CurveId| &curves[curves.partition_point(|c| c.0 < id)].1;
-        // Answers stand in their slots, which are in order: the same for any number of threads.
+        // Each result is stored in its slot, so that the order is the same for any number of threads.
         let near: Vec<(&Key, &mut Slot)> = self.slots.iter_mut().filter(|(_, s)| s.step == step).collect();
-        let ask = |(key, slot): (&Key, &mut Slot)| match (key, &mut slot.pair) {
+        let query_pair = |(key, slot): (&Key, &mut Slot)| match (key, &mut slot.pair) {
             (Key::Curves(a, b), Pair::Curves(pair)) => {
                 let found = if a == b {
                     pair.query_itself(curve(*a), options)
@@ -249,11 +252,11 @@ impl CurveScene {
             }
             _ => {}
         };
-        // Waking another thread takes longer than a small pair.
+        // Starting another thread takes longer than the query of a single small pair.
         if near.len() == 1 {
-            near.into_iter().for_each(ask);
+            near.into_iter().for_each(query_pair);
         } else {
-            near.into_par_iter().for_each(ask);
+            near.into_par_iter().for_each(query_pair);
         }
         self.collect();
         let next_body = self.solids.bodies().map(|id| id.0 + 1).max().unwrap_or(0);
@@ -261,20 +264,20 @@ impl CurveScene {
         Ok(())
     }
 
-    /// All minima of the last step, by pairs and by parameters.
+    /// Minima of the last update, sorted by pair and by parameters.
     #[must_use]
     pub fn contacts(&self) -> &[CurveContact] {
         &self.contacts
     }
 
-    /// Stretches of curves that are bent more than their radius allows: they overlap themselves there without
-    /// a minimum.
+    /// Stretches of curves that are bent more than their radius allows. The tubes overlap themselves
+    /// there without a minimum.
     #[must_use]
     pub fn tight_bends(&self) -> &[(CurveId, TightBend)] {
         &self.bends
     }
 
-    /// Whether two curves, or a curve and itself, overlapped in the last step.
+    /// Whether two curves, or a curve and itself, overlapped in the last update.
     ///
     /// # Errors
     /// [`CurveSceneError::NoCurve`].
@@ -285,9 +288,8 @@ impl CurveScene {
         Ok(slot.is_some_and(|s| s.step == self.step && s.status == Some(Status::Interfering)))
     }
 
-    /// Whether a curve and a body had common inner points in the last step, when asked for by
-    /// [`CurveScene::detect_interference`]; `None` when they touch to rounding, it is undecided or was not
-    /// asked for.
+    /// Whether a curve and a body had common inner points in the last update. `None` if they touch to
+    /// rounding, if the status is undecided, or if [`CurveScene::detect_interference`] was not enabled.
     ///
     /// # Errors
     /// [`CurveSceneError::NoCurve`]; [`CurveSceneError::Solids`] when there is no such body.
@@ -299,13 +301,14 @@ impl CurveScene {
         })
     }
 
-    /// How a curve and a body stood in the last step: separated, interfering, or touching, when the tube is
-    /// as near as rounding allows to tell. This is decided by bounds on parts of the curve; where thousands
-    /// of these are not enough, by the minima, and if those cannot tell, undecided. `None` when it was not
-    /// asked for ([`CurveScene::detect_interference`]) or one of them was not there yet.
+    /// Status of a curve and a body in the last update. `Touching` means that the gap is zero within
+    /// rounding. The status is decided by bounds on parts of the curve. If thousands of bounds are not
+    /// enough, it is decided by the minima; if they are inconclusive, it is `Undecided`. `None` if
+    /// [`CurveScene::detect_interference`] was not enabled, or if one of the two was added after the
+    /// update.
     ///
     /// # Errors
-    /// As [`CurveScene::interferes`].
+    /// Those of [`CurveScene::interferes`].
     pub fn status(&self, curve: CurveId, body: BodyId) -> Result<Option<Status>, CurveSceneError> {
         self.position(curve)?;
         self.solids.pose(body)?;
@@ -314,7 +317,7 @@ impl CurveScene {
         }
         let of_body = Key::Solid(curve, body, 0)..=Key::Solid(curve, body, u32::MAX);
         let near = self.slots.range(of_body).filter(|(_, s)| s.step == self.step);
-        // Of no near part: separated.
+        // If no part is near, the status is `Separated`.
         let rank = |status: &Status| match status {
             Status::Separated => 0,
             Status::Touching => 1,
@@ -328,7 +331,7 @@ impl CurveScene {
         self.curves.binary_search_by_key(&id, |c| c.0).map_err(|_| CurveSceneError::NoCurve(id))
     }
 
-    /// Marks the pairs whose boxes are near, and forgets those that are not any more.
+    /// Marks the pairs whose boxes are near, and drops all others.
     fn find_near(&mut self) -> Result<(), CurveSceneError> {
         let step = self.step;
         for (i, (a, curve)) in self.curves.iter().enumerate() {
@@ -368,12 +371,12 @@ impl CurveScene {
             }
         }
         self.slots.retain(|_, slot| slot.step == step);
-        // Of solids that nobody has any more nothing is kept.
+        // Drops the data of solids that are no longer used elsewhere.
         self.obstacles.retain(|o| Arc::strong_count(o.body()) > 1);
         Ok(())
     }
 
-    /// Refuses the first near pair with coordinates that are too large for its size.
+    /// Returns an error for the first near pair whose coordinates are too large for its size.
     fn check_coordinates(&self) -> Result<(), CurveSceneError> {
         let curve = |id: CurveId| &self.curves[self.curves.partition_point(|c| c.0 < id)].1;
         let largest = |c: &Curve| {
@@ -428,16 +431,18 @@ impl CurveScene {
     }
 }
 
-/// Largest coordinates, relative to the size: 2⁻⁵² of them is a tenth of 1e-7 of the size.
+/// Maximum coordinates, as a multiple of the size: their rounding, 2⁻⁵² of them, is a tenth of 1e-7 of
+/// the size. With a larger value, the rounding of minima reaches the tolerance; with a smaller one, more
+/// curves are refused.
 const COORDINATES_IN_SIZES: f64 = 1e-8 / f64::EPSILON;
-/// Largest coordinates (mm), whatever the size: products of them do not overflow.
+/// Maximum coordinates (mm) for any size. Larger ones may overflow in products.
 const MAX_COORDINATES: f64 = 1e30;
-/// Part of a solid's size within which a tube touches.
-const TOUCH: f64 = 1e-9;
+/// Gap within which a tube touches, as a fraction of the solid's size.
+const TOUCH_TOLERANCE: f64 = 1e-9;
 
-/// How a curve and a solid stand whose minima were just asked for.
+/// Decides the status of a curve and a solid whose minima have just been found.
 fn decide(pair: &mut CurveSolidPair, curve: &Curve, obstacle: &Obstacle, pose: &Pose) -> Status {
-    let tolerance = TOUCH * obstacle.body().size();
+    let tolerance = TOUCH_TOLERANCE * obstacle.body().size();
     let gap = pair.minima().iter().map(|m| m.gap).fold(f64::INFINITY, f64::min);
     if gap < -tolerance {
         return Status::Interfering;
@@ -466,12 +471,12 @@ fn mark<'a>(
     slot
 }
 
-fn obstacle(known: &mut Vec<Arc<Obstacle>>, body: &Arc<Body>) -> Arc<Obstacle> {
-    if let Some(found) = known.iter().find(|o| Arc::ptr_eq(o.body(), body)) {
+fn obstacle(cache: &mut Vec<Arc<Obstacle>>, body: &Arc<Body>) -> Arc<Obstacle> {
+    if let Some(found) = cache.iter().find(|o| Arc::ptr_eq(o.body(), body)) {
         return found.clone();
     }
     let made = Arc::new(Obstacle::new(body.clone()));
-    known.push(made.clone());
+    cache.push(made.clone());
     made
 }
 

@@ -1,4 +1,4 @@
-//! Curves and solids in one scene.
+//! Tests of curves and solids in one scene.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::path::Path;
@@ -30,7 +30,7 @@ fn two_cables_over_a_box() {
     let low = V3::new(c.x, c.y, top + 1.5);
     let a = scene.add(line(low - x, low + x, 1.0));
     let b = scene.add(line(low + V3::z() * 2.25 - y, low + V3::z() * 2.25 + y, 1.0));
-    scene.step().unwrap();
+    scene.update().unwrap();
     let between: Vec<_> =
         scene.contacts().iter().filter(|c| matches!(c, CurveContact::Curves { .. })).copied().collect();
     assert_eq!(between.len(), 1);
@@ -39,31 +39,31 @@ fn two_cables_over_a_box() {
     assert!(on_box.clone().count() >= 2 && on_box.clone().all(|c| (c.gap() - 0.5).abs() < 1e-12));
     assert_eq!(scene.interferes(a, id).unwrap(), Some(false));
     assert!(!scene.curves_interfere(a, b).unwrap());
-    // The upper one comes down on the lower one, which is pressed into the box.
+    // The upper cable moves down to the lower one, which is pressed into the box.
     let identity = between[0].id();
     let down = |h: f64| {
         let at = low + V3::z() * h;
         [P3::from(at - y), P3::from(at + y)]
     };
-    scene.update(b, &down(1.9)).unwrap();
-    scene.update(a, &[P3::from(low - V3::z() - x), P3::from(low - V3::z() + x)]).unwrap();
-    scene.step().unwrap();
+    scene.update_curve(b, &down(1.9)).unwrap();
+    scene.update_curve(a, &[P3::from(low - V3::z() - x), P3::from(low - V3::z() + x)]).unwrap();
+    scene.update().unwrap();
     assert_eq!(scene.interferes(a, id).unwrap(), Some(true));
     assert_eq!(scene.interferes(a, BodyId(7)), Err(CurveSceneError::Solids(SceneError::NoBody(BodyId(7)))));
     assert!(!scene.curves_interfere(a, b).unwrap());
     assert!(scene.contacts().iter().any(|c| c.id() == identity && (c.gap() - 0.9).abs() < 1e-12));
-    scene.update(b, &down(0.5)).unwrap();
-    scene.step().unwrap();
+    scene.update_curve(b, &down(0.5)).unwrap();
+    scene.update().unwrap();
     assert!(scene.curves_interfere(a, b).unwrap());
     scene.remove(b).unwrap();
-    assert_eq!(scene.update(b, &down(0.5)), Err(CurveSceneError::NoCurve(b)));
-    scene.step().unwrap();
+    assert_eq!(scene.update_curve(b, &down(0.5)), Err(CurveSceneError::NoCurve(b)));
+    scene.update().unwrap();
     assert!(scene.contacts().iter().all(|c| matches!(c, CurveContact::Solid { .. })));
 }
 
-/// A verdict is only given of what a step has decided.
+/// A status is reported only for pairs that the last update decided.
 #[test]
-fn what_was_not_asked_is_not_told() {
+fn undecided_pairs_have_no_status() {
     let body = solid("box");
     let bounds = *body.bounds();
     let (c, top) = (bounds.center(), bounds.max.z);
@@ -73,11 +73,11 @@ fn what_was_not_asked_is_not_told() {
     let up = |h: f64| V3::new(c.x, c.y, top + h);
     let across = |h: f64| line(up(h) - V3::x() * 100.0, up(h) + V3::x() * 100.0, 1.0);
     let a = scene.add(across(0.5));
-    scene.step().unwrap();
-    assert_eq!(scene.status(a, id).unwrap(), None, "not asked");
+    scene.update().unwrap();
+    assert_eq!(scene.status(a, id).unwrap(), None, "detection is disabled");
     scene.detect_interference(true);
-    assert_eq!(scene.status(a, id).unwrap(), None, "no step yet");
-    scene.step().unwrap();
+    assert_eq!(scene.status(a, id).unwrap(), None, "no update since detection was enabled");
+    scene.update().unwrap();
     assert_eq!(scene.status(a, id).unwrap(), Some(Status::Interfering));
     let others = [
         (1.0 - 1e-6, Status::Interfering),
@@ -87,14 +87,14 @@ fn what_was_not_asked_is_not_told() {
         (50.0, Status::Separated),
     ];
     let others = others.map(|(h, status)| (scene.add(across(h)), status));
-    assert_eq!(scene.status(others[0].0, id).unwrap(), None, "not there in the last step");
-    scene.step().unwrap();
+    assert_eq!(scene.status(others[0].0, id).unwrap(), None, "added after the last update");
+    scene.update().unwrap();
     for (curve, status) in others {
         assert_eq!(scene.status(curve, id).unwrap(), Some(status));
     }
 }
 
-/// A bend of radius 2 holds a tube of radius 1.9 and not one of 2.1; one with a cusp none.
+/// A bend of radius 2 admits a tube of radius 1.9 but not one of 2.1; a bend with a cusp admits no tube.
 #[test]
 fn bends_that_are_too_tight() {
     let k = 4.0 / 3.0 * math::tan(std::f64::consts::FRAC_PI_8) * 2.0;
@@ -115,7 +115,8 @@ fn bends_that_are_too_tight() {
     assert!((bends[0].u - 0.5).abs() < 1e-3);
 }
 
-/// Points of curves are given in the world: from some distance of its origin on their rounding is refused.
+/// Points of curves are given in the world: beyond some distance from its origin, their rounding is
+/// refused.
 #[test]
 fn curves_far_from_the_origin() {
     let body = solid("box");
@@ -127,7 +128,7 @@ fn curves_far_from_the_origin() {
         scene.solids_mut().add(body.clone(), Pose::translation(x, 0.0, 0.0)).unwrap();
         let middle = V3::new(x + c.x, c.y, top + 1.5);
         scene.add(line(middle - V3::y() * 100.0, middle + V3::y() * 100.0, 1.0));
-        match scene.step() {
+        match scene.update() {
             Ok(()) => {
                 let gaps: Vec<f64> = scene.contacts().iter().map(CurveContact::gap).collect();
                 assert!(

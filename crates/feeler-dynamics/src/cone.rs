@@ -1,49 +1,51 @@
-//! Velocities of least energy that keep all gaps open: the door to `clarabel`.
+//! Velocities of least energy that keep all gaps open; the only user of `clarabel`.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 use nalgebra::{DMatrix, DVector};
 
-/// One contact: `normal · v + gap ≥ |tangents · v|`, all in mm/s.
+/// Constraint of one contact: `normal · v + gap ≥ |tangents · v|`, all in mm/s.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// Rate of the gap.
     pub(crate) normal: DVector<f64>,
-    /// Gap over the time of the step.
+    /// Gap divided by the time of the step.
     pub(crate) gap: f64,
-    /// Sliding along two directions times the coefficient of friction; none without friction.
+    /// Sliding velocities along two directions times the coefficient of friction; `None` without
+    /// friction.
     pub(crate) tangents: Option<[DVector<f64>; 2]>,
 }
 
-/// Why there are no velocities.
+/// Reason why the problem has no solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsolved {
     /// No velocities open all gaps.
     Contradiction,
-    /// The solver gave up.
-    Numbers,
+    /// The solver did not converge.
+    NotConverged,
 }
 
-/// How exactly the problem is solved, relative to its numbers.
+/// Relative accuracy of the convex problem. With a larger value, gaps close by that fraction of the
+/// motion; with a smaller one, the solver does not converge.
 const ACCURACY: f64 = 1e-11;
-/// Steps of the solver.
-const MOST_ITERATIONS: u32 = 100;
+/// Maximum number of iterations of the solver.
+const MAX_ITERATIONS: u32 = 100;
 
-/// `v` that minimises `½ vᵀ M v − rᵀ v` over all rows, and the impulse (over the time of the step) along each
-/// row's normal. `mass` is symmetric and positive definite.
+/// Computes the `v` that minimises `½ vᵀ M v − rᵀ v` over all constraints, and the impulse along the
+/// normal of each of them, divided by the time of the step. `mass` is symmetric and positive definite.
 pub(crate) fn solve(
     mass: &DMatrix<f64>,
     force: &DVector<f64>,
     rows: &[Row],
 ) -> Result<(DVector<f64>, Vec<f64>), Unsolved> {
-    let cholesky = mass.clone().cholesky().ok_or(Unsolved::Numbers)?;
+    let cholesky = mass.clone().cholesky().ok_or(Unsolved::NotConverged)?;
     let free = cholesky.solve(force);
-    if rows.iter().all(|r| r.is_met(&free)) {
+    if rows.iter().all(|r| r.is_satisfied(&free)) {
         return Ok((free, vec![0.0; rows.len()]));
     }
-    // In the coordinates L ᵀ v the mass is 1, whatever the sizes of the bodies.
+    // In the coordinates Lᵀ v the mass matrix is the identity, whatever the sizes of the bodies.
     let lower = cholesky.l();
-    let whitened = |row: &DVector<f64>| lower.solve_lower_triangular(row).ok_or(Unsolved::Numbers);
+    let whitened = |row: &DVector<f64>| lower.solve_lower_triangular(row).ok_or(Unsolved::NotConverged);
     let start = lower.transpose() * &free;
     let n = force.len();
     let (mut columns, mut bound, mut cones) = (Vec::new(), Vec::new(), Vec::new());
@@ -51,7 +53,7 @@ pub(crate) fn solve(
         let all = std::iter::once(&row.normal).chain(row.tangents.iter().flatten());
         for (k, line) in all.enumerate() {
             let line = whitened(line)?;
-            // From the velocities without contacts.
+            // Relative to the velocities without contacts.
             let here = line.dot(&start);
             columns.push(line);
             bound.push(here + if k == 0 { row.gap } else { 0.0 });
@@ -61,7 +63,7 @@ pub(crate) fn solve(
             Some(_) => SupportedConeT::SecondOrderConeT(3),
         });
     }
-    // Speeds of the order of 1.
+    // Scale the speeds to the order of 1.
     let scale = bound.iter().fold(f64::MIN_POSITIVE, |m: f64, b| m.max(b.abs()));
     let m = columns.len();
     let a = CscMatrix::new(
@@ -74,7 +76,7 @@ pub(crate) fn solve(
     let bound: Vec<f64> = bound.iter().map(|b| b / scale).collect();
     let settings = DefaultSettings {
         verbose: false,
-        max_iter: MOST_ITERATIONS,
+        max_iter: MAX_ITERATIONS,
         tol_gap_abs: ACCURACY,
         tol_gap_rel: ACCURACY,
         tol_feas: ACCURACY,
@@ -83,17 +85,17 @@ pub(crate) fn solve(
     };
     let identity = CscMatrix::identity(n);
     let mut solver = DefaultSolver::new(&identity, &vec![0.0; n], &a, &bound, &cones, settings)
-        .map_err(|_| Unsolved::Numbers)?;
+        .map_err(|_| Unsolved::NotConverged)?;
     solver.solve();
     match solver.solution.status {
         SolverStatus::Solved | SolverStatus::AlmostSolved => {}
         SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => {
             return Err(Unsolved::Contradiction);
         }
-        _ => return Err(Unsolved::Numbers),
+        _ => return Err(Unsolved::NotConverged),
     }
     let y = DVector::from_column_slice(&solver.solution.x) * scale + start;
-    let v = lower.transpose().solve_upper_triangular(&y).ok_or(Unsolved::Numbers)?;
+    let v = lower.transpose().solve_upper_triangular(&y).ok_or(Unsolved::NotConverged)?;
     let mut impulses = Vec::with_capacity(rows.len());
     let mut next = 0;
     for row in rows {
@@ -104,11 +106,11 @@ pub(crate) fn solve(
 }
 
 impl Row {
-    fn is_met(&self, v: &DVector<f64>) -> bool {
+    fn is_satisfied(&self, v: &DVector<f64>) -> bool {
         self.normal.dot(v) + self.gap >= self.sliding(v)
     }
 
-    /// Speed of sliding times the coefficient of friction.
+    /// Sliding speed times the coefficient of friction.
     pub(crate) fn sliding(&self, v: &DVector<f64>) -> f64 {
         self.tangents.as_ref().map_or(0.0, |[s, t]| {
             let (along, across) = (s.dot(v), t.dot(v));
@@ -126,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_free_stays_free() {
+    fn free_motion_is_unchanged() {
         let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![2.0, 4.0]));
         let force = DVector::from_vec(vec![2.0, 8.0]);
         let (v, impulses) = solve(&mass, &force, &[row(&[1.0, 0.0], 0.0)]).unwrap();
@@ -135,10 +137,10 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_takes_the_momentum_along_its_normal() {
+    fn a_wall_absorbs_the_momentum_along_its_normal() {
         let mass = DMatrix::from_diagonal(&DVector::from_vec(vec![2.0, 4.0]));
         let force = DVector::from_vec(vec![-2.0, 8.0]);
-        // Twice the same wall: the load may be shared in any way.
+        // With the same wall twice, the impulse may be distributed in any way.
         let (v, impulses) = solve(&mass, &force, &[row(&[1.0, 0.0], 0.5), row(&[1.0, 0.0], 0.5)]).unwrap();
         assert!((v[0] + 0.5).abs() < 1e-9 && (v[1] - 2.0).abs() < 1e-9, "{v}");
         assert!((impulses.iter().sum::<f64>() - 1.0).abs() < 1e-8, "{impulses:?}");
@@ -151,10 +153,10 @@ mod tests {
         assert_eq!(solve(&mass, &DVector::zeros(1), &rows).unwrap_err(), Unsolved::Contradiction);
     }
 
-    /// In a corner of friction: the sliding that is left is along the force, and the gap opens as in the
-    /// closed form of one contact on a point mass.
+    /// At a contact with friction, the remaining sliding velocity is along the force, and the gap opens
+    /// as in the closed form of one contact on a point mass.
     #[test]
-    fn one_contact_with_friction_is_its_closed_form() {
+    fn one_contact_with_friction_matches_its_closed_form() {
         let mu = 0.3;
         for (fx, fz) in [(0.1, -1.0), (0.5, -1.0), (2.0, -1.0), (0.0, -1.0)] {
             let tangents = [DVector::from_vec(vec![mu, 0.0, 0.0]), DVector::from_vec(vec![0.0, mu, 0.0])];
@@ -162,7 +164,7 @@ mod tests {
                 Row { normal: DVector::from_vec(vec![0.0, 0.0, 1.0]), gap: 0.0, tangents: Some(tangents) };
             let force = DVector::from_vec(vec![fx, 0.0, fz]);
             let (v, _) = solve(&DMatrix::identity(3, 3), &force, &[row]).unwrap();
-            // The point nearest to the force in the cone z ≥ mu |x|.
+            // Projection of the force onto the cone z ≥ mu |x|.
             let along = (fx + mu * fz).max(0.0) / (1.0 + mu * mu);
             assert!((v[0] - along).abs() < 1e-8 && (v[2] - mu * along).abs() < 1e-8, "{v} of {fx} {fz}");
         }

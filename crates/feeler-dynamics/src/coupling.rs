@@ -1,31 +1,31 @@
-//! What pulls a body towards a target: the hand that inserts it.
+//! Couplings that pull bodies towards targets, such as a hand that inserts a part.
 
 use crate::id::BodyId;
 use feeler_geom::{Pose, V3};
 
-/// A spring and a damper, in translation and in rotation, between a body and a target (BREP §5.1). Both are
-/// implicit in the step, so that they may be as stiff as is wanted.
+/// Spring and damper, in translation and in rotation, between a body and a target (BREP §5.1). Both are
+/// implicit in the step, so any stiffness is stable.
 #[derive(Clone, Debug)]
 pub struct Coupling {
-    /// Which body.
+    /// Coupled body.
     pub body: BodyId,
-    /// Where it is to go: the pose of its coordinates.
+    /// Target pose of the body's coordinates.
     pub target: Pose,
-    /// Velocity (mm/s) of the target, at the body's centre of mass.
+    /// Velocity of the target at the body's centre of mass (mm/s).
     pub velocity: V3,
-    /// kg/s², the same number in N/m.
+    /// Translational stiffness (kg/s²; the same number in N/m).
     pub stiffness: f64,
-    /// kg/s.
+    /// Translational damping (kg/s).
     pub damping: f64,
-    /// kg·mm²/s² (µN·m) a radian.
+    /// Rotational stiffness (kg·mm²/s² = µN·m, per rad).
     pub turning_stiffness: f64,
-    /// kg·mm²/s.
+    /// Rotational damping (kg·mm²/s).
     pub turning_damping: f64,
 }
 
 impl Coupling {
-    /// A coupling that brings a mass (kg) whose radius of gyration is given (mm) to its target within some
-    /// response time (s), damped critically.
+    /// Creates a critically damped coupling that moves a body to its target within a response time (s),
+    /// given its mass (kg) and its radius of gyration (mm).
     #[must_use]
     pub fn critical(body: BodyId, target: Pose, mass: f64, radius: f64, response: f64) -> Self {
         let stiffness = mass / (response * response);

@@ -1,37 +1,37 @@
-//! Why a body or a step cannot be.
+//! Errors of bodies and steps.
 
 use crate::id::BodyId;
 use feeler_runtime::QueryError;
 
-/// Why there is no step.
+/// Reason why a body cannot be created or a step is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum DynamicsError {
-    /// No density.
-    #[error("the density is {0}; give a finite one above 0 kg/m³")]
+    /// A density is not finite and positive.
+    #[error("the density is {0} kg/m³; give a finite density above 0")]
     Density(f64),
-    /// A sheet.
-    #[error("'{0}' has no volume, and so no mass; only a fixed body can be without")]
+    /// A moving body is a sheet.
+    #[error("'{0}' is a sheet without volume and mass; use it as a fixed body")]
     NoVolume(String),
-    /// No time.
-    #[error("the step is {0} s; give a finite one above 0")]
+    /// The time of a step is not finite and positive.
+    #[error("the step is {0} s; give a finite time above 0")]
     Step(f64),
-    /// A dilation that is none.
-    #[error("the dilation of body {} is {dilation}; give a finite thickness in mm, 0 for none", .body.0)]
+    /// A dilation is negative or not finite.
+    #[error("the dilation of body {} is {dilation}; give a finite thickness of at least 0 mm", .body.0)]
     Dilation {
-        /// Of which.
+        /// Body with the dilation.
         body: BodyId,
-        /// What was given.
+        /// Value of the dilation (mm).
         dilation: f64,
     },
-    /// A setting that makes no sense.
+    /// A setting is not valid.
     #[error("{0}")]
     Setting(&'static str),
-    /// A pair could not be asked.
+    /// A pair could not be queried.
     #[error("bodies {} and {}: {error}", .pair[0].0, .pair[1].0)]
     Query {
-        /// Which.
+        /// Bodies of the pair.
         pair: [BodyId; 2],
-        /// Why.
+        /// Reason.
         error: QueryError,
     },
 }

@@ -1,5 +1,5 @@
-//! Names of bodies.
+//! Ids of bodies.
 
-/// Names a body of a world.
+/// Id of a body in a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(pub usize);

@@ -1,4 +1,4 @@
-//! Bodies, and steps in time.
+//! Worlds of rigid bodies, and time steps.
 
 use crate::body::RigidBody;
 use crate::cone::{self, Row, Unsolved};
@@ -27,7 +27,7 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// Gravity on earth along -z, without friction.
+    /// Gravity on earth along −z, without friction.
     fn default() -> Self {
         Self { gravity: V3::new(0.0, 0.0, -9_810.0), friction: 0.0, tolerance: 1e-6, rounds: 4, reach: 0.05 }
     }
@@ -67,20 +67,22 @@ pub struct WorldContact {
     pub bodies: [BodyId; 2],
     /// The contact in the coordinates of the bodies.
     pub contact: StepContact,
-    /// Footpoints on A and on B, world.
+    /// Footpoints on A and on B (mm, world).
     pub points: [P3; 2],
-    /// Unit normal from A to B, world.
+    /// Unit normal from A to B (world).
     pub normal: V3,
 }
 
-/// Maximum number of times that a step is halved.
-const HALVINGS: u32 = 6;
+/// Maximum number of times that a step is halved. With a larger value, unsolvable steps are slower; with
+/// a smaller one, more steps end with interference or contradicting contacts.
+const MAX_HALVINGS: u32 = 6;
 
 /// Number of rounds that start from the velocities without contacts.
 const SOLVED_FROM_START: u32 = 2;
 
-/// Smallest displacement (mm) in the bound of a step, and gap of samples beyond which the closing speed
-/// decides.
+/// Smallest displacement in the bound of a step, and the gap of samples beyond which the closing speed
+/// decides (mm). With a larger value, bodies at rest have more contacts; with a smaller one, more steps
+/// are computed again.
 const MIN_DISPLACEMENT: f64 = 1e-3;
 
 /// Contact as a constraint on the velocities of the step.
@@ -92,7 +94,8 @@ struct Constraint {
     normal: V3,
     gap: f64,
     is_sample: bool,
-    /// Poses at which it was found, as velocities of the bodies over the step; `None` for its start.
+    /// Poses at which the contact was found, as velocities of the bodies over the step; `None` for the
+    /// start of the step.
     at: Option<DVector<f64>>,
 }
 
@@ -143,13 +146,13 @@ impl World {
         id
     }
 
-    /// Body by its id.
+    /// Body with an id.
     #[must_use]
     pub fn body(&self, id: BodyId) -> &RigidBody {
         &self.bodies[id.0]
     }
 
-    /// Body by its id, to set its pose and velocities.
+    /// Mutable body with an id, to set its pose and velocities.
     pub fn body_mut(&mut self, id: BodyId) -> &mut RigidBody {
         &mut self.bodies[id.0]
     }
@@ -188,7 +191,7 @@ impl World {
     /// last half step without an error.
     pub fn step(&mut self, time: f64) -> Result<StepReport, DynamicsError> {
         self.check(time)?;
-        self.advance(time, HALVINGS)
+        self.advance(time, MAX_HALVINGS)
     }
 
     fn advance(&mut self, time: f64, halvings: u32) -> Result<StepReport, DynamicsError> {
@@ -208,7 +211,7 @@ impl World {
         Ok(report)
     }
 
-    /// Velocities at the end of a step.
+    /// Computes the velocities at the end of a step.
     fn attempt(&mut self, time: f64) -> Result<(StepReport, DVector<f64>), DynamicsError> {
         let start: Vec<Pose> = self.bodies.iter().map(|b| b.pose).collect();
         let (mass, force) = self.free_motion(time);
@@ -216,14 +219,14 @@ impl World {
         self.bound_motions(&start, &self.poses_after(&v, time));
         let mut report = StepReport::default();
         let mut constraints = self.constraints(&start, None)?.constraints;
-        let before = self.present();
+        let before = self.current_velocities();
         constraints.retain(|c| self.may_close(c, time, &before) || self.may_close(c, time, &v));
         let mut sliding: Vec<f64> = vec![0.0; constraints.len()];
         let mut impulses: Vec<f64> = Vec::new();
         for round in 1..=self.settings.rounds {
             report.rounds = round;
-            // Repeated from the start, the problem closes in on gaps of narrow fits by halves only. From
-            // where it has come, the least change of velocities that opens the gaps does so at once.
+            // Solved again from the start, the problem only halves the penetration of narrow fits. The
+            // least change of the last velocities that opens the gaps removes it at once.
             let is_repair = round > SOLVED_FROM_START;
             let row = |(c, s): (&Constraint, &f64)| {
                 if is_repair { self.row(c, time, None) } else { self.row(c, time, Some(*s)) }
@@ -237,7 +240,7 @@ impl World {
                         impulses = found;
                     }
                 }
-                Err(Unsolved::Contradiction | Unsolved::Numbers) => {
+                Err(Unsolved::Contradiction | Unsolved::NotConverged) => {
                     report.unsolved = true;
                     break;
                 }
@@ -284,22 +287,27 @@ impl World {
                 Err(DynamicsError::Setting("gravity is not finite"))
             }
             () if !(s.friction.is_finite() && s.friction >= 0.0) => {
-                Err(DynamicsError::Setting("the coefficient of friction is not finite, or negative"))
+                Err(DynamicsError::Setting("the coefficient of friction is negative or not finite"))
             }
-            () if !is_length(s.tolerance) => Err(DynamicsError::Setting("the tolerance is not above 0 mm")),
-            () if !is_length(s.reach) => Err(DynamicsError::Setting("the reach is not above 0 mm")),
-            () if s.rounds == 0 => Err(DynamicsError::Setting("a step needs a round")),
+            () if !is_length(s.tolerance) => {
+                Err(DynamicsError::Setting("the tolerance is not finite and above 0 mm"))
+            }
+            () if !is_length(s.reach) => {
+                Err(DynamicsError::Setting("the reach is not finite and above 0 mm"))
+            }
+            () if s.rounds == 0 => Err(DynamicsError::Setting("rounds is 0; give at least 1")),
             () => Ok(()),
         }
     }
 
-    /// Mass and impulse of a step without contacts: `mass · v = force` has the velocities at its end, six for
-    /// each body that moves. Springs and dampers count at the end of the step.
+    /// Mass matrix and momentum of a step without contacts: the solution of `mass · v = force` is the
+    /// velocities at its end, six for each moving body. Springs and dampers are evaluated at the end of
+    /// the step.
     fn free_motion(&self, time: f64) -> (DMatrix<f64>, DVector<f64>) {
-        let places = self.places();
-        let n = 6 * places.iter().flatten().count();
+        let velocity_indices = self.velocity_indices();
+        let n = 6 * velocity_indices.iter().flatten().count();
         let (mut mass, mut force) = (DMatrix::zeros(n, n), DVector::zeros(n));
-        for (b, place) in self.bodies.iter().zip(&places) {
+        for (b, place) in self.bodies.iter().zip(&velocity_indices) {
             let (Some(i), Some(m)) = (*place, &b.mass) else { continue };
             let inertia = b.world_inertia();
             mass.fixed_view_mut::<3, 3>(i, i).copy_from(&(Matrix3::identity() * m.mass));
@@ -311,16 +319,16 @@ impl World {
         }
         for c in &self.couplings {
             let b = &self.bodies[c.body.0];
-            let (Some(i), Some(m)) = (places[c.body.0], &b.mass) else { continue };
+            let (Some(i), Some(m)) = (velocity_indices[c.body.0], &b.mass) else { continue };
             let away = (c.target * m.center) - b.center();
             let turned = (c.target.rotation * b.pose.rotation.inverse()).scaled_axis();
-            let (held, held_turning) = (
+            let (implicit_mass, implicit_inertia) = (
                 time * c.damping + time * time * c.stiffness,
                 time * c.turning_damping + time * time * c.turning_stiffness,
             );
             for k in 0..3 {
-                mass[(i + k, i + k)] += held;
-                mass[(i + 3 + k, i + 3 + k)] += held_turning;
+                mass[(i + k, i + k)] += implicit_mass;
+                mass[(i + 3 + k, i + 3 + k)] += implicit_inertia;
                 force[i + k] += time * (c.stiffness * away[k] + c.damping * c.velocity[k])
                     + time * time * c.stiffness * c.velocity[k];
                 force[i + 3 + k] += time * c.turning_stiffness * turned[k];
@@ -329,8 +337,8 @@ impl World {
         (mass, force)
     }
 
-    /// For each body the index of its first velocity.
-    fn places(&self) -> Vec<Option<usize>> {
+    /// Index of the first velocity of each body; `None` for fixed bodies.
+    fn velocity_indices(&self) -> Vec<Option<usize>> {
         let mut next = 0;
         let place = |b: &RigidBody| {
             b.moves().then(|| {
@@ -347,11 +355,11 @@ impl World {
                 [v.fixed_rows::<3>(i).into_owned(), v.fixed_rows::<3>(i + 3).into_owned()]
             })
         };
-        self.places().iter().map(of).collect()
+        self.velocity_indices().iter().map(of).collect()
     }
 
     /// Velocities of all moving bodies.
-    fn present(&self) -> DVector<f64> {
+    fn current_velocities(&self) -> DVector<f64> {
         let moving = self.bodies.iter().filter(|b| b.moves());
         let all: Vec<f64> = moving.flat_map(|b| b.velocity.iter().chain(b.spin.iter()).copied()).collect();
         DVector::from_vec(all)
@@ -378,7 +386,7 @@ impl World {
         }
     }
 
-    /// Widens the bounds that a motion does not keep. Returns whether a bound has changed.
+    /// Widens the bounds that a motion exceeds. Returns whether a bound has changed.
     fn widen_bounds(&mut self, start: &[Pose], end: &[Pose]) -> bool {
         let mut is_wider = false;
         for pair in &mut self.pairs {
@@ -404,7 +412,7 @@ impl World {
             let [a, b] = pair.bodies.map(|id| (&self.bodies[id.0].body, &poses[id.0]));
             let dilations = pair.bodies.map(|id| self.bodies[id.0].dilation);
             let reach = self.settings.reach;
-            // Distance of the solids without their layers.
+            // Largest distance of the solids without their layers.
             let d_max = reach.max(pair.bound.displacement) + dilations[0] + dilations[1];
             let [box_a, box_b] = [a, b].map(|(body, pose)| body.posed_bounds(pose));
             let apart = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).max();
@@ -432,7 +440,7 @@ impl World {
                 }
                 found.constraints.push(Constraint {
                     pair: k,
-                    id: c.number,
+                    id: c.id,
                     points: [points[0] + normal * dilations[0], points[1] - normal * dilations[1]],
                     normal,
                     gap: c.gap,
@@ -447,17 +455,17 @@ impl World {
         Ok(found)
     }
 
-    /// Constraint on the velocities: the gap at the end of the step, divided by its time. With friction if
-    /// the sliding speed is given, by which the cone would open the gap.
+    /// Constraint on the velocities: the gap at the end of the step, divided by its time. It includes
+    /// friction if the sliding speed is given, which compensates the opening of the gap by the cone.
     fn row(&self, c: &Constraint, time: f64, sliding: Option<f64>) -> Row {
-        let places = self.places();
-        let n = 6 * places.iter().flatten().count();
+        let velocity_indices = self.velocity_indices();
+        let n = 6 * velocity_indices.iter().flatten().count();
         let line = |direction: &V3| {
             let mut line = DVector::zeros(n);
             let bodies = self.pairs[c.pair].bodies;
             for (side, sign) in [(0, -1.0), (1, 1.0)] {
-                let Some(i) = places[bodies[side].0] else { continue };
-                // From where the centre of mass is when the points are where they are.
+                let Some(i) = velocity_indices[bodies[side].0] else { continue };
+                // Lever arm from the centre of mass, for the pose at which the points were found.
                 let body = &self.bodies[bodies[side].0];
                 let moved = c.at.as_ref().map_or(V3::zeros(), |v| v.fixed_rows::<3>(i).into_owned() * time);
                 let arm = c.points[side] - (body.center() + moved);

@@ -1,4 +1,4 @@
-//! Mechanisms with round parts: a bolt that rests in its nut, a pin that rolls or slides in a race.
+//! Mechanisms with round parts: a bolt in its nut, and a pin that rolls or slides in a race.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use feeler_dynamics::{Coupling, RigidBody, Settings, World};
@@ -15,8 +15,8 @@ fn solid(name: &str) -> Arc<Body> {
     Arc::new(Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap())
 }
 
-/// Held by a spring about its axis only, a bolt sinks by its play, and by the lead times the angle that its
-/// weight turns it back.
+/// A bolt that a spring holds only about its axis sinks by its play, and by the lead times the angle by
+/// which its weight turns it back.
 #[test]
 fn a_bolt_rests_on_its_thread() {
     let mut world = World::new(Settings::default());
@@ -42,8 +42,8 @@ fn a_bolt_rests_on_its_thread() {
     assert!(turned.xy().norm() < 1e-5 && pose.translation.vector.xy().norm() < 1e-4, "{pose}");
 }
 
-/// The centre of a pin in a race goes to and fro like a pendulum; one that rolls has half its mass more to
-/// move.
+/// The centre of a pin in a race swings like a pendulum; the effective mass of a rolling pin is larger
+/// by half.
 #[test]
 fn a_pin_rolls_or_slides_in_a_race() {
     let (length, released) = (14.0 - 9.95, 0.05_f64);
@@ -71,7 +71,7 @@ fn a_pin_rolls_or_slides_in_a_race() {
         let period = TAU * (length * inertia / 9_810.0).sqrt() * (1.0 + released * released / 16.0);
         let found = crossings[2] - crossings[0];
         assert!((found / period - 1.0).abs() < 2e-3, "{friction}: {found} s, not {period}");
-        // Rolling turns it backwards, by the ways of its own rim; sliding does not.
+        // A rolling pin turns backwards by the arc lengths on its rim; a sliding pin does not turn.
         let turned = world.body(id).spin.z;
         let rolling = -world.body(id).velocity.x / 9.95 * f64::from(u8::from(friction > 0.0));
         assert!(

@@ -1,4 +1,4 @@
-//! Motions whose course is known.
+//! Motions with known solutions.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
@@ -45,7 +45,7 @@ fn a_ball_falls_freely_and_comes_to_rest() {
         assert!(report.smallest_gap >= -1e-6 && !report.interferes && !report.unsolved, "{t}: {report:?}");
         assert!(world.energy() <= begin * (1.0 + 1e-9) + 1e-6, "{t}: energy grows");
         let fallen = 5.0 - (world.body(id).center().z - radius);
-        // The step is one of first order.
+        // The time stepping is of first order.
         let free = 0.5 * 9_810.0 * t * (t + h);
         if free < 4.9 {
             assert!((fallen - free).abs() < 1e-6, "{t}: {fallen} of {free}");
@@ -59,7 +59,8 @@ fn a_ball_falls_freely_and_comes_to_rest() {
 
 #[test]
 fn a_block_on_a_slope_sticks_or_slides_as_it_must() {
-    // The slope is in gravity: tan = 0.4. At 0.5 the cylinder, twice as high as wide, would be about to tip.
+    // The slope is a component of gravity: tan = 0.4. At 0.5 the cylinder, which is twice as high as
+    // wide, would tip.
     let [sin, cos] = [2.0 / 29.0_f64.sqrt(), 5.0 / 29.0_f64.sqrt()];
     let gravity = 9_810.0 * V3::new(sin, 0.0, -cos);
     for friction in [0.0, 0.2, 0.6] {
@@ -148,7 +149,7 @@ fn bodies_in_free_fall_keep_their_momentum_when_they_meet() {
         assert!(report.smallest_gap >= -1e-6, "{report:?}");
         assert!((momentum(&world) - start).norm() < 1e-7 * start.norm());
     }
-    assert!(met && world.body(b).velocity.norm() > 1.0, "they missed one another");
+    assert!(met && world.body(b).velocity.norm() > 1.0, "the bodies do not collide");
 }
 
 #[test]
@@ -166,7 +167,7 @@ fn a_target_is_reached_as_its_damper_says() {
     assert!(off.translation.vector.norm() < 1e-5 && off.rotation.angle() < 1e-5, "{off}");
 }
 
-/// A pin with 0.05 mm of play all round, let go tilted and to one side.
+/// Pin with a radial play of 0.05 mm, released tilted and to one side.
 #[test]
 fn a_pin_stays_in_its_bore() {
     let run = || {
@@ -191,14 +192,15 @@ fn a_pin_stays_in_its_bore() {
             assert!(world.energy() <= most_energy, "{k}: energy grows");
             most = most.max(report.loaded);
         }
-        assert!(most > 0, "it never touched");
+        assert!(most > 0, "the pin never touches the bore");
         world.body(id).clone()
     };
     let (first, second) = (run(), run());
-    assert_eq!(first.pose, second.pose, "not the same bits");
+    assert_eq!(first.pose, second.pose, "two runs differ");
 }
 
-/// A flat end nearly parallel to a flat bottom has one minimum, on one side: the other side meets unseen.
+/// A flat end nearly parallel to a flat bottom has one minimum, on one side; the other side touches
+/// later without a minimum.
 #[test]
 fn a_pin_strikes_the_bottom_of_its_bore_flat() {
     let gravity = 9_810.0 * V3::new(0.3, -0.1, -1.0).normalize();
@@ -210,14 +212,15 @@ fn a_pin_strikes_the_bottom_of_its_bore_flat() {
         let report = world.step(1e-3).unwrap();
         assert!(report.smallest_gap >= -1e-6 && !report.interferes && !report.unsolved, "{k}: {report:?}");
     }
-    // Its end is 30 mm below its middle, the bottom 10 mm below the block's.
+    // The end of the pin is 30 mm below its centre, and the bottom of the bore is 10 mm below the centre
+    // of the block.
     let pin = world.body(id);
     assert!((pin.pose.translation.z - 20.0).abs() < 1e-5, "{}", pin.pose);
     assert!(pin.velocity.norm() < 1e-3, "{}", pin.velocity);
 }
 
-/// A ball in a layer of 2 mm, on a floor with one of 0.5 mm: it rests higher by both, and rolls as the larger
-/// ball that it stands for.
+/// A ball with a layer of 2 mm on a floor with a layer of 0.5 mm rests higher by both, and rolls like a
+/// larger ball.
 #[test]
 fn dilated_bodies_touch_where_their_layers_do() {
     let ball = solid("ball");
@@ -253,10 +256,11 @@ fn what_makes_no_sense_is_refused() {
         assert!(world.step(1e-3).unwrap_err().to_string().contains("dilation of body 1"));
     }
     let center: P3 = world.body(BodyId(1)).center();
-    assert!(center.z > 40.0, "it moved");
+    assert!(center.z > 40.0, "the body has moved");
 }
 
-/// Positions are those of the world: their rounding is refused where bodies may touch.
+/// Positions are in world coordinates: a step is refused if their rounding is too large for bodies that
+/// may touch.
 #[test]
 fn bodies_far_from_the_origin() {
     for (x, is_refused) in [(0.0, false), (1e6, false), (1e13, true), (1e155, true), (1e300, true)] {

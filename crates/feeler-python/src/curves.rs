@@ -252,7 +252,7 @@ impl CurveScene {
         let curve = self.scene.curve(CurveId(id)).map_err(failed)?;
         let made = moved(curve, points, derivatives, &mut self.control);
         made.map_err(|e| query(format!("curve {id}: {}", e.value(points.py()))))?;
-        self.scene.update(CurveId(id), &self.control).map_err(failed)
+        self.scene.update_curve(CurveId(id), &self.control).map_err(failed)
     }
 
     #[pyo3(signature = (ids, points, derivatives = None))]
@@ -296,9 +296,9 @@ impl CurveScene {
         self.scene.solids_mut().remove(BodyId(id)).map_err(failed_solids)
     }
 
-    fn step(&mut self, py: Python<'_>) -> PyResult<()> {
+    fn update(&mut self, py: Python<'_>) -> PyResult<()> {
         let scene = &mut self.scene;
-        py.detach(|| scene.step()).map_err(failed)
+        py.detach(|| scene.update()).map_err(failed)
     }
 
     #[getter]

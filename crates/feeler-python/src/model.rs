@@ -187,8 +187,8 @@ impl Body {
     }
 
     #[getter]
-    fn wall(&self) -> f64 {
-        self.body.wall()
+    fn min_thickness(&self) -> f64 {
+        self.body.min_thickness()
     }
 
     #[getter]

@@ -10,7 +10,7 @@ pub(crate) fn read(d_max: f64, keywords: Option<&Bound<'_, PyDict>>) -> PyResult
     let mut options = QueryOptions::within(d_max);
     for (name, value) in keywords.into_iter().flatten() {
         match name.extract::<&str>()? {
-            "quasi" => options.alpha = value.extract()?,
+            "quasi_angle" => options.quasi_angle = value.extract()?,
             "dilation_a" => options.dilation_a = value.extract()?,
             "dilation_b" => options.dilation_b = value.extract()?,
             "parallel" => options.parallel = value.extract()?,

@@ -91,7 +91,7 @@ impl ContactPair {
 
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, self.0.lmds().iter().map(|l| Contact(l.into())).collect())
+        array(py, self.0.contacts().iter().map(|l| Contact(l.into())).collect())
     }
 
     #[getter]

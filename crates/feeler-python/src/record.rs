@@ -209,7 +209,7 @@ pub(crate) fn step_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDe
     once(py, &CELL, || {
         use FeelerStepContact as C;
         let fields = [
-            ("number", "<u8", offset_of!(C, number)),
+            ("id", "<u8", offset_of!(C, id)),
             ("gap", "<f8", offset_of!(C, gap)),
             ("point_a", "(3,)<f8", offset_of!(C, point_a)),
             ("point_b", "(3,)<f8", offset_of!(C, point_b)),

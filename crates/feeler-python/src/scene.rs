@@ -92,9 +92,9 @@ impl Scene {
         self.0.set_pair_options(BodyId(a), BodyId(b), options).map_err(failed)
     }
 
-    fn step(&mut self, py: Python<'_>) -> PyResult<()> {
+    fn update(&mut self, py: Python<'_>) -> PyResult<()> {
         let scene = &mut self.0;
-        py.detach(|| scene.step()).map_err(failed)
+        py.detach(|| scene.update()).map_err(failed)
     }
 
     #[getter]

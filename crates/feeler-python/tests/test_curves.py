@@ -47,7 +47,7 @@ def test_two_cables_that_cross():
     up = np.array([0, 0, 2.25])
     b = scene.add_curve(line(up - way, up + way))
     assert scene.curves == [a, b] and len(scene.contacts) == 0
-    scene.step()
+    scene.update()
     contacts = scene.contacts
     assert contacts.dtype == feeler.curve_contact_dtype and len(contacts) == 1
     c = contacts[0]
@@ -58,13 +58,13 @@ def test_two_cables_that_cross():
     assert not scene.curves_interfere(a, b)
     low = up - [0, 0, 0.5]
     scene.update_curves([a, b], [[[-100, 0, 0], [100, 0, 0]], np.array([low - way, low + way])])
-    scene.step()
+    scene.update()
     assert scene.contacts["gap"] == pytest.approx([-0.25], abs=1e-12) and scene.contacts["id"][0] == c["id"]
     assert scene.curves_interfere(b, a)
     # The array of the step before is ours.
     assert contacts["gap"] == pytest.approx([0.25]) and "itself" not in contacts._repr_html_()
     scene.remove_curve(b)
-    scene.step()
+    scene.update()
     assert len(scene.contacts) == 0 and "1 curves" in repr(scene)
 
 
@@ -79,7 +79,7 @@ def test_a_cable_over_a_box(box):
 
     cable = scene.add_curve(feeler.Curve(at(1.5), 1.0, degree=1))
     assert scene.status(cable, body) is None and scene.bodies == [body]
-    scene.step()
+    scene.update()
     found = scene.contacts
     assert len(found) >= 2 and (found["kind"] == 2).all()
     # Samples on the top face; where the stretch ends at an edge, that may be told of as well.
@@ -98,13 +98,13 @@ def test_a_cable_over_a_box(box):
         (90, "separated", False),
     ]:
         scene.update_curve(cable, at(height))
-        scene.step()
+        scene.update()
         assert scene.status(cable, body) == status and scene.interferes(cable, body) is interferes
     scene.set_pose(body, [0, 0, 88.5])
-    scene.step()
+    scene.update()
     assert scene.contacts["gap"] == pytest.approx(np.full(len(scene.contacts), 0.5), abs=1e-9)
     scene.remove_body(body)
-    scene.step()
+    scene.update()
     assert len(scene.contacts) == 0
 
 
@@ -117,7 +117,7 @@ def test_turns_of_a_spring(pitch, n, distances):
     curve = feeler.Curve(spring(pitch), 1.0)
     assert len(curve) == 6 and curve.degree == 3 and not curve.closed
     scene.add_curve(curve)
-    scene.step()
+    scene.update()
     found = scene.contacts
     strict = found[(found["kind"] == 1) & (found["place"] == 0).all(axis=1) & (found["set"] < 0)]
     assert len(strict) == n
@@ -177,7 +177,7 @@ def test_bends_that_are_too_tight():
     scene = feeler.CurveScene()
     scene.add_curve(feeler.Curve(quarter, 1.9))
     tight = scene.add_curve(feeler.Curve(quarter + 100, 2.1))
-    scene.step()
+    scene.update()
     assert scene.tight_bends["curve"].tolist() == [tight]
     assert scene.tight_bends.dtype == feeler.tight_bend_dtype
     cusp = feeler.Curve([[0, 0, 0], [2, 2, 0], [0, 2, 0], [2, 0, 0]], 1e-3).tight_bends()
@@ -244,7 +244,7 @@ def test_errors(box):
             lost()
     with pytest.raises(OverflowError):
         scene.remove_curve(-1)
-    scene.step()
+    scene.update()
 
 
 def test_the_same_bits_and_the_lock_of_python():
@@ -256,7 +256,7 @@ def test_the_same_bits_and_the_lock_of_python():
         id = scene.add_curve(feeler.Curve(points, 1.0))
         for k in range(40):
             scene.update_curve(id, points * [1, 1, 1 - 0.01 * k])
-            scene.step()
+            scene.update()
             out.append(scene.contacts["distance"].tobytes())
 
     alone = []
@@ -293,7 +293,7 @@ def test_a_cable_of_mujoco(box):
         if step % 50:
             continue
         scene.update_curve(cable, *nodes())
-        scene.step()
+        scene.update()
         curve = scene.curve(cable)
         assert curve.point(np.arange(21)) == pytest.approx(nodes()[0], abs=1e-12)
         points = curve.point(np.linspace(0, 20, 100_001))

@@ -70,7 +70,7 @@ def test_tracker(ball, box):
     contacts = tracker.contacts
     assert contacts.dtype == feeler.step_contact_dtype and len(contacts) >= 4
     assert contacts["gap"] == pytest.approx(0.01, abs=1e-9) and contacts["is_active"].all()
-    assert (np.diff(contacts["number"].astype(int)) > 0).all() and "<table>" in contacts._repr_html_()
+    assert (np.diff(contacts["id"].astype(int)) > 0).all() and "<table>" in contacts._repr_html_()
     assert tracker.status == "separated" and tracker.depth == 0 and tracker.bound == (1e-3, 0.02)
     strict = contacts[contacts["kind"] == 0]
     assert len(strict) == 4 and strict["local_normal"] == pytest.approx(np.array([[0, 0, 1]] * 4), abs=1e-12)
@@ -98,7 +98,7 @@ def test_tracker(ball, box):
     rotation, displacement = tracker.expected_bound(None, [1, 2, 19.999], 0.01, 0.5)
     assert displacement == pytest.approx(0.032) and 0 < rotation < 0.1
     assert not tracker.update(None, [1, 2, 19.999], 1e-3, 0.02)["jumped"]
-    assert set(strict["number"]) <= set(tracker.contacts["number"])
+    assert set(strict["id"]) <= set(tracker.contacts["id"])
     assert tracker.status == "pressed" and tracker.depth == pytest.approx(0.001)
     verdict = tracker.verdict()
     assert verdict.status == "interfering" and verdict.distance == pytest.approx(-0.001)
@@ -235,21 +235,21 @@ def test_scene(ball, box):
     right = scene.add(ball, [20.5, 0, 0])
     both = scene.add_compound([(box, None), (box, [0, 0, 500])], [0, 900, 0])
     assert scene.bodies == [left, right, both] and len(scene) == 3
-    scene.step()
+    scene.update()
     contact = scene.contacts[0]
     assert scene.contacts.dtype == feeler.scene_contact_dtype
     assert contact["bodies"].tolist() == [left, right] and contact["distance"] == pytest.approx(0.5)
     assert scene.events["kind"].tolist() == [0] and scene.status(right, left) == "separated"
     ids = np.array([left, right], dtype=np.uint32)
     scene.set_poses(ids, np.array([[0, 0, 5, 0, 0, 0, 1], [20.5, 0, 5, 0, 0, 0, 1.0]]))
-    scene.step()
+    scene.update()
     assert scene.events["kind"].tolist() == [1] and scene.contacts["age"].tolist() == [1]
     assert scene.pose(left)[2, 3] == 5
     scene.set_body(left, dilation=0.25)
-    scene.step()
+    scene.update()
     assert scene.contacts["gap"][0] == pytest.approx(0.25)
     scene.set_pair(left, right, ignored=True)
-    scene.step()
+    scene.update()
     assert len(scene.contacts) == 0 and scene.events["kind"].tolist() == [2]
     assert "ended" in scene.events._repr_html_()
     scene.remove(left)
@@ -281,7 +281,7 @@ def test_scene_tracks_near_pairs(ball, box):
     scene.track(ids[1:2], bounds, reach=0.5)
     (pair,) = scene.tracked_pairs
     assert pair["status"] == 2 and pair["depth"] == pytest.approx(0.001) and not pair["jumped"]
-    assert scene.tracked_contacts["number"].tolist() == contacts["number"].tolist()
+    assert scene.tracked_contacts["id"].tolist() == contacts["id"].tolist()
     scene.set_pose(ids[1], [3, 2, 25])
     assert not scene.covers()
     scene.track(ids[:0], np.empty((0, 2)), reach=0.5)
@@ -322,7 +322,7 @@ def test_as_the_program():
          "--pose-b", ",".join(map(repr, pose))]
     )  # fmt: skip
     assert status == 0, err
-    told = json.loads(out)["lmds"]
+    told = json.loads(out)["contacts"]
     a, b = (feeler.prepare(DATA / f"{n}.step").body() for n in ("socket", "plug"))
     contacts = feeler.ContactPair(a, b).query(None, pose, 7)
     assert len(told) == len(contacts) > 0

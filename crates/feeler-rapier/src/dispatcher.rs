@@ -1,4 +1,4 @@
-//! Dispatch of pairs of shapes: exact contacts, or those of Rapier.
+//! Dispatch of pairs of shapes to exact contacts or to Rapier's.
 
 use crate::manifolds::{Manifold, PairMemory, Request};
 use crate::shape::ExactShape;
@@ -16,18 +16,21 @@ use rapier3d_f64::parry::shape::Shape;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Largest expected acceleration (mm/s²), that of gravity.
+/// Largest acceleration (mm/s²) that the bounds of steps allow, which is that of gravity. A larger value
+/// gives more contacts; with a smaller one, bodies at rest are not covered.
 pub(crate) const GRAVITY: f64 = 9_810.0;
-/// Default time (s) of a step.
+/// Time of a step (s) without [`ExactDispatcher::install`]. A larger value gives more contacts; with a
+/// smaller one, bodies at rest are not covered.
 const DEFAULT_STEP: f64 = 1e-3;
-/// Largest depth (mm) of contacts by default.
-const DEPTH: f64 = 1.0;
+/// Largest depth of contacts (mm) by default. A larger value is slower; with a smaller one, deeply
+/// interfering solids have no contacts.
+const DEFAULT_MAX_DEPTH: f64 = 1.0;
 
-/// Finds contacts of exact shapes exactly, of an exact one with one of Rapier's own by its display mesh, and
-/// passes on all others. Clones share their counters.
+/// Query dispatcher that computes exact contacts of exact shapes. A pair of an exact shape and one of
+/// Rapier's shapes uses the display mesh, and other pairs are passed on. Clones share their counters.
 #[derive(Clone, Debug)]
 pub struct ExactDispatcher {
-    /// Largest depth (mm) of contacts, as far as walls are thick enough to separate their sides.
+    /// Largest depth of contacts (mm), limited by the thickness of the solids.
     pub depth: f64,
     /// Displacement (mm) that forces can add to the motion of one step: g·dt² for gravity.
     /// [`ExactDispatcher::install`] computes it from [`Fit::step`](crate::Fit::step).
@@ -45,7 +48,7 @@ struct Counters {
 impl Default for ExactDispatcher {
     fn default() -> Self {
         Self {
-            depth: DEPTH,
+            depth: DEFAULT_MAX_DEPTH,
             forced_displacement: GRAVITY * DEFAULT_STEP * DEFAULT_STEP,
             counters: Arc::default(),
         }
@@ -53,7 +56,8 @@ impl Default for ExactDispatcher {
 }
 
 impl ExactDispatcher {
-    /// Number of updates with interference that no contact explains, because it is deeper than the walls.
+    /// Number of updates with an interference without contacts, because it is deeper than the solids are
+    /// thick.
     #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.counters.unexplained.load(Ordering::Relaxed)
@@ -65,7 +69,8 @@ impl ExactDispatcher {
         self.counters.failed.load(Ordering::Relaxed)
     }
 
-    /// Whether an exact shape was near one of Rapier's own, whose contacts are with the display mesh.
+    /// Whether an exact shape was near one of Rapier's shapes, so that contacts with its display mesh
+    /// were computed.
     #[must_use]
     pub fn has_met_others(&self) -> bool {
         self.counters.has_warned.load(Ordering::Relaxed)
@@ -89,8 +94,8 @@ impl ExactDispatcher {
         if !self.counters.has_warned.swap(true, Ordering::Relaxed) {
             let [a, b] = [g1, g2].map(Shape::shape_type);
             log::warn!(
-                "an exact shape meets one of another kind ({a:?}, {b:?}): such contacts are those of its \
-                 display mesh, not exact; give both an ExactShape"
+                "an exact shape is near a shape of another kind ({a:?}, {b:?}): their contacts are computed \
+                 with its display mesh and are not exact; use an ExactShape for both"
             );
         }
         let [a, b] = [(exact[0], g1), (exact[1], g2)].map(|(exact, own)| match exact {
@@ -101,13 +106,13 @@ impl ExactDispatcher {
     }
 }
 
-/// The two shapes, if they are exact; otherwise `None`.
+/// The two shapes if both are exact, otherwise `None`.
 fn exact<'s>(g1: &'s dyn Shape, g2: &'s dyn Shape) -> Option<(&'s ExactShape, &'s ExactShape)> {
     Some((g1.as_shape::<ExactShape>()?, g2.as_shape::<ExactShape>()?))
 }
 
-/// A pair for a single query.
-fn asked(
+/// Queries a new pair once.
+fn query_once(
     a: &ExactShape,
     b: &ExactShape,
     pos12: &Pose,
@@ -122,8 +127,8 @@ fn is_in_touch(pair: &ContactPair) -> bool {
     matches!(pair.status(), Some(Status::Interfering | Status::Touching))
 }
 
-/// Largest distance (mm) of queries that need no contacts, such as sensors.
-const NOWHERE: f64 = 0.0;
+/// Largest distance (mm) of queries that need only the status, such as those of sensors.
+const STATUS_ONLY_DISTANCE: f64 = 0.0;
 
 impl QueryDispatcher for ExactDispatcher {
     fn intersection_test(
@@ -133,7 +138,7 @@ impl QueryDispatcher for ExactDispatcher {
         g2: &dyn Shape,
     ) -> Result<ShapeIntersection, Unsupported> {
         if let Some((a, b)) = exact(g1, g2) {
-            let pair = asked(a, b, pos12, &QueryOptions::within(NOWHERE))?;
+            let pair = query_once(a, b, pos12, &QueryOptions::within(STATUS_ONLY_DISTANCE))?;
             return Ok(ShapeIntersection { intersecting: is_in_touch(&pair), subshape1: 0, subshape2: 0 });
         }
         let (a, b) = self.displayed(g1, g2).ok_or(Unsupported)?;
@@ -142,7 +147,7 @@ impl QueryDispatcher for ExactDispatcher {
 
     fn distance(&self, pos12: &Pose, g1: &dyn Shape, g2: &dyn Shape) -> Result<ShapeDistance, Unsupported> {
         if let Some((a, b)) = exact(g1, g2) {
-            let pair = asked(a, b, pos12, &QueryOptions::within(NOWHERE))?;
+            let pair = query_once(a, b, pos12, &QueryOptions::within(STATUS_ONLY_DISTANCE))?;
             let mut distance = 0.0;
             if !is_in_touch(&pair) {
                 let ab = units::exact_pose(pos12);
@@ -186,8 +191,8 @@ impl QueryDispatcher for ExactDispatcher {
         max_dist: Real,
     ) -> Result<ClosestPoints, Unsupported> {
         if let Some((a, b)) = exact(g1, g2) {
-            let pair = asked(a, b, pos12, &QueryOptions::within(max_dist / METRES))?;
-            return Ok(match pair.lmds().first() {
+            let pair = query_once(a, b, pos12, &QueryOptions::within(max_dist / METRES))?;
+            return Ok(match pair.contacts().first() {
                 _ if is_in_touch(&pair) => ClosestPoints::Intersecting,
                 Some(l) => ClosestPoints::WithinMargin(units::point(&l.local_a), units::point(&l.local_b)),
                 None => ClosestPoints::Disjoint,

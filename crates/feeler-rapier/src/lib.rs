@@ -1,11 +1,12 @@
 //! Exact contacts between smooth CAD solids in the physics engine Rapier.
 //!
-//! A collider with an [`ExactShape`] keeps the solid's cylinders, cones, tori and splines. Where two of them
-//! come near, [`ExactDispatcher`] gives Rapier one contact for each local minimal distance, which stays the
-//! same contact from step to step: no facets, no jumps at their edges, and round holes are holes.
+//! A collider with an [`ExactShape`] keeps the solid's cylinders, cones, tori and splines. For two near
+//! exact shapes, [`ExactDispatcher`] gives Rapier one contact for each local minimal distance, which
+//! keeps its identity from step to step. There are no facets and no jumps at their edges, and round
+//! holes stay round.
 //!
-//! Rapier's lengths are metres here, feeler's are millimetres; this crate converts ([`METRES`]). Settings of
-//! this crate are in millimetres.
+//! Rapier's lengths are in metres here, feeler's are in millimetres; this crate converts them
+//! ([`METRES`]). The settings of this crate are in millimetres.
 //!
 //! ```
 //! use feeler_rapier::{ExactDispatcher, ExactShape, Fit};
@@ -33,20 +34,21 @@
 //! ```
 //!
 //! # What is exact
-//! Contacts of two exact shapes, tests for intersection of sensors, distances and closest points of two exact
-//! shapes, and mass and inertia. Rays, points and every pair with one of Rapier's own shapes go by the
-//! display mesh, no farther than its chord error from the solid ([`ExactShape::with_display`]); the first
-//! such pair of a dispatcher is reported by a warning in the log.
+//! Contacts, intersection tests of sensors, distances and closest points of two exact shapes are exact,
+//! and so are mass and inertia. Rays, points and pairs with one of Rapier's shapes use the display mesh,
+//! which is within its chord error of the solid ([`ExactShape::with_display`]). The first such pair of a
+//! dispatcher is reported by a warning in the log.
 //!
 //! # Limits
-//! - Shapes are not scaled, and not cast: there is no continuous collision detection for them. Steps short
-//!   enough for the fit are, and [`ExactDispatcher::install`] turns it off.
-//! - Contacts of solids deep in one another are found only as far as walls separate their sides
-//!   ([`ExactDispatcher::unexplained`] counts the steps in which none was found).
-//! - Snapshots by `Clone` go on exactly as long as no solid is pressed deeper than its tolerance: a clone
-//!   remembers impulses, but begins to search anew. Rapier's own serialisation knows no custom shapes: leave
-//!   out colliders with exact shapes and insert them again, and call [`ExactDispatcher::install`], which is
-//!   not part of a snapshot either.
+//! - Shapes are not scaled and not cast, so there is no continuous collision detection for them. Use
+//!   steps that are short enough for the fit; [`ExactDispatcher::install`] disables continuous collision
+//!   detection.
+//! - Contacts of deeply interfering solids are found only within the thickness of the solids
+//!   ([`ExactDispatcher::unexplained`] counts the updates without a contact).
+//! - Snapshots by `Clone` continue exactly as long as no solid is pressed deeper than its tolerance: a
+//!   clone keeps impulses but begins new searches. Rapier's serialisation does not support custom
+//!   shapes: leave out colliders with exact shapes, insert them again, and call
+//!   [`ExactDispatcher::install`], which is not part of a snapshot either.
 
 mod dispatcher;
 mod manifolds;

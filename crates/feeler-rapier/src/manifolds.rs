@@ -1,4 +1,4 @@
-//! From local minimal distances to Rapier's contacts.
+//! Conversion of local minimal distances to Rapier's contacts.
 
 use crate::units::{self, METRES};
 use feeler_geom::Pose;
@@ -9,7 +9,7 @@ use rapier3d_f64::parry::query::{ContactManifold, TrackedContact, TypedWorkspace
 use rapier3d_f64::parry::shape::PackedFeatureId;
 use std::sync::Arc;
 
-/// A manifold of Rapier's. Each has one contact: manifolds have one normal, minima have their own.
+/// Rapier's manifold with one contact, because a manifold has one normal and each minimum has its own.
 pub type Manifold = ContactManifold<ContactManifoldData, ContactData>;
 
 /// Contact state of two colliders between steps.
@@ -71,11 +71,11 @@ impl PairMemory {
         self.ids.clear();
         for c in self.tracker.active() {
             // Another pipeline may have replaced the manifolds.
-            let before = self.ids_before.binary_search(&c.number).ok().and_then(|i| earlier.get_mut(i));
+            let before = self.ids_before.binary_search(&c.id).ok().and_then(|i| earlier.get_mut(i));
             let mut manifold = before.map_or_else(Manifold::new, std::mem::take);
             fill(&mut manifold, c, pose);
             manifolds.push(manifold);
-            self.ids.push(c.number);
+            self.ids.push(c.id);
         }
         earlier.clear();
         self.spare = earlier;
@@ -87,9 +87,9 @@ fn fill(manifold: &mut Manifold, c: &StepContact, pose: &math::Pose) {
     let normal = units::direction(&c.normal);
     manifold.local_n1 = normal;
     manifold.local_n2 = pose.rotation.inverse() * -normal;
-    (manifold.subshape1, manifold.subshape2) = split(c.number);
-    // Rapier's have 30 bits.
-    let [f1, f2] = c.features.map(|(_, index)| PackedFeatureId::face(index & PACKED));
+    (manifold.subshape1, manifold.subshape2) = split(c.id);
+    // The indices of Rapier's packed features have 30 bits.
+    let [f1, f2] = c.features.map(|(_, index)| PackedFeatureId::face(index & FEATURE_INDEX_MASK));
     let (p1, p2) = (units::point(&c.local_a), units::point(&c.local_b));
     let contact = TrackedContact::new(p1, p2, f1, f2, c.gap * METRES);
     match manifold.points.first_mut() {
@@ -101,21 +101,21 @@ fn fill(manifold: &mut Manifold, c: &StepContact, pose: &math::Pose) {
     }
 }
 
-/// The identity of the contact of a manifold between exact shapes: [`StepContact::number`]. Rapier
-/// keeps it for us in the numbers of sub-shapes, which solids do not have.
+/// Identity of the contact of a manifold between exact shapes: [`StepContact::id`]. It is stored in
+/// the indices of sub-shapes, which exact shapes do not use.
 #[must_use]
 pub fn contact_id(manifold: &Manifold) -> u64 {
     u64::from(manifold.subshape1) | u64::from(manifold.subshape2) << u32::BITS
 }
 
-/// Lower and upper half.
-#[expect(clippy::cast_possible_truncation, reason = "halves")]
+/// Splits an identity into its lower and upper half.
+#[expect(clippy::cast_possible_truncation, reason = "the halves of the number are wanted")]
 fn split(id: u64) -> (u32, u32) {
     (id as u32, (id >> u32::BITS) as u32)
 }
 
-/// Bits that a packed feature has for its number.
-const PACKED: u32 = (1 << 30) - 1;
+/// Mask of the index in a packed feature.
+const FEATURE_INDEX_MASK: u32 = (1 << 30) - 1;
 
 impl WorkspaceData for PairMemory {
     fn as_typed_workspace_data(&self) -> TypedWorkspaceData<'_> {

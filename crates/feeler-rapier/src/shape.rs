@@ -1,4 +1,4 @@
-//! A solid as a shape of Rapier's.
+//! Solids as shapes of Rapier.
 
 use crate::units::{self, METRES};
 use feeler_runtime::Body;
@@ -12,72 +12,77 @@ use rapier3d_f64::parry::query::{PointProjection, PointQuery, Ray, RayCast, RayI
 use rapier3d_f64::parry::shape::{FeatureId, Shape, ShapeType, TypedShape};
 use std::sync::Arc;
 
-/// Chord error of a display mesh as a part of the solid's size, by default.
-const CHORD: f64 = 1e-3;
-/// Thickness of a solid whose walls could not be measured, as a part of its size.
-const THICKNESS: f64 = 1e-2;
+/// Default chord error of a display mesh, relative to the solid's size. Rays and contacts with Rapier's
+/// shapes are less exact with a larger value; the mesh has more triangles with a smaller one.
+const DEFAULT_CHORD_RATIO: f64 = 1e-3;
+/// Assumed thickness of a solid without a measured thickness, relative to its size, for the detection of
+/// fast bodies.
+const DEFAULT_THICKNESS_RATIO: f64 = 1e-2;
 
-/// A CAD solid, in its own coordinates. Cheap to clone: copies share the solid.
+/// Exact shape of a CAD solid, in its own coordinates. Clones share the solid.
 #[derive(Clone, Debug)]
 pub struct ExactShape {
     body: Arc<Body>,
     display: Arc<TriMesh>,
 }
 
-/// Why a solid is no shape.
+/// Reason why a solid cannot be a shape.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
-    /// No display mesh.
+    /// The display mesh could not be computed.
     #[error(transparent)]
     Mesh(#[from] MeshError),
-    /// No triangle.
-    #[error("'{0}': its display mesh has no triangle, prepare the file again and read its remarks")]
+    /// The display mesh has no triangles.
+    #[error("'{0}': the display mesh has no triangles; prepare the file again and check its remarks")]
     Empty(String),
 }
 
-/// mm³ in m³.
-const CUBIC: f64 = 1e-9;
+/// Factor from mm³ to m³.
+const CUBIC_METRES_PER_CUBIC_MM: f64 = 1e-9;
 
 impl ExactShape {
-    /// A solid with a display mesh whose chord error is a thousandth of its size.
+    /// Creates the shape of a solid, with a display mesh whose chord error is a thousandth of the
+    /// solid's size.
     ///
     /// # Errors
-    /// [`ShapeError`].
+    /// Returns a [`ShapeError`] if the display mesh cannot be computed.
     pub fn new(body: Arc<Body>) -> Result<Self, ShapeError> {
-        let chord = CHORD * body.size();
+        let chord = DEFAULT_CHORD_RATIO * body.size();
         Self::with_display(body, chord)
     }
 
-    /// A solid with a display mesh of a chord error (mm): what rays, points and Rapier's own shapes meet.
+    /// Creates the shape of a solid, with a display mesh of a given chord error (mm), which is used for
+    /// rays, points and contacts with Rapier's shapes.
     ///
     /// # Errors
-    /// [`ShapeError`].
+    /// Returns a [`ShapeError`] if the display mesh cannot be computed.
     pub fn with_display(body: Arc<Body>, chord: f64) -> Result<Self, ShapeError> {
         let mesh = mesh(body.hierarchy(), chord)?;
         let points: Vec<Vector> = mesh.points.iter().map(units::point).collect();
         let corner = |k: u32| mesh.welded[k as usize];
         let triangles: Vec<[u32; 3]> = mesh.triangles.iter().map(|t| t.map(corner)).collect();
         let empty = |_| ShapeError::Empty(body.hierarchy().info.name.clone());
-        // Without topology, where a mesh is open, rays and contacts work all the same; inside is not known.
+        // An open mesh gets no topology: rays and contacts work without it, but points are never inside.
         let display = TriMesh::with_flags(points.clone(), triangles.clone(), TriMeshFlags::ORIENTED)
             .or_else(|_| TriMesh::new(points, triangles))
             .map_err(empty)?;
         Ok(Self { body, display: Arc::new(display) })
     }
 
-    /// The solid.
+    /// Solid of the shape.
     #[must_use]
     pub fn body(&self) -> &Arc<Body> {
         &self.body
     }
 
-    /// Its display mesh (m).
+    /// Display mesh (m).
     #[must_use]
     pub fn display(&self) -> &TriMesh {
         &self.display
     }
 
-    /// A collider of it. With a density (kg/m³) its mass and inertia are those of the exact solid.
+    /// Builder of a collider with this shape. With a density (kg/m³), mass and inertia are those of the
+    /// exact solid.
     pub fn collider(&self) -> ColliderBuilder {
         ColliderBuilder::new(SharedShape::new(self.clone()))
     }
@@ -118,18 +123,18 @@ impl Shape for ExactShape {
         Box::new(self.clone())
     }
 
-    /// There is none: a solid has the size that it has.
+    /// Scaling is not supported.
     fn scale_dyn(&self, _scale: Vector, _num_subdivisions: u32) -> Option<Box<dyn Shape>> {
         None
     }
 
-    /// Those of the exact solid; none of a sheet.
+    /// Mass properties of the exact solid; 0 for a sheet.
     fn mass_properties(&self, density: Real) -> MassProperties {
         let info = &self.body.hierarchy().info;
         let Some(inertia) = info.inertia else { return MassProperties::default() };
-        let mass = density * info.volume * CUBIC;
-        let unit = density * CUBIC * METRES * METRES;
-        // Rapier's own eigenvalues are good to 1e-8 only.
+        let mass = density * info.volume * CUBIC_METRES_PER_CUBIC_MM;
+        let unit = density * CUBIC_METRES_PER_CUBIC_MM * METRES * METRES;
+        // The eigenvalues of Rapier's own solver are accurate only to 1e-8.
         let axes = Matrix3::from_fn(|r, c| inertia.tensor[r][c] * unit).symmetric_eigen();
         let mut frame = axes.eigenvectors;
         if frame.determinant() < 0.0 {
@@ -151,8 +156,9 @@ impl Shape for ExactShape {
     }
 
     fn ccd_thickness(&self) -> Real {
-        let wall = self.body.wall();
-        let thick = if wall.is_finite() && wall > 0.0 { wall } else { THICKNESS * self.body.size() };
+        let wall = self.body.min_thickness();
+        let thick =
+            if wall.is_finite() && wall > 0.0 { wall } else { DEFAULT_THICKNESS_RATIO * self.body.size() };
         thick * METRES
     }
 
@@ -161,7 +167,7 @@ impl Shape for ExactShape {
     }
 
     fn compute_aabb(&self, position: &Pose) -> Aabb {
-        // As tight as the solid's extents, not the box of its box.
+        // As tight as the solid's extents, instead of the box of its box.
         let b = self.body.posed_bounds(&units::exact_pose(position));
         Aabb::new(units::point(&b.min), units::point(&b.max))
     }

@@ -1,13 +1,13 @@
-//! Millimetres and metres, nalgebra and glam: the one place where they meet.
+//! Conversion between millimetres and metres, and between the types of nalgebra and glam.
 
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::{Isometry3, Quaternion, Translation3, UnitQuaternion};
 use rapier3d_f64::math;
 
-/// A millimetre in Rapier's lengths.
+/// Factor from millimetres, feeler's unit, to metres, Rapier's unit.
 pub const METRES: f64 = 1e-3;
 
-/// A pose of Rapier's in feeler's numbers, millimetres.
+/// Converts Rapier's pose (m) to feeler's (mm).
 #[must_use]
 pub fn exact_pose(p: &math::Pose) -> Pose {
     let (q, t) = (p.rotation, p.translation / METRES);
@@ -16,7 +16,7 @@ pub fn exact_pose(p: &math::Pose) -> Pose {
     Isometry3::from_parts(Translation3::new(t.x, t.y, t.z), rotation)
 }
 
-/// A pose of feeler's in Rapier's numbers, metres.
+/// Converts feeler's pose (mm) to Rapier's (m).
 #[must_use]
 pub fn rapier_pose(p: &Pose) -> math::Pose {
     let q = p.rotation;
@@ -24,12 +24,12 @@ pub fn rapier_pose(p: &Pose) -> math::Pose {
     math::Pose::from_parts(direction(&p.translation.vector) * METRES, rotation)
 }
 
-/// A point in metres.
+/// Converts a point to metres.
 pub(crate) fn point(p: &P3) -> math::Vector {
     direction(&p.coords) * METRES
 }
 
-/// A vector without unit.
+/// Converts a vector without unit.
 pub(crate) fn direction(v: &V3) -> math::Vector {
     math::Vector::new(v.x, v.y, v.z)
 }

@@ -1,4 +1,4 @@
-//! A world set up for exact contacts.
+//! Settings of worlds with exact contacts.
 
 use crate::dispatcher::{ExactDispatcher, GRAVITY};
 use crate::units::METRES;
@@ -26,10 +26,12 @@ impl Default for Fit {
     }
 }
 
-/// Penetration (mm) that is not corrected.
-const ALLOWED: f64 = 1e-5;
-/// Damping ratio of contacts, large enough that their softness does not make them bounce.
-const DAMPING: f64 = 10.0;
+/// Penetration (mm) that Rapier does not correct. Parts sink in by it with a larger value; contacts
+/// alternate between open and closed with a smaller one.
+const ALLOWED_PENETRATION: f64 = 1e-5;
+/// Damping ratio of contacts, large enough that their softness does not make them bounce. They bounce
+/// with a smaller value.
+const DAMPING_RATIO: f64 = 10.0;
 
 impl ExactDispatcher {
     /// Sets a world up: contacts of exact shapes are computed here, those of other shapes by Rapier.
@@ -51,7 +53,7 @@ impl ExactDispatcher {
             contact_clustering: false,
             max_ccd_substeps: 0,
             normalized_prediction_distance: fit.reach * METRES / unit,
-            normalized_allowed_linear_error: ALLOWED * METRES / unit,
+            normalized_allowed_linear_error: ALLOWED_PENETRATION * METRES / unit,
             num_solver_iterations: fit.iterations,
             contact_softness: softness,
             static_contact_softness: softness,
@@ -65,8 +67,8 @@ impl ExactDispatcher {
 fn softness(fit: &Fit) -> SpringCoefficients<f64> {
     let h = fit.step / f64::from(u32::try_from(fit.iterations.max(1)).unwrap_or(u32::MAX));
     let part = fit.correction.clamp(0.0, MAX_CORRECTION);
-    let omega = 2.0 * DAMPING * part / ((1.0 - part) * h);
-    SpringCoefficients { natural_frequency: omega / std::f64::consts::TAU, damping_ratio: DAMPING }
+    let omega = 2.0 * DAMPING_RATIO * part / ((1.0 - part) * h);
+    SpringCoefficients { natural_frequency: omega / std::f64::consts::TAU, damping_ratio: DAMPING_RATIO }
 }
 
 /// Largest part of a penetration that a part of a step corrects. A correction of all of it needs an infinite

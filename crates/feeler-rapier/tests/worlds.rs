@@ -1,4 +1,4 @@
-//! Worlds whose course is known, and the traps of Rapier's defaults.
+//! Worlds with known solutions, and pitfalls of Rapier's defaults.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use feeler_rapier::{ExactDispatcher, ExactShape, Fit};
@@ -69,7 +69,7 @@ fn masses_are_those_of_the_exact_solid() {
     assert!((tensor.x_axis.x / across - 1.0).abs() < 1e-12, "{tensor:?}");
 }
 
-/// With recycled contacts the gap would be that of an earlier step.
+/// With recycled contacts, the gap would be that of an earlier step.
 #[test]
 fn contacts_are_those_of_every_step() {
     let (block, ball) = (solid("box"), solid("ball"));
@@ -80,7 +80,7 @@ fn contacts_are_those_of_every_step() {
     for _ in 0..400 {
         let above = d.world.bodies[d.body].translation().z + low - top;
         d.world.step();
-        // Beside the minimum there are samples of what the ball can roll to.
+        // Next to the minimum there are samples where the ball can roll to.
         let gaps = d.gaps();
         assert!(gaps.iter().all(|gap| *gap >= above - 1e-12), "{gaps:?} {above}");
         if let Some(gap) = gaps.into_iter().min_by(f64::total_cmp) {
@@ -90,7 +90,7 @@ fn contacts_are_those_of_every_step() {
         }
     }
     assert!(near > 300, "{near}");
-    // It has struck at 0.24 m/s; what that presses in is taken back.
+    // The ball strikes at 0.24 m/s; the penetration of the impact is corrected.
     assert!(d.gaps().iter().all(|gap| *gap > -1e-5), "{:?}", d.gaps());
     assert!(deepest > -2e-4, "{deepest}");
     assert_eq!(d.dispatcher.unexplained() + d.dispatcher.failed(), 0);
@@ -142,11 +142,11 @@ fn a_brick_slides_over_the_seam_of_flush_blocks() {
     }
 }
 
-/// Last steps of a pin, in which it is at rest.
+/// Number of last steps of a pin, in which it is at rest.
 const AT_REST: usize = 200;
 
-/// A pin of 19.9 mm in a blind bore of 20 mm, let go under tilted gravity: the number of contacts changes all
-/// the time, which Rapier survives with a workspace only.
+/// A pin of 19.9 mm in a blind bore of 20 mm is released under tilted gravity. The number of contacts
+/// changes constantly, which Rapier supports only with a workspace.
 fn pin_in_bore(steps: usize) -> (Dropped, f64, usize) {
     let down = 9.81 * Vector::new(0.3, -0.1, -1.0).normalize();
     let mut d = dropped(&solid("blind-bore"), &solid("pin"), 0.03, down);
@@ -160,7 +160,7 @@ fn pin_in_bore(steps: usize) -> (Dropped, f64, usize) {
         if k + AT_REST >= steps {
             most = most.max(gaps.len());
         }
-        // Of contacts at the start of the step, which the last one has left.
+        // These contacts are from the start of the last step.
         deepest = gaps.into_iter().fold(deepest, f64::min);
         let excess = (d.energy() - begin) / (weight * 0.05);
         assert!(excess <= 1e-4, "{k}: energy grows by {excess}");
@@ -172,7 +172,7 @@ fn pin_in_bore(steps: usize) -> (Dropped, f64, usize) {
 #[test]
 fn a_pin_comes_to_rest_in_its_bore_and_does_so_twice() {
     let [(first, deepest, most), (second, ..)] = [pin_in_bore(1500), pin_in_bore(1500)];
-    // It strikes the bottom at 0.43 m/s, one end first.
+    // The pin strikes the bottom at 0.43 m/s, one end first.
     assert!(deepest > -1e-5, "{deepest} m");
     assert!(most <= 50, "{most}");
     assert_eq!(first.dispatcher.unexplained() + first.dispatcher.failed(), 0);
@@ -180,7 +180,7 @@ fn a_pin_comes_to_rest_in_its_bore_and_does_so_twice() {
     assert_eq!(a, b);
 }
 
-/// A snapshot by clones goes on like the original: impulses are remembered, searches begin anew.
+/// A snapshot by clones continues like the original: it keeps impulses and begins new searches.
 #[test]
 fn a_clone_goes_on() {
     let (mut d, ..) = pin_in_bore(300);

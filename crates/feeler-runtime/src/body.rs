@@ -7,6 +7,7 @@ mod axes;
 mod bands;
 mod check;
 mod concave;
+pub(crate) mod coordinates;
 pub(crate) mod edge_arcs;
 pub(crate) mod edge_normals;
 pub(crate) mod face_tree;
@@ -16,6 +17,7 @@ pub(crate) mod ids;
 mod order;
 mod regions;
 pub(crate) mod samples;
+pub(crate) mod side;
 pub(crate) mod tree;
 
 pub(crate) use axes::{Axis, MOST as MOST_AXES};
@@ -25,7 +27,7 @@ pub(crate) use helix::Helix;
 use order::MOST_AREAS;
 pub(crate) use order::{SortKey, positions};
 
-use crate::Tolerances;
+use crate::api::tolerance::Tolerances;
 use crate::body::edge_arcs::EdgeArcs;
 use crate::body::face_tree::{FaceNode, face_tree};
 use crate::body::ids::FeatureId;
@@ -374,8 +376,8 @@ impl Body {
     /// outward normals and only material between them. A lower bound of it, infinite where there are no such
     /// places; 0 of a sheet.
     #[must_use]
-    pub fn wall(&self) -> f64 {
-        if self.is_sheet() { 0.0 } else { self.hierarchy.info.wall }
+    pub fn min_thickness(&self) -> f64 {
+        if self.is_sheet() { 0.0 } else { self.hierarchy.info.min_thickness }
     }
 
     /// Whether it has no inside: an open surface, met from both sides.

@@ -9,81 +9,67 @@
 //! Kernels work in the frame of A; `pose_ab` takes coordinates of B to those of A. Lengths in millimetres,
 //! angles in radians. This crate knows neither STEP nor solids: it reads hierarchies.
 
-mod coordinates;
 #[cfg(feature = "diagnostics")]
 pub mod diagnostics;
 #[cfg(not(feature = "diagnostics"))]
 mod diagnostics;
-mod error;
-mod lmd;
-mod options;
-mod outermost;
-mod side;
-mod tolerance;
-mod verdict_types;
+
+mod api;
 
 mod profile;
 
 mod body;
-mod load;
 
 mod nearest;
 
-mod walk;
+mod load;
+
+mod cull;
 
 mod query;
 
 mod footpoint;
 
-mod front;
 mod minima;
 mod solve;
+mod verdict;
 
-mod contact_ids;
-mod dedupe;
-mod filter;
-
-mod follow;
+mod accept;
 
 mod certify;
 mod conformal;
-mod pressed;
 mod step_set;
 
-mod verdict;
-
 mod pair;
+
 mod report;
 
-mod scene;
-mod tracker;
+mod tracking;
 
-mod advance;
-
-pub use advance::{
-    FirstContact, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, time_of_contact,
+pub use api::contact::{Contact, ContactKind, FeatureKind, FeatureRef, Stats};
+pub use api::error::QueryError;
+pub use api::options::QueryOptions;
+pub use api::tolerance::Tolerances;
+pub use api::verdict::{
+    ConformalSet, ContactRegion, CrossingCurve, Crossings, LeftOut, RegionKind, Status, Undecided, Verdict,
+    Widened, Witness,
 };
 pub use body::{Body, BodyError};
-pub use error::QueryError;
-pub use follow::{Asked, FollowOptions, FollowedContact, Following};
-pub use lmd::{FeatureKind, FeatureRef, Lmd, LmdClass, Stats};
 pub use minima::{
     Boundary, NearPlace, PointMinima, PointMinimum, Standing, SurfaceFoot, feature_id, held_curvatures,
     is_in_edge_polar, is_in_vertex_polar, surface_foot,
 };
 pub use nearest::{NearestPoint, PointQuery};
-pub use options::QueryOptions;
 pub use pair::ContactPair;
-pub use scene::{
+pub use tracking::follow::{Asked, FollowOptions, FollowedContact, Following};
+pub use tracking::scene::{
     BodyId, BodyOptions, ContactEvent, EventKind, NearPair, PairOptions, Scene, SceneContact, SceneError,
     TrackedPair,
 };
-pub use tolerance::Tolerances;
-pub use tracker::{
+pub use tracking::time_of_contact::{
+    FirstContact, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, time_of_contact,
+};
+pub use tracking::tracker::{
     ContactTracker, GapPrediction, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerCounts,
     TrackerOptions, Update,
-};
-pub use verdict_types::{
-    ConformalSet, Contact, ContactKind, CrossingCurve, Crossings, LeftOut, Status, Undecided, Verdict,
-    Widened, Witness,
 };

@@ -1,7 +1,7 @@
 //! From a hierarchy to a body that can be queried.
 
+use crate::body::{Body, BodyError};
 use crate::nearest::membership::shell_points;
-use crate::{Body, BodyError};
 use feeler_hierarchy::{Hierarchy, Model};
 
 impl Body {

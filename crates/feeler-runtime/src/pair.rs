@@ -1,32 +1,32 @@
 //! Two bodies and everything their queries reuse.
 
+use crate::accept::dedupe::dedupe;
+use crate::accept::filter::filter;
+use crate::accept::identities::ContactIds;
+use crate::accept::pressed;
+use crate::api::contact::{Contact, ContactKind, FeatureRef, Stats};
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::api::tolerance::Tolerances;
+use crate::api::verdict::{Status, Undecided, Verdict, Widened, Witness};
+use crate::body::Body;
+use crate::body::coordinates::{CoordinateRange, check_coordinates, coordinate_range, relative_pose};
 use crate::body::ids::{AreaPair, FacePair};
 use crate::certify::{BandScratch, OpenContact, certify, missed_contacts};
 use crate::conformal;
-use crate::contact_ids::ContactIds;
-use crate::coordinates::{CoordinateRange, check_coordinates, coordinate_range, relative_pose};
-use crate::dedupe::dedupe;
+use crate::cull::dilations::Dilations;
+use crate::cull::front::brute::all_pairs;
+use crate::cull::front::{self, Front};
+use crate::cull::motion::MotionTracker;
+use crate::cull::node_pair::CullContext;
 use crate::diagnostics::{Clock, PhaseTimes, timed};
-use crate::filter::filter;
 use crate::footpoint::trim::{place_on, place_on_face, with_source};
-use crate::front::brute::all_pairs;
-use crate::front::{self, Front};
-use crate::pressed;
-use crate::query::Accepted;
-use crate::query::Context;
+use crate::query::{Accepted, Context};
 use crate::solve::{Solved, solve_all};
 use crate::step_set::{
     LARGEST_DILATION, Sample, SampleScratch, Widening, add_samples, dilations, slid_past, widened,
 };
-use crate::tolerance::Tolerances;
 use crate::verdict::{self, Finding};
-use crate::walk::cull::CullContext;
-use crate::walk::dilations::Dilations;
-use crate::walk::motion::MotionTracker;
-use crate::{
-    Body, FeatureRef, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status, Undecided, Verdict, Widened,
-    Witness,
-};
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use std::sync::Arc;
 pub struct ContactPair {
     a: Arc<Body>,
     b: Arc<Body>,
-    lmds: Vec<Lmd>,
+    contacts: Vec<Contact>,
     verdict: Verdict,
     /// Whether the last query has come to a verdict.
     has_verdict: bool,
@@ -72,8 +72,8 @@ pub struct ContactPair {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepResults<'a> {
     pub bodies: [&'a Body; 2],
-    pub lmds: &'a [Lmd],
-    /// Minima in the order of `lmds`, frame of A.
+    pub contacts: &'a [Contact],
+    /// Minima in the order of `contacts`, frame of A.
     pub kept: &'a [Accepted],
     pub samples: &'a [Sample],
 }
@@ -101,7 +101,7 @@ impl Answered {
             tol,
             d_max: self.options.d_max,
             least: tol.least_distance(),
-            alpha: self.options.alpha,
+            quasi_angle: self.options.quasi_angle,
             cull: None,
         }
     }
@@ -123,7 +123,7 @@ impl ContactPair {
         Self {
             a,
             b,
-            lmds: Vec::new(),
+            contacts: Vec::new(),
             verdict: Verdict::new(),
             has_verdict: false,
             stats: Stats::default(),
@@ -166,7 +166,7 @@ impl ContactPair {
     /// solid's own coordinates to the world.
     ///
     /// The set of minima depends on the arguments only, never on earlier queries, and their numbers on those
-    /// by no more than rounding; [`Lmd::id`] and [`Lmd::age`] follow minima from query to query. The same
+    /// by no more than rounding; [`Contact::id`] and [`Contact::age`] follow minima from query to query. The same
     /// queries give the same bits. With [`QueryOptions::penetration`] above 0 contacts of the last query may
     /// go on at negative distances, too.
     ///
@@ -176,7 +176,7 @@ impl ContactPair {
     /// worked out again: its minima are the last ones, moved with A.
     ///
     /// Only the relative pose of the bodies counts, so an offset that both poses share cancels. World
-    /// coordinates in the results are rounded as the poses are; [`Lmd::local_a`] and [`Lmd::local_b`] are
+    /// coordinates in the results are rounded as the poses are; [`Contact::local_a`] and [`Contact::local_b`] are
     /// not.
     ///
     /// # Errors
@@ -189,7 +189,7 @@ impl ContactPair {
         pose_a: &Pose,
         pose_b: &Pose,
         options: &QueryOptions,
-    ) -> Result<&[Lmd], QueryError> {
+    ) -> Result<&[Contact], QueryError> {
         let pose_ab = relative_pose(pose_a, pose_b).inspect_err(|_| self.clear_results())?;
         self.query_relative(pose_ab, [pose_a, pose_b], options)
     }
@@ -201,12 +201,12 @@ impl ContactPair {
         pose_ab: Pose,
         [pose_a, pose_b]: [&Pose; 2],
         options: &QueryOptions,
-    ) -> Result<&[Lmd], QueryError> {
+    ) -> Result<&[Contact], QueryError> {
         let checked = self.check(&pose_ab, options);
         let (range, options) = checked.inspect_err(|_| self.clear_results())?;
         if range == CoordinateRange::BeyondReach {
             self.find_nothing(&options);
-            return Ok(&self.lmds);
+            return Ok(&self.contacts);
         }
         let asked = QueryOptions { parallel: false, ..options };
         if let Some(last) = self.answered.take_if(|last| last.options == asked)
@@ -214,7 +214,7 @@ impl ContactPair {
             && self.stands(&last, &pose_ab, [pose_a, pose_b])
         {
             self.repeat(last, pose_a, pose_b);
-            return Ok(&self.lmds);
+            return Ok(&self.contacts);
         }
         self.clear_results();
         let clock = Clock::start();
@@ -230,7 +230,7 @@ impl ContactPair {
             tol: self.tolerances,
             d_max: options.d_max,
             least: self.tolerances.least_distance_apart().min(-options.penetration),
-            alpha: options.alpha,
+            quasi_angle: options.quasi_angle,
             cull: (!options.diagnostics().brute_force).then(|| {
                 let cull = CullContext::new(&pose_ab, &self.tolerances, &options);
                 match &self.step {
@@ -263,7 +263,7 @@ impl ContactPair {
             let request = front::Request { a: &self.a, b: &self.b, pose_ab: &pose_ab, moved, cull };
             self.front.update(&request, &mut self.leaf_pairs, &mut self.stats);
         } else {
-            all_pairs(&self.a, &self.b, options.alpha > 0.0, &mut self.leaf_pairs, &mut self.stats);
+            all_pairs(&self.a, &self.b, options.quasi_angle > 0.0, &mut self.leaf_pairs, &mut self.stats);
         }
         // Whether minima are known before the verdict, which a pressed one makes superfluous.
         let minima_first = options.verdict_unless_pressed && ctx.presses();
@@ -291,7 +291,7 @@ impl ContactPair {
             None => filter(&ctx, c),
         }));
         // Quasi-minima of a step are dilated and merged by the angle of the step, not by that of the search.
-        let by_step = Context { alpha: self.step.map_or(ctx.alpha, |step| step.rotation), ..ctx };
+        let by_step = Context { quasi_angle: self.step.map_or(ctx.quasi_angle, |step| step.rotation), ..ctx };
         conformal::sample(&by_step, &self.solved, &options, &mut self.conformal, &mut self.accepted);
         self.accepted.extend_from_slice(&self.solved.orbits);
         let is_apart = decide && matches!(finding, Finding::Apart | Finding::Touch);
@@ -302,8 +302,9 @@ impl ContactPair {
             &mut self.pressed,
             &mut self.accepted,
         );
-        let is_pressed =
-            |x: &Accepted| x.class != LmdClass::Quasi && x.distance < options.dilation_a + options.dilation_b;
+        let is_pressed = |x: &Accepted| {
+            x.kind != ContactKind::Quasi && x.distance < options.dilation_a + options.dilation_b
+        };
         let decide = options.detect_interference && !(minima_first && self.accepted.iter().any(is_pressed));
         if decide && minima_first {
             (finding, interference) = timed(|| verdict::decide(&ctx, moved, &mut self.decision));
@@ -333,7 +334,7 @@ impl ContactPair {
             add_samples(&ctx, step, &self.kept, &mut self.sampling, &mut self.samples);
         }
         self.contact_ids.advance(&self.kept, &ctx.pose_ba, displacement + 2.0 * ctx.tol.tol);
-        report(&ctx, &self.kept, &self.contact_ids, pose_a, &options, &mut self.lmds);
+        report(&ctx, &self.kept, &self.contact_ids, pose_a, &options, &mut self.contacts);
         let filtering = clock.elapsed();
         let near = has_contact(&self.kept, &ctx.tol);
         self.times = PhaseTimes { solves, filtering, interference, ..self.times };
@@ -345,11 +346,11 @@ impl ContactPair {
             let poses = [*pose_a, *pose_b];
             self.answered = Some(Answered { pose_ab, options: asked, step: self.step, finding, poses });
         }
-        Ok(&self.lmds)
+        Ok(&self.contacts)
     }
 
     /// Computes minima and, beside them, the quasi-minima, contacts of extended faces and samples that a
-    /// step of a simulator may need. Ignores `options.alpha`. Computes no verdict; [`ContactPair::decide`]
+    /// step of a simulator may need. Ignores `options.quasi_angle`. Computes no verdict; [`ContactPair::decide`]
     /// does.
     pub(crate) fn query_step(
         &mut self,
@@ -358,13 +359,13 @@ impl ContactPair {
         options: &QueryOptions,
         step: Widening,
     ) -> Result<StepResults<'_>, QueryError> {
-        let options = QueryOptions { alpha: LARGEST_DILATION, detect_interference: false, ..*options };
+        let options = QueryOptions { quasi_angle: LARGEST_DILATION, detect_interference: false, ..*options };
         self.step = Some(step);
         let found = self.query(pose_a, pose_b, &options).map(|_| ());
         self.step = None;
         found?;
         let bodies = [self.a.as_ref(), self.b.as_ref()];
-        Ok(StepResults { bodies, lmds: &self.lmds, kept: &self.kept, samples: &self.samples })
+        Ok(StepResults { bodies, contacts: &self.contacts, kept: &self.kept, samples: &self.samples })
     }
 
     /// Checks the options, the walls and the coordinates, and bounds `d_max`.
@@ -398,7 +399,7 @@ impl ContactPair {
     }
 
     pub(crate) fn clear_results(&mut self) {
-        self.lmds.clear();
+        self.contacts.clear();
         self.samples.clear();
         self.stats = Stats::default();
         self.times = PhaseTimes::default();
@@ -434,8 +435,8 @@ impl ContactPair {
         }
         self.contact_ids.hold();
         let ctx = last.context([&self.a, &self.b], self.tolerances);
-        self.lmds.clear();
-        report(&ctx, &self.kept, &self.contact_ids, pose_a, &last.options, &mut self.lmds);
+        self.contacts.clear();
+        report(&ctx, &self.kept, &self.contact_ids, pose_a, &last.options, &mut self.contacts);
         let near = has_contact(&self.kept, &ctx.tol);
         let open = (&self.decision, &self.band.open[..]);
         pronounce(&ctx, &last.finding, near, open, pose_a, &mut self.verdict);
@@ -479,13 +480,13 @@ impl ContactPair {
     /// Another query in the same place.
     pub(crate) fn hold(&mut self) {
         self.contact_ids.hold();
-        self.lmds.iter_mut().for_each(|l| l.age = l.age.saturating_add(1));
+        self.contacts.iter_mut().for_each(|l| l.age = l.age.saturating_add(1));
     }
 
     /// Whether contacts are told from the far sides of walls, by their depth and by the tolerance.
     fn check_walls(&self, options: &QueryOptions) -> Result<(), QueryError> {
         let penetration = options.penetration;
-        let [wall_a, wall_b] = [self.a.wall(), self.b.wall()];
+        let [wall_a, wall_b] = [self.a.min_thickness(), self.b.min_thickness()];
         // Of sheets and where it is not known the wall is 0.
         let thinnest = [wall_a, wall_b].into_iter().filter(|w| *w > 0.0).fold(f64::INFINITY, f64::min);
         if let Some(tolerance) = options.tolerance.filter(|t| 10.0 * t >= thinnest) {
@@ -532,15 +533,15 @@ impl ContactPair {
 
     /// The LMDs of the last query.
     #[must_use]
-    pub fn lmds(&self) -> &[Lmd] {
-        &self.lmds
+    pub fn contacts(&self) -> &[Contact] {
+        &self.contacts
     }
 
     /// Smallest distance of the last query, `None` when nothing lay within `d_max`. Quasi-LMDs do not count:
     /// they are no minima.
     #[must_use]
     pub fn min_distance(&self) -> Option<f64> {
-        self.lmds.iter().find(|l| l.class != LmdClass::Quasi).map(|l| l.distance)
+        self.contacts.iter().find(|l| l.kind != ContactKind::Quasi).map(|l| l.distance)
     }
 
     /// How the solids stood in the last query: `None` before the first one, after an error, without
@@ -607,12 +608,12 @@ fn misses_contacts(
 
 /// Whether one of the minima, sorted by distance, is a contact.
 fn has_contact(kept: &[Accepted], tol: &Tolerances) -> bool {
-    kept.iter().find(|k| k.class != LmdClass::Quasi).is_some_and(|k| k.distance <= tol.tol)
+    kept.iter().find(|k| k.kind != ContactKind::Quasi).is_some_and(|k| k.distance <= tol.tol)
 }
 
 /// Whether a minimum is a contact, and no quasi-minimum.
 fn touches(ctx: &Context<'_>, x: &Accepted) -> bool {
-    x.distance <= ctx.tol.tol && x.distance >= ctx.tol.least_distance() && x.class != LmdClass::Quasi
+    x.distance <= ctx.tol.tol && x.distance >= ctx.tol.least_distance() && x.kind != ContactKind::Quasi
 }
 
 /// Writes the verdict in world coordinates; `near`: the smallest distance is within the tolerance.
@@ -667,12 +668,12 @@ fn report(
     contact_ids: &ContactIds,
     pose_a: &Pose,
     options: &QueryOptions,
-    out: &mut Vec<Lmd>,
+    out: &mut Vec<Contact>,
 ) {
     out.extend(kept.iter().enumerate().map(|(i, k)| {
         let identity = contact_ids.identity(i);
         let local_b = ctx.pose_ba * k.p_b;
-        Lmd {
+        Contact {
             distance: k.distance,
             gap: k.distance - options.dilation_a - options.dilation_b,
             point_a: pose_a * k.p_a,
@@ -682,7 +683,7 @@ fn report(
             normal: pose_a * k.n,
             curvature_a: curvature(ctx.a, k.feature_a, &k.place_a, &k.n),
             curvature_b: curvature(ctx.b, k.feature_b, &k.place_b, &(ctx.pose_ba * -k.n)),
-            class: k.class,
+            kind: k.kind,
             id: identity.id,
             age: identity.age,
             feature_a: with_source(ctx.a, &k.place_a),

@@ -6,7 +6,7 @@ use common::{at, body};
 use feeler_brep::fixtures;
 use feeler_geom::Pose;
 use feeler_hierarchy::{Hierarchy, Node, SolidInfo};
-use feeler_runtime::{Body, BodyError, ContactPair, Lmd, QueryError, QueryOptions, Stats, Status};
+use feeler_runtime::{Body, BodyError, Contact, ContactPair, QueryError, QueryOptions, Stats, Status};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use std::sync::Arc;
 
@@ -45,10 +45,10 @@ fn poses_and_options_that_are_no_numbers() {
         (QueryOptions { d_max: f64::NAN, ..base }, |e| matches!(e, QueryError::DMax(_))),
         (QueryOptions { d_max: -1.0, ..base }, |e| matches!(e, QueryError::DMax(_))),
         (QueryOptions { d_max: f64::NEG_INFINITY, ..base }, |e| matches!(e, QueryError::DMax(_))),
-        (QueryOptions { alpha: f64::NAN, ..base }, |e| matches!(e, QueryError::Alpha(_))),
-        (QueryOptions { alpha: f64::INFINITY, ..base }, |e| matches!(e, QueryError::Alpha(_))),
-        (QueryOptions { alpha: -1e-9, ..base }, |e| matches!(e, QueryError::Alpha(_))),
-        (QueryOptions { alpha: 0.8, ..base }, |e| matches!(e, QueryError::Alpha(_))),
+        (QueryOptions { quasi_angle: f64::NAN, ..base }, |e| matches!(e, QueryError::QuasiAngle(_))),
+        (QueryOptions { quasi_angle: f64::INFINITY, ..base }, |e| matches!(e, QueryError::QuasiAngle(_))),
+        (QueryOptions { quasi_angle: -1e-9, ..base }, |e| matches!(e, QueryError::QuasiAngle(_))),
+        (QueryOptions { quasi_angle: 0.8, ..base }, |e| matches!(e, QueryError::QuasiAngle(_))),
         (QueryOptions { dilation_a: f64::INFINITY, ..base }, |e| matches!(e, QueryError::DilationA(_))),
         (QueryOptions { dilation_b: f64::NAN, ..base }, |e| matches!(e, QueryError::DilationB(_))),
         (spacing(f64::NAN), |e| matches!(e, QueryError::ConformalSpacing(_))),
@@ -67,12 +67,12 @@ fn poses_and_options_that_are_no_numbers() {
     for (age, (p, q, options, named)) in (1..).zip(cases) {
         let error = pair.query(p, q, options).expect_err("refused");
         assert!(named(&error) && error.to_string().contains("; "), "names what to do: {error}");
-        assert!(pair.lmds().is_empty() && pair.min_distance().is_none(), "no results: {error}");
+        assert!(pair.contacts().is_empty() && pair.min_distance().is_none(), "no results: {error}");
         assert_eq!(pair.stats(), Stats::default(), "no work: {error}");
         // As if it had not been asked.
         let again = pair.query(&here, &there, &base).expect("sound");
         assert_eq!((again.len(), again[0].age), (1, age), "after {error}");
-        assert_eq!(Lmd { age: 0, ..again[0] }, expected[0], "after {error}");
+        assert_eq!(Contact { age: 0, ..again[0] }, expected[0], "after {error}");
     }
 }
 
@@ -96,7 +96,7 @@ fn limits_that_make_sense() {
     let (far, everything) = (at(1e6, 0.0, 0.0), QueryOptions::within(f64::INFINITY));
     let l = pair.query(&Pose::identity(), &far, &everything).expect("sound");
     assert!((l[0].distance - (1e6 - 2.0)).abs() < 1e-6, "{l:?}");
-    let widest = QueryOptions { alpha: std::f64::consts::FRAC_PI_4, ..QueryOptions::within(5.0) };
+    let widest = QueryOptions { quasi_angle: std::f64::consts::FRAC_PI_4, ..QueryOptions::within(5.0) };
     assert_eq!(pair.query(&Pose::identity(), &near, &widest).expect("sound").len(), 1, "pi/4 is in range");
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{at, body, query, spool, turned};
 use feeler_brep::fixtures;
-use feeler_runtime::{ContactPair, FeatureKind, LmdClass, QueryOptions};
+use feeler_runtime::{ContactKind, ContactPair, FeatureKind, QueryOptions};
 
 fn within(d_max: f64) -> QueryOptions {
     QueryOptions::within(d_max)
@@ -16,7 +16,7 @@ fn two_balls() {
     let l = query(&a, &b, &at(0.0, 0.0, 0.0), &turned(3.0, 4.0, 5.0, 20.0, 30.0, 40.0), &within(5.0));
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - (50.0_f64.sqrt() - 5.0)).abs() < 1e-13, "{l:?}");
-    assert_eq!(l[0].class, LmdClass::Strict, "{l:?}");
+    assert_eq!(l[0].kind, ContactKind::Strict, "{l:?}");
     assert!(query(&a, &b, &at(0.0, 0.0, 0.0), &at(20.0, 0.0, 0.0), &within(5.0)).is_empty(), "far apart");
 }
 
@@ -27,7 +27,7 @@ fn balls_in_balls() {
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - 1.5).abs() < 1e-13, "{l:?}");
     let l = query(&hollow, &ball, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.0), &within(5.0));
-    assert!(!l.is_empty() && l.iter().all(|l| l.class == LmdClass::Conformal), "{l:?}");
+    assert!(!l.is_empty() && l.iter().all(|l| l.kind == ContactKind::Conformal), "{l:?}");
     assert!((l[0].distance - 2.0).abs() < 1e-13, "{l:?}");
 }
 
@@ -62,7 +62,7 @@ fn torus_and_ball() {
     assert!((l[0].distance - 0.6).abs() < 1e-13, "{l:?}");
     // In the centre: a circle of minima in the hole.
     let l = query(&torus, &ball, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.0), &within(4.0));
-    assert!(l.len() > 2 && l.iter().all(|l| l.class == LmdClass::Conformal), "{l:?}");
+    assert!(l.len() > 2 && l.iter().all(|l| l.kind == ContactKind::Conformal), "{l:?}");
     assert!((l[0].distance - 3.5).abs() < 1e-12, "{l:?}");
 }
 
@@ -74,7 +74,7 @@ fn crossed_spools() {
         let l = query(&a, &a, &at(0.0, 0.0, 0.0), &turned(1.0 + d, 0.0, 0.0, 90.0, 0.0, 0.0), &within(0.5));
         let faces: Vec<_> = l.iter().filter(|l| (l.distance - d).abs() < 1e-12).collect();
         assert_eq!(faces.len(), 1, "{d}: {l:?}");
-        assert_eq!(faces[0].class, LmdClass::Strict, "{l:?}");
+        assert_eq!(faces[0].kind, ContactKind::Strict, "{l:?}");
         assert_eq!(faces[0].feature_a.kind, FeatureKind::Face, "{l:?}");
     }
 }

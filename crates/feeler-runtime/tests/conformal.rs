@@ -5,15 +5,15 @@ mod common;
 use common::{at, body, query, turned};
 use feeler_brep::fixtures;
 use feeler_geom::{P3, Pose, math};
-use feeler_runtime::{ContactPair, FeatureKind, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Contact, ContactKind, ContactPair, FeatureKind, QueryOptions};
 use std::f64::consts::{PI, SQRT_2, TAU};
 
 fn within(d_max: f64) -> QueryOptions {
     QueryOptions::within(d_max)
 }
 
-fn all_conformal(l: &[Lmd]) -> bool {
-    !l.is_empty() && l.iter().all(|l| l.class == LmdClass::Conformal)
+fn all_conformal(l: &[Contact]) -> bool {
+    !l.is_empty() && l.iter().all(|l| l.kind == ContactKind::Conformal)
 }
 
 /// A pin of radius 1.9 in a bore of 2, longer and shorter than it, coaxial and nearly so.
@@ -65,7 +65,7 @@ fn tilted_pin_in_a_bore() {
             l[0].distance
         );
         if tilt > 1e-3 {
-            assert_eq!(l.iter().filter(|l| l.class == LmdClass::Strict).count(), 2, "tilt {tilt}: {l:#?}");
+            assert_eq!(l.iter().filter(|l| l.kind == ContactKind::Strict).count(), 2, "tilt {tilt}: {l:#?}");
         }
     }
 }
@@ -75,7 +75,7 @@ fn tilted_pin_in_a_bore() {
 fn parallel_faces() {
     let a = body(&fixtures::block([-2.0, -2.0, -1.0], [2.0, 2.0, 0.0]));
     let b = body(&fixtures::block([-1.0, -1.0, 0.0], [1.0, 1.0, 1.0]));
-    let corners = |l: &[Lmd], expected: &[(f64, f64)]| {
+    let corners = |l: &[Contact], expected: &[(f64, f64)]| {
         for (x, y) in expected {
             let p = P3::new(*x, *y, 0.0);
             assert!(l.iter().any(|l| (l.point_a - p).norm() < 1e-6), "corner {p}: {l:#?}");
@@ -86,7 +86,7 @@ fn parallel_faces() {
         let l = query(&a, &b, &at(0.0, 0.0, 0.0), &at(x, y, 0.25), &within(0.5));
         assert!(all_conformal(&l), "{l:#?}");
         assert!(l.iter().all(|l| (l.distance - 0.25).abs() < 1e-13), "{l:#?}");
-        let kinds = |l: &Lmd| (l.feature_a.kind, l.feature_b.kind);
+        let kinds = |l: &Contact| (l.feature_a.kind, l.feature_b.kind);
         assert!(l.iter().all(|l| kinds(l) == (FeatureKind::Face, FeatureKind::Face)), "{l:#?}");
         let clip = |v: f64| v.clamp(-2.0, 2.0);
         let (x0, x1, y0, y1) = (clip(x - 1.0), clip(x + 1.0), clip(y - 1.0), clip(y + 1.0));
@@ -183,7 +183,7 @@ fn few_samples_keep_the_hull() {
     let disc = body(&fixtures::cylinder(3.0, 1.0));
     let pin = body(&fixtures::cylinder(1.9, 10.0));
     // How far the samples reach in a direction, of which the set's reach is told.
-    let reach = |l: &[Lmd], (x, y): (f64, f64)| {
+    let reach = |l: &[Contact], (x, y): (f64, f64)| {
         l.iter().map(|l| x * l.point_a.x + y * l.point_a.y).fold(f64::NEG_INFINITY, f64::max)
     };
     let directions = || (0..64).map(|k| math::sin_cos(f64::from(k) * TAU / 64.0));
@@ -217,7 +217,7 @@ fn few_samples_keep_the_hull() {
     let l = query(&holed, &pin, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, -3.0), &within(0.2));
     assert!(all_conformal(&l) && l.len() <= 32, "{l:#?}");
     for z in [0.0, 4.0] {
-        let rim: Vec<Lmd> = l.iter().filter(|l| (l.point_a.z - z).abs() < 1e-6).cloned().collect();
+        let rim: Vec<Contact> = l.iter().filter(|l| (l.point_a.z - z).abs() < 1e-6).cloned().collect();
         for (x, y) in directions() {
             let r = reach(&rim, (x, y));
             assert!(r > 2.0 * math::cos(PI / 8.0) - 1e-6, "{r} along {x}, {y} at {z}: {l:#?}");
@@ -239,12 +239,16 @@ fn many_corners() {
         let mut kept: Option<Vec<P3>> = None;
         for pose in [at(0.0, 0.0, 0.0), at(0.1, 0.2, 0.0), turned(0.3, 0.0, 0.0, 0.0, 0.0, 17.0)] {
             pair.query(&Pose::identity(), &pose, &within(0.1)).expect("a pose");
-            assert!(all_conformal(pair.lmds()) && pair.lmds().len() <= 33, "{n}: {}", pair.lmds().len());
+            assert!(
+                all_conformal(pair.contacts()) && pair.contacts().len() <= 33,
+                "{n}: {}",
+                pair.contacts().len()
+            );
             let loss = pair.conformal_loss();
             assert_eq!(loss == 0.0, complete, "{n}: {loss}");
             // Two samples are left out side by side at most.
             assert!(loss < 2.0 * TAU * 3.0 / f64::from(n), "{n}: {loss}");
-            let local: Vec<P3> = pair.lmds().iter().map(|l| pose.inverse() * l.point_a).collect();
+            let local: Vec<P3> = pair.contacts().iter().map(|l| pose.inverse() * l.point_a).collect();
             for [x, y] in &corners {
                 let gap = local.iter().map(|p| math::hypot(p.x - x, p.y - y)).fold(f64::INFINITY, f64::min);
                 assert!(gap <= loss + 1e-6, "{n}: {gap} > {loss}");

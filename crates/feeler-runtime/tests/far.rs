@@ -89,7 +89,9 @@ fn solids_farther_apart_than_d_max_are_separated_at_any_distance() {
             let found = pair.query(&Pose::identity(), &far, &QueryOptions::within(d_max)).expect("separated");
             assert!(found.is_empty() && pair.status() == Some(Status::Separated), "1e{k} {d_max}");
         }
-        assert!(pair.contacts(&Pose::identity(), &far, &QueryOptions::default()).expect("none").is_empty());
+        assert!(
+            pair.contact_regions(&Pose::identity(), &far, &QueryOptions::default()).expect("none").is_empty()
+        );
         let none = pair.crossing_faces(&Pose::identity(), &far, &QueryOptions::default()).expect("none");
         assert!(none.is_empty(), "1e{k}");
         // A distance that may be within d_max is not certain.
@@ -129,10 +131,10 @@ fn an_offset_that_both_share_hides_no_motion() {
                     vec![scene.add(a.clone(), pose_a).expect("a"), scene.add(b.clone(), pose_b).expect("b")];
             }
             scene.set_pose(ids[1], pose_b).expect("finite");
-            scene.step().expect("near");
+            scene.update().expect("near");
             assert_eq!(scene.status(ids[0], ids[1]), Ok(Some(status)), "{offset} {gap}");
-            let of_scene: Vec<f64> = scene.contacts().iter().map(|c| c.lmd.distance).collect();
-            let of_pair: Vec<f64> = pair.lmds().iter().map(|l| l.distance).collect();
+            let of_scene: Vec<f64> = scene.contacts().iter().map(|c| c.contact.distance).collect();
+            let of_pair: Vec<f64> = pair.contacts().iter().map(|l| l.distance).collect();
             assert_eq!(of_scene, of_pair, "{offset} {gap}");
         }
     }
@@ -149,8 +151,8 @@ fn solids_of_a_compound_stay_where_they_are() {
         let two = vec![(a.clone(), local), (a.clone(), at(0.0, 40.0, 0.0))];
         let compound = scene.add_compound(two, off(Pose::identity(), offset)).expect("two solids");
         let other = scene.add(b.clone(), off(Pose::identity(), offset)).expect("a ball");
-        scene.step().expect("near");
-        let distances: Vec<f64> = scene.contacts().iter().map(|c| c.lmd.distance).collect();
+        scene.update().expect("near");
+        let distances: Vec<f64> = scene.contacts().iter().map(|c| c.contact.distance).collect();
         assert!(distances.len() == 1 && (distances[0] - 0.3).abs() < 1e-12, "{x:e}: {distances:?}");
         assert_eq!(scene.status(compound, other), Ok(Some(Status::Separated)));
     }
@@ -165,7 +167,7 @@ fn a_scene_with_a_body_far_away() {
         scene.add(b.clone(), at(2.5, 0.0, 0.0)).expect("b");
         let far = scene.add(b.clone(), at(power_of_ten(k), 3.0, 0.0)).expect("far away");
         for _ in 0..3 {
-            scene.step().unwrap_or_else(|e| panic!("1e{k}: {e}"));
+            scene.update().unwrap_or_else(|e| panic!("1e{k}: {e}"));
             assert_eq!(scene.contacts().len(), 1, "1e{k}");
             scene.set_pose(far, at(3.0, power_of_ten(k), 0.0)).expect("finite");
         }
@@ -173,7 +175,7 @@ fn a_scene_with_a_body_far_away() {
     let mut scene = Scene::new(QueryOptions::within(1e14)).expect("a scene");
     scene.add(a, Pose::identity()).expect("a");
     scene.add(b, at(1e13, 0.0, 0.0)).expect("b");
-    let refused = scene.step().expect_err("within d_max, too far for the tolerance");
+    let refused = scene.update().expect_err("within d_max, too far for the tolerance");
     let SceneError::Query { bodies, error } = refused else { panic!("{refused}") };
     assert_eq!(bodies, [BodyId(0), BodyId(1)]);
     limit_of(error);
@@ -190,7 +192,7 @@ fn reports_with_an_offset_that_both_share() {
         let t = pair.separating_translation(&pose_a, &pose_b, &options).expect("near").expect("interfering");
         assert!((t - V3::new(0.5, 0.0, 0.0)).norm() < 1e-5, "{x:e}: {t}");
         let beside = off(at(2.0, 0.5, 0.0), V3::new(x, x, -x));
-        let contacts = pair.contacts(&pose_a, &beside, &options).expect("near");
+        let contacts = pair.contact_regions(&pose_a, &beside, &options).expect("near");
         assert!(
             contacts.len() == 1 && (contacts[0].area.expect("an area") - 3.0).abs() < 1e-9,
             "{contacts:?}"

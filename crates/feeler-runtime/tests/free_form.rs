@@ -8,7 +8,7 @@ use feeler_brep::fixtures;
 use feeler_brep::source::SolidSource;
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::{Curve, Frame, P2, P3, Pose, Surface};
-use feeler_runtime::{Body, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Body, Contact, ContactKind, QueryOptions};
 use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
 use std::f64::consts::{FRAC_PI_2, TAU};
@@ -72,14 +72,14 @@ fn as_bezier(mut source: SolidSource) -> SolidSource {
     source
 }
 
-fn same(canonical: &[Lmd], free: &[Lmd], what: &str) {
+fn same(canonical: &[Contact], free: &[Contact], what: &str) {
     assert_eq!(canonical.len(), free.len(), "{what}\ncanonical {canonical:#?}\nfree {free:#?}");
     for l in canonical {
         let found = free.iter().any(|m| {
             (m.distance - l.distance).abs() < 1e-10
                 && (m.point_a - l.point_a).norm() < 1e-6
                 && (m.point_b - l.point_b).norm() < 1e-6
-                && m.class == l.class
+                && m.kind == l.kind
         });
         assert!(found, "{what}: {l:#?}\nnot in {free:#?}");
     }
@@ -107,7 +107,7 @@ fn free_forms_agree_with_closed_forms() {
                 let pose = random_pose(&mut rng, 2.2);
                 let what = format!("{name_a} / {name_b} at {pose}");
                 let exact = query(a, b, &still, &pose, &options);
-                assert!(exact.iter().all(|l| l.class == LmdClass::Strict), "{what}");
+                assert!(exact.iter().all(|l| l.kind == ContactKind::Strict), "{what}");
                 same(&exact, &traverse(free_a, b, &still, &pose, &options), &format!("free A {what}"));
                 same(&exact, &traverse(a, free_b, &still, &pose, &options), &format!("free B {what}"));
                 same(

@@ -10,7 +10,7 @@ use feeler_brep::source::SolidSource;
 use feeler_geom::bezier::{BezierSpline, BezierSurface, homogeneous};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{Curve, Frame, P2, P3, Pose, Surface, V3, math};
-use feeler_runtime::{Body, ContactPair, Lmd, PointQuery, QueryOptions, Status};
+use feeler_runtime::{Body, Contact, ContactPair, PointQuery, QueryOptions, Status};
 use nalgebra::{Matrix3, Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -236,7 +236,7 @@ fn ladders_have_no_hole() {
             for (mode, options) in &modes {
                 for swap in [false, true] {
                     let pair = queried([solid, &ellipsoid], &pose, swap, options);
-                    let found = pair.lmds();
+                    let found = pair.contacts();
                     let tol = pair.tolerances().tol;
                     let context = || format!("case {case}, gap {gap:e}, {mode}, swapped {swap}: {found:?}");
                     let status = pair.status().expect("a verdict");
@@ -286,7 +286,7 @@ fn edges_touch_beside_poles() {
         let pose = Pose::from_parts((p.coords + n * gap - turn * foot).into(), turn);
         for swap in [false, true] {
             let pair = queried([solid, ellipsoid], &pose, swap, &QueryOptions::within(0.1));
-            let found = pair.lmds();
+            let found = pair.contacts();
             let status = pair.status();
             let is_found = found.first().is_some_and(|l| (l.distance - gap).abs() < 1e-12);
             if !is_found || found.len() != 1 || status != Some(Status::Touching) {
@@ -427,7 +427,7 @@ fn verdicts_on_demand_are_those_of_queries() {
             assert_eq!(pair.status().is_some(), options.detect_interference && !is_pressed, "{case}");
             let found = pair.decide().expect("a query before").status;
             assert_eq!(found, expected, "{case} at {gap:e}");
-            assert_eq!(pair.lmds(), minima, "{case}");
+            assert_eq!(pair.contacts(), minima, "{case}");
             assert_eq!(pair.status(), Some(expected), "{case}");
         }
     }
@@ -481,7 +481,7 @@ fn edges_along_one_another_touch() {
                     let tol = pair.tolerances().tol;
                     // Within the tolerance the contact may be one of the adjacent faces, gap / √2 apart.
                     let off = if gap.abs() <= tol { 0.3 * gap.abs() } else { 0.0 };
-                    let is_contact = |l: &Lmd| (l.distance - gap).abs() <= off + 1e-13;
+                    let is_contact = |l: &Contact| (l.distance - gap).abs() <= off + 1e-13;
                     assert!(!found.is_empty() && found.iter().all(is_contact), "{case}: {found:?}");
                     let expected = if gap <= tol { Status::Touching } else { Status::Separated };
                     assert_eq!(pair.status(), Some(expected), "{case}, tolerance {tol:e}");
@@ -524,7 +524,7 @@ fn poles_opposite_planes_are_found() {
             let pose = Pose::from_parts(Translation3::new(random(0.5), random(0.5), 0.7 + gap), turn);
             let mut pair = ContactPair::new(floor.clone(), ball.clone());
             let found = pair.query(&Pose::identity(), &pose, &QueryOptions::within(1.2)).unwrap();
-            let is_gap = |l: &Lmd| (l.distance - gap).abs() < 1e-12;
+            let is_gap = |l: &Contact| (l.distance - gap).abs() < 1e-12;
             let case = format!("slope {slope:e}, tilt {tilt:e}, gap {gap:e}, turned by {spin}");
             assert!(!found.is_empty() && found.iter().all(is_gap), "{case}: {found:?}");
         }

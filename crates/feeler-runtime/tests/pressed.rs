@@ -8,7 +8,7 @@ use feeler_brep::fixtures;
 
 use feeler_convex::{Ball, Cuboid, Depth, Moved, PenetrationRequest, Polytope, Support, penetration};
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{Body, ContactPair, Lmd, QueryError, QueryOptions, Status};
+use feeler_runtime::{Body, Contact, ContactPair, QueryError, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -19,7 +19,13 @@ fn pressed(penetration: f64) -> QueryOptions {
 }
 
 /// The minima of a new pair; footpoints, normal and distance fit one another.
-fn minima(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> Vec<Lmd> {
+fn minima(
+    a: &Arc<Body>,
+    b: &Arc<Body>,
+    pose_a: &Pose,
+    pose_b: &Pose,
+    options: &QueryOptions,
+) -> Vec<Contact> {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let found = pair.query(pose_a, pose_b, options).expect("finite poses and options").to_vec();
     for l in &found {

@@ -6,7 +6,7 @@ use common::{at, body, query, random_pose, random_rotation};
 use feeler_brep::fixtures;
 use feeler_geom::Pose;
 use feeler_runtime::diagnostics::Savings;
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryOptions};
 use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn zoo() -> Vec<(&'static str, Arc<Body>)> {
     ]
 }
 
-fn same(x: &[Lmd], y: &[Lmd], moved: &Pose, swapped: bool, what: &str) {
+fn same(x: &[Contact], y: &[Contact], moved: &Pose, swapped: bool, what: &str) {
     assert_eq!(x.len(), y.len(), "{what}\n{x:#?}\n{y:#?}");
     for l in x {
         let (p, q) = if swapped { (l.point_b, l.point_a) } else { (l.point_a, l.point_b) };
@@ -67,7 +67,7 @@ fn any_pose() {
                     true,
                     &what,
                 );
-                assert!(still.iter().all(|l| l.class == LmdClass::Strict), "{what}: {still:#?}");
+                assert!(still.iter().all(|l| l.kind == ContactKind::Strict), "{what}: {still:#?}");
                 total += still.len();
             }
         }

@@ -5,7 +5,7 @@ mod common;
 use common::{at, body, query, turned};
 use feeler_brep::fixtures;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{FeatureKind, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Contact, ContactKind, FeatureKind, QueryOptions};
 
 /// A block tilted by one degree over another: its lowest corner is strict; with two degrees of tolerance the
 /// other three corners of its underside carry quasi-LMDs.
@@ -16,16 +16,16 @@ fn tilted_block() {
     let pose = turned(0.0, 0.0, 0.25, 1.0, 0.5, 0.0);
     let exact = query(&a, &b, &at(0.0, 0.0, 0.0), &pose, &QueryOptions::within(0.5));
     assert_eq!(exact.len(), 1, "{exact:#?}");
-    for (alpha, count) in [(0.0_f64, 0), (0.2, 0), (2.0, 3)] {
-        let options = QueryOptions { alpha: alpha.to_radians(), ..QueryOptions::within(0.5) };
+    for (quasi_angle, count) in [(0.0_f64, 0), (0.2, 0), (2.0, 3)] {
+        let options = QueryOptions { quasi_angle: quasi_angle.to_radians(), ..QueryOptions::within(0.5) };
         let l = query(&a, &b, &at(0.0, 0.0, 0.0), &pose, &options);
-        let corners: Vec<&Lmd> = l
+        let corners: Vec<&Contact> = l
             .iter()
-            .filter(|l| l.class == LmdClass::Quasi && l.feature_b.kind == FeatureKind::Vertex)
+            .filter(|l| l.kind == ContactKind::Quasi && l.feature_b.kind == FeatureKind::Vertex)
             .filter(|l| l.feature_a.kind == FeatureKind::Face)
             .collect();
-        assert_eq!(corners.len(), count, "{alpha}: {l:#?}");
-        assert_eq!(l.iter().filter(|l| l.class == LmdClass::Strict).count(), 1, "{alpha}: {l:#?}");
+        assert_eq!(corners.len(), count, "{quasi_angle}: {l:#?}");
+        assert_eq!(l.iter().filter(|l| l.kind == ContactKind::Strict).count(), 1, "{quasi_angle}: {l:#?}");
     }
 }
 
@@ -37,10 +37,10 @@ fn smooth_edges_carry_quasi_minima_only() {
     let stadium = body(&fixtures::stadium(2.0, 0.5, 1.0));
     let pose = turned(0.0, 0.75, 0.3, 3.0, 0.0, 2.0);
     let exact = query(&wall, &stadium, &Pose::identity(), &pose, &QueryOptions::within(0.5));
-    assert!(exact.iter().all(|l| l.class == LmdClass::Strict), "{exact:#?}");
-    let options = QueryOptions { alpha: 0.1, ..QueryOptions::within(0.5) };
+    assert!(exact.iter().all(|l| l.kind == ContactKind::Strict), "{exact:#?}");
+    let options = QueryOptions { quasi_angle: 0.1, ..QueryOptions::within(0.5) };
     let quasi = query(&wall, &stadium, &Pose::identity(), &pose, &options);
-    assert_eq!(quasi.iter().filter(|l| l.class == LmdClass::Strict).count(), exact.len(), "{quasi:#?}");
+    assert_eq!(quasi.iter().filter(|l| l.kind == ContactKind::Strict).count(), exact.len(), "{quasi:#?}");
     assert!(quasi.len() > exact.len(), "{quasi:#?}");
 }
 

@@ -6,7 +6,7 @@ use common::{body, random_pose};
 use feeler_brep::fixtures;
 use feeler_geom::Pose;
 use feeler_runtime::{
-    Body, BodyId, BodyOptions, ContactPair, ContactTracker, EventKind, Lmd, PairOptions, QueryError,
+    Body, BodyId, BodyOptions, Contact, ContactPair, ContactTracker, EventKind, PairOptions, QueryError,
     QueryOptions, Scene, SceneError, Status, StepBound, StepContact, TrackedStatus, TrackerOptions,
 };
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
@@ -35,7 +35,7 @@ fn scene_of(bodies: &[Arc<Body>], options: QueryOptions) -> (Scene, Vec<BodyId>)
 /// A step with these poses.
 fn step(scene: &mut Scene, ids: &[BodyId], poses: &[Pose]) -> Result<(), SceneError> {
     ids.iter().zip(poses).for_each(|(id, pose)| scene.set_pose(*id, *pose).expect("finite poses"));
-    scene.step()
+    scene.update()
 }
 
 /// Poses that drift and turn.
@@ -66,8 +66,8 @@ impl Drift {
 }
 
 /// What does not depend on the past.
-fn timeless(l: &[Lmd]) -> Vec<Lmd> {
-    l.iter().map(|l| Lmd { id: 0, age: 0, ..*l }).collect()
+fn timeless(l: &[Contact]) -> Vec<Contact> {
+    l.iter().map(|l| Contact { id: 0, age: 0, ..*l }).collect()
 }
 
 #[test]
@@ -89,10 +89,10 @@ fn near_pairs_are_all_pairs_that_matter() {
                     .to_vec();
                 match near.iter().find(|n| n.bodies == [ids[i], ids[j]]) {
                     Some(n) => {
-                        assert!(timeless(n.contacts.lmds()) == timeless(&expected), "{i} {j}");
+                        assert!(timeless(n.contacts.contacts()) == timeless(&expected), "{i} {j}");
                         assert_eq!(n.contacts.status(), pair.status(), "{i} {j}");
                         assert_eq!(scene.status(ids[j], ids[i]), Ok(pair.status()), "{i} {j}");
-                        aged += n.contacts.lmds().iter().filter(|l| l.age > 0).count();
+                        aged += n.contacts.contacts().iter().filter(|l| l.age > 0).count();
                     }
                     None => {
                         assert!(
@@ -106,8 +106,8 @@ fn near_pairs_are_all_pairs_that_matter() {
             }
         }
         assert!(near.is_sorted_by_key(|n| n.bodies));
-        let listed: Vec<Lmd> = scene.contacts().iter().map(|c| c.lmd).collect();
-        let held: Vec<Lmd> = near.iter().flat_map(|n| n.contacts.lmds().iter().copied()).collect();
+        let listed: Vec<Contact> = scene.contacts().iter().map(|c| c.contact).collect();
+        let held: Vec<Contact> = near.iter().flat_map(|n| n.contacts.contacts().iter().copied()).collect();
         assert!(listed == held, "one list of all");
         drift.advance();
     }
@@ -140,7 +140,7 @@ fn any_number_of_threads() {
                     let [body_a, body_b] = [near.contacts.body_a(), near.contacts.body_b()];
                     let mut cold = ContactPair::new(body_a.clone(), body_b.clone());
                     let cold = cold.query(&a, &b, &QueryOptions::within(0.5)).unwrap();
-                    assert!(timeless(cold) == timeless(near.contacts.lmds()), "{:?}", near.bodies);
+                    assert!(timeless(cold) == timeless(near.contacts.contacts()), "{:?}", near.bodies);
                 }
                 drift.advance();
             }
@@ -159,29 +159,29 @@ fn chosen_pairs_and_bad_ones() {
     let (mut scene, ids) = scene_of(&bodies, QueryOptions::within(100.0));
     ids.iter().zip(&drift.poses).for_each(|(id, pose)| scene.set_pose(*id, *pose).unwrap());
     let pair = |i: usize, j: usize| [ids[i], ids[j]];
-    scene.step_pairs(&[pair(3, 1), pair(0, 2), pair(1, 3)]).unwrap();
+    scene.update_pairs(&[pair(3, 1), pair(0, 2), pair(1, 3)]).unwrap();
     let near: Vec<_> = scene.near().map(|n| n.bodies).collect();
     assert_eq!(near, [pair(0, 2), pair(1, 3)]);
     assert!(
         scene
             .near()
-            .all(|n| !n.contacts.lmds().is_empty() || n.contacts.status() == Some(Status::Interfering))
+            .all(|n| !n.contacts.contacts().is_empty() || n.contacts.status() == Some(Status::Interfering))
     );
     let nobody = BodyId(20);
-    assert_eq!(scene.step_pairs(&[pair(4, 4)]), Err(SceneError::NoPair(ids[4])));
-    assert_eq!(scene.step_pairs(&[[ids[4], nobody]]), Err(SceneError::NoBody(nobody)));
+    assert_eq!(scene.update_pairs(&[pair(4, 4)]), Err(SceneError::NoPair(ids[4])));
+    assert_eq!(scene.update_pairs(&[[ids[4], nobody]]), Err(SceneError::NoBody(nobody)));
     let mut bad = drift.poses[3];
     bad.translation.vector.x = f64::NAN;
     assert_eq!(scene.set_pose(ids[3], bad), Err(SceneError::Pose(ids[3])));
     assert_eq!(scene.add_compound(Vec::new(), Pose::identity()), Err(SceneError::NoParts));
     assert_eq!(scene.add(bodies[0].clone(), bad), Err(SceneError::Pose(nobody)));
     assert_eq!(scene.near().count(), 2, "the last step stays");
-    scene.step().unwrap();
+    scene.update().unwrap();
     assert_eq!(scene.near().count(), 190, "all that are within 100");
     for id in &ids[1..] {
         scene.set_pair_options(ids[0], *id, PairOptions { ignored: true, ..PairOptions::default() }).unwrap();
     }
-    scene.step().unwrap();
+    scene.update().unwrap();
     assert!(scene.near().all(|n| n.bodies[0] != ids[0]), "ignored");
     scene.remove(ids[5]).unwrap();
     assert_eq!(scene.remove(ids[5]), Err(SceneError::NoBody(ids[5])), "never given again");
@@ -189,7 +189,7 @@ fn chosen_pairs_and_bad_ones() {
     assert!(matches!(Scene::new(QueryOptions::within(f64::INFINITY)), Err(SceneError::DMax(_))), "no limit");
     assert!(matches!(Scene::new(QueryOptions::within(-1.0)), Err(SceneError::Options(_))));
     let mut none = Scene::new(QueryOptions::within(1.0)).unwrap();
-    none.step().unwrap();
+    none.update().unwrap();
     assert_eq!(none.near().count(), 0);
 }
 
@@ -203,12 +203,12 @@ fn errors_of_pairs() {
     let place = |z: f64| Pose::translation(0.0, 0.0, z);
     let ids = [(&thick, 0.0), (&thick, 5.5), (&thin, 11.0), (&thin, 11.5)]
         .map(|(body, z)| scene.add(body.clone(), place(z)).unwrap());
-    let error = scene.step().unwrap_err();
+    let error = scene.update().unwrap_err();
     assert!(matches!(error, SceneError::Query { bodies, .. } if bodies == [ids[2], ids[3]]), "{error}");
-    assert_eq!(scene.step(), Err(error), "as long as it is so");
+    assert_eq!(scene.update(), Err(error), "as long as it is so");
     assert!(scene.contacts().iter().any(|c| c.bodies == [ids[0], ids[1]]));
     scene.remove(ids[3]).unwrap();
-    scene.step().unwrap();
+    scene.update().unwrap();
 }
 
 /// A ball between two blocks at a given gap from each.
@@ -221,8 +221,8 @@ fn distances_and_dilations_of_bodies_and_pairs() {
     let roof = scene.add(block, Pose::translation(0.0, 0.0, 4.0)).unwrap();
     let ball = scene.add(ball, Pose::translation(0.0, 0.0, 1.5)).unwrap();
     let gaps = |scene: &mut Scene| -> Vec<([BodyId; 2], f64)> {
-        scene.step().unwrap();
-        scene.contacts().iter().map(|c| (c.bodies, (c.lmd.gap * 1e9).round() / 1e9)).collect()
+        scene.update().unwrap();
+        scene.contacts().iter().map(|c| (c.bodies, (c.contact.gap * 1e9).round() / 1e9)).collect()
     };
     assert_eq!(gaps(&mut scene), []);
     let default = BodyOptions::default();
@@ -235,7 +235,7 @@ fn distances_and_dilations_of_bodies_and_pairs() {
     let pair = PairOptions { d_max: Some(0.3), dilation: Some([0.2, 0.1]), ignored: false };
     scene.set_pair_options(ball, roof, pair).unwrap();
     assert_eq!(gaps(&mut scene), [([floor, ball], 0.05), ([roof, ball], 0.2)]);
-    let roof_first = scene.contacts()[1].lmd;
+    let roof_first = scene.contacts()[1].contact;
     assert!((roof_first.distance - 0.5).abs() < 1e-12, "{roof_first:?}");
     scene.set_pair_options(roof, ball, PairOptions { ignored: true, ..PairOptions::default() }).unwrap();
     assert_eq!(gaps(&mut scene), [([floor, ball], 0.05)]);
@@ -260,26 +260,26 @@ fn standing_still_and_moving_as_one() {
     assert!(first.len() > 10 && scene.events().iter().all(|e| e.kind == EventKind::Began));
     let solves = |scene: &Scene| scene.near().map(|n| n.contacts.stats().leaf_pairs).sum::<u64>();
     assert!(solves(&scene) > 0);
-    scene.step().unwrap();
+    scene.update().unwrap();
     assert!(scene.events().iter().all(|e| e.kind == EventKind::Persisted && e.contact.is_some()));
-    let aged = first.iter().map(|c| Lmd { age: 1, ..c.lmd });
-    assert!(aged.eq(scene.contacts().iter().map(|c| c.lmd)), "but for their age");
+    let aged = first.iter().map(|c| Contact { age: 1, ..c.contact });
+    assert!(aged.eq(scene.contacts().iter().map(|c| c.contact)), "but for their age");
     // A new one far away changes nothing either.
     scene.add(bodies[0].clone(), Pose::translation(1e3, 0.0, 0.0)).unwrap();
-    scene.step().unwrap();
+    scene.update().unwrap();
     assert_eq!(solves(&scene), 0, "nothing was worked out again");
-    let aged = first.iter().map(|c| Lmd { age: 2, ..c.lmd });
-    assert!(aged.eq(scene.contacts().iter().map(|c| c.lmd)));
+    let aged = first.iter().map(|c| Contact { age: 2, ..c.contact });
+    assert!(aged.eq(scene.contacts().iter().map(|c| c.contact)));
     let turn = UnitQuaternion::from_scaled_axis(Vector3::new(0.3, -0.2, 0.9));
     let along = Pose::from_parts(Translation3::new(5.0, -7.0, 2.0), turn);
     let poses: Vec<Pose> = drift.poses.iter().map(|p| along * p).collect();
     step(&mut scene, &ids, &poses).unwrap();
     assert_eq!(solves(&scene), 0, "nor now");
     for (was, is) in first.iter().zip(scene.contacts()) {
-        assert_eq!((was.bodies, was.lmd.id, 3), (is.bodies, is.lmd.id, is.lmd.age));
-        assert!((is.lmd.distance - was.lmd.distance).abs() == 0.0);
-        assert!((along * was.lmd.point_b - is.lmd.point_b).norm() < 1e-13);
-        assert!((along * was.lmd.normal - is.lmd.normal).norm() < 1e-14);
+        assert_eq!((was.bodies, was.contact.id, 3), (is.bodies, is.contact.id, is.contact.age));
+        assert!((is.contact.distance - was.contact.distance).abs() == 0.0);
+        assert!((along * was.contact.point_b - is.contact.point_b).norm() < 1e-13);
+        assert!((along * was.contact.normal - is.contact.normal).norm() < 1e-14);
     }
 }
 
@@ -316,33 +316,33 @@ fn compound_bodies_and_events() {
     for k in 0..100 {
         let z = 12.0 - 0.1 * f64::from(k);
         scene.set_pose(ball, Pose::translation(2.7, 1.0, z)).unwrap();
-        scene.step().unwrap();
+        scene.update().unwrap();
         let of = |kind| scene.events().iter().filter(|e| e.kind == kind).count();
         (began, ended) = (began + of(EventKind::Began), ended + of(EventKind::Ended));
         most = most.max(scene.contacts().len());
         for c in scene.contacts() {
             assert_eq!(c.bodies, [gate, ball]);
             let expected = if c.parts[0] == 0 { 2.0 } else { 3.4 };
-            assert!((c.lmd.point_a.x - expected).abs() < 1e-12, "{c:?}");
+            assert!((c.contact.point_a.x - expected).abs() < 1e-12, "{c:?}");
         }
         if (8.0..8.5).contains(&z) {
             assert_eq!(scene.status(gate, ball), Ok(Some(Status::Separated)));
             assert_eq!(scene.contacts().len(), 2, "one at each side");
-            assert!(scene.contacts().iter().all(|c| (c.lmd.distance - 0.2).abs() < 1e-12));
+            assert!(scene.contacts().iter().all(|c| (c.contact.distance - 0.2).abs() < 1e-12));
         }
     }
     assert!(most == 2 && began >= 2 && ended == began, "{most} {began} {ended}");
     // Moving the gate moves both blocks.
     scene.set_pose(gate, Pose::translation(0.1, 0.0, 1.2)).unwrap();
-    scene.step().unwrap();
-    let mut distances: Vec<f64> = scene.contacts().iter().map(|c| c.lmd.distance).collect();
+    scene.update().unwrap();
+    let mut distances: Vec<f64> = scene.contacts().iter().map(|c| c.contact.distance).collect();
     distances.sort_by(f64::total_cmp);
     assert!((distances[0] - 0.1).abs() < 1e-12 && (distances[1] - 0.3).abs() < 1e-12, "{distances:?}");
     scene.remove(gate).unwrap();
-    scene.step().unwrap();
+    scene.update().unwrap();
     assert!(scene.contacts().is_empty());
     assert!(scene.events().len() == 2 && scene.events().iter().all(|e| e.kind == EventKind::Ended));
-    scene.step().unwrap();
+    scene.update().unwrap();
     assert!(scene.events().is_empty());
 }
 
@@ -352,20 +352,20 @@ fn caches_of_far_pairs_are_given_back() {
     let mut scene = Scene::new(QueryOptions::within(0.1)).unwrap();
     let still = scene.add(ball.clone(), Pose::identity()).unwrap();
     let other = scene.add(ball, Pose::translation(2.05, 0.0, 0.0)).unwrap();
-    scene.step().unwrap();
+    scene.update().unwrap();
     assert_eq!((scene.held_pairs(), scene.contacts().len()), (1, 1));
     for k in 0..64 {
         scene.set_pose(other, Pose::translation(50.0 + f64::from(k), 0.0, 0.0)).unwrap();
-        scene.step().unwrap();
+        scene.update().unwrap();
         assert_eq!((scene.held_pairs(), scene.contacts().len()), (1, 0));
         assert_eq!(scene.status(still, other), Ok(None));
     }
     scene.set_pose(other, Pose::translation(70.0, 0.0, 0.0)).unwrap();
-    scene.step().unwrap();
+    scene.update().unwrap();
     assert_eq!(scene.held_pairs(), 0);
     scene.set_pose(other, Pose::translation(2.05, 0.0, 0.0)).unwrap();
-    scene.step().unwrap();
-    assert_eq!((scene.held_pairs(), scene.contacts()[0].lmd.age), (1, 0));
+    scene.update().unwrap();
+    assert_eq!((scene.held_pairs(), scene.contacts()[0].contact.age), (1, 0));
     assert_eq!(scene.events()[0].kind, EventKind::Began);
 }
 
@@ -473,7 +473,7 @@ fn tracking_takes_what_steps_can_close() {
     scene.track(&options, slow).unwrap();
     assert_eq!(scene.tracked().count(), 1);
     // Queries are not affected.
-    scene.step().unwrap();
+    scene.update().unwrap();
     assert_eq!(scene.status(floor, ball), Ok(Some(Status::Interfering)));
     let updates = scene.tracker_counts().updates;
     scene.remove(ball).unwrap();

@@ -133,8 +133,8 @@ impl ContactPair {
         d_max: f64,
     ) -> Result<Array, JsError> {
         let (pose_a, pose_b) = (pose(pose_a)?, pose(pose_b)?);
-        let lmds = self.0.query(&pose_a, &pose_b, &QueryOptions::within(d_max)).map_err(thrown)?;
-        Ok(lmds.iter().map(contact).collect())
+        let contacts = self.0.query(&pose_a, &pose_b, &QueryOptions::within(d_max)).map_err(thrown)?;
+        Ok(contacts.iter().map(contact).collect())
     }
 
     /// Status of the solids in the last query; undefined before the first one.

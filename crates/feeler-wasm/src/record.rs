@@ -1,8 +1,8 @@
 //! Records of the library as plain objects.
 
 use feeler::{
-    FeatureKind, FeatureRef, Lmd, LmdClass, Pose, StepContact, StepContactKind, TrackedStatus, TrackerCounts,
-    Update,
+    Contact, ContactKind, FeatureKind, FeatureRef, Pose, StepContact, StepContactKind, TrackedStatus,
+    TrackerCounts, Update,
 };
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::*;
@@ -39,11 +39,11 @@ fn feature(f: &FeatureRef) -> JsValue {
 }
 
 /// A local minimal distance.
-pub(crate) fn contact(l: &Lmd) -> JsValue {
-    let class = match l.class {
-        LmdClass::Strict => "strict",
-        LmdClass::Quasi => "quasi",
-        LmdClass::Conformal => "conformal",
+pub(crate) fn contact(l: &Contact) -> JsValue {
+    let kind = match l.kind {
+        ContactKind::Strict => "strict",
+        ContactKind::Quasi => "quasi",
+        ContactKind::Conformal => "conformal",
     };
     let point = |p: [f64; 3]| numbers(&p);
     #[expect(clippy::cast_precision_loss, reason = "identities have 53 bits")]
@@ -57,7 +57,7 @@ pub(crate) fn contact(l: &Lmd) -> JsValue {
         ("normal", point(l.normal.into())),
         ("curvature_a", numbers(&l.curvature_a)),
         ("curvature_b", numbers(&l.curvature_b)),
-        ("class", class.into()),
+        ("kind", kind.into()),
         ("id", (l.id as f64).into()),
         ("age", l.age.into()),
         ("undecided", l.undecided.into()),
@@ -82,7 +82,7 @@ pub(crate) fn step_contact(c: &StepContact, poses: &[Pose; 2], pose_ab: &Pose, d
     };
     #[expect(clippy::cast_precision_loss, reason = "numbers of contacts fit a double")]
     object(&[
-        ("number", (c.number as f64).into()),
+        ("id", (c.id as f64).into()),
         ("gap", c.gap.into()),
         ("point_a", point((poses[0] * c.local_a).into())),
         ("point_b", point((poses[1] * c.local_b).into())),

@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let pose = Pose::translation(x, y, bounds.max.z + 0.3 * size + 0.02 * size * i);
         balls.push(scene.add(ball.clone(), pose)?);
     }
-    scene.step()?;
+    scene.update()?;
     let n = scene.bodies().len();
     println!("{} near pairs of {}", scene.near().count(), n * (n - 1) / 2);
     for near in scene.near() {
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     scene.remove(balls[0])?;
     let lifted = Pose::translation(0.0, 0.0, 0.1 * size) * *scene.pose(balls[12])?;
     scene.set_pose(balls[12], lifted)?;
-    scene.step()?;
+    scene.update()?;
     let count = |kind| scene.events().iter().filter(|e| e.kind == kind).count();
     let [began, stayed, ended] = [EventKind::Began, EventKind::Persisted, EventKind::Ended].map(count);
     println!("then {began} contacts began, {stayed} stayed, {ended} ended");

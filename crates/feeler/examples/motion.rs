@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for step in 0..=200 {
         let height = 0.05 * f64::from(200 - step);
         pair.query(&Pose::identity(), &Pose::translation(0.0, 0.0, height), &options)?;
-        let now: BTreeMap<u64, f64> = pair.lmds().iter().map(|m| (m.id, m.distance)).collect();
+        let now: BTreeMap<u64, f64> = pair.contacts().iter().map(|m| (m.id, m.distance)).collect();
         for (id, distance) in now.iter().filter(|(id, _)| !known.contains_key(*id)) {
             println!("{height:6.2} mm: contact {id} begins at {distance:.6} mm");
         }

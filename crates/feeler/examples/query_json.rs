@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // JSON knows no infinity.
     let number = |x: f64| if x.is_finite() { format!("{x:?}") } else { "null".to_owned() };
     let list = |x: &[f64]| format!("[{}]", x.iter().map(|x| number(*x)).collect::<Vec<_>>().join(", "));
-    let lmds = pair.lmds().iter().map(|l| {
+    let contacts = pair.contacts().iter().map(|l| {
         format!(
             "{{\"distance\": {}, \"point_a\": {}, \"point_b\": {}, \"normal\": {}, \"curvature_a\": {}, \
              \"curvature_b\": {}, \"id\": {}}}",
@@ -44,6 +44,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(Status::Undecided) => "undecided",
         None => "unknown",
     };
-    println!("{{\"status\": \"{status}\", \"lmds\": [{}]}}", lmds.collect::<Vec<_>>().join(",\n"));
+    println!("{{\"status\": \"{status}\", \"contacts\": [{}]}}", contacts.collect::<Vec<_>>().join(",\n"));
     Ok(())
 }

@@ -33,7 +33,7 @@
 //! # }
 //! ```
 //!
-//! Each [`Lmd`] has its distance, the two footpoints, the normal from A to B, the faces, edges or vertices
+//! Each [`Contact`] has its distance, the two footpoints, the normal from A to B, the faces, edges or vertices
 //! that they lie on, curvatures, and an identity that lasts from query to query.
 //!
 //! # Prepare once, load often
@@ -91,7 +91,7 @@
 //! # Along a motion
 //!
 //! Keep the pair from pose to pose: queries reuse what has not changed, allocate nothing in the steady state,
-//! and follow each contact by its [`id`](Lmd::id). Contacts of bodies that a simulator presses into one
+//! and follow each contact by its [`id`](Contact::id). Contacts of bodies that a simulator presses into one
 //! another are reported at negative distances with [`QueryOptions::penetration`]. `examples/motion.rs` prints
 //! when contacts come and go.
 //!
@@ -123,12 +123,12 @@ pub use feeler_import::{ImportError, MeshOptions, prepare_bytes, prepare_grain, 
 pub use feeler_particles as particles;
 pub use feeler_runtime::{
     Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
-    ContactTracker, CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef, FirstContact,
-    FollowOptions, FollowedContact, Following, GapPrediction, LeftOut, Lmd, LmdClass, NearPair, NearestPoint,
+    ContactRegion, ContactTracker, CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef,
+    FirstContact, FollowOptions, FollowedContact, Following, GapPrediction, LeftOut, NearPair, NearestPoint,
     PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, PointQuery, QueryError,
-    QueryOptions, Scene, SceneContact, SceneError, Stats, Status, StepBound, StepContact, StepContactKind,
-    Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, Undecided, Update, Verdict,
-    Widened, Witness, time_of_contact,
+    QueryOptions, RegionKind, Scene, SceneContact, SceneError, Stats, Status, StepBound, StepContact,
+    StepContactKind, Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, Undecided,
+    Update, Verdict, Widened, Witness, time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;

@@ -1,6 +1,6 @@
 //! What the crate's page says of threads.
 
-use feeler::{Body, BodyError, ContactPair, Lmd, Model, QueryError, QueryOptions, Scene, Verdict};
+use feeler::{Body, BodyError, Contact, ContactPair, Model, QueryError, QueryOptions, Scene, Verdict};
 
 fn is_shared<T: Send + Sync>() {}
 
@@ -9,7 +9,7 @@ fn all_types_may_be_sent_and_shared() {
     is_shared::<Body>();
     is_shared::<BodyError>();
     is_shared::<ContactPair>();
-    is_shared::<Lmd>();
+    is_shared::<Contact>();
     is_shared::<Model>();
     is_shared::<QueryError>();
     is_shared::<QueryOptions>();

@@ -29,7 +29,7 @@ pub mod shapes;
 
 use crate::part_of;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -113,7 +113,7 @@ pub struct Rig {
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
     /// For the number of contacts: α.
-    pub alpha: f64,
+    pub quasi_angle: f64,
     /// Largest spacing of samples (mm).
     pub spacing: Option<f64>,
 }
@@ -162,9 +162,12 @@ impl Rig {
     ///
     /// # Panics
     /// Where the pose is not finite or what is asked makes no sense.
-    pub fn query<'a>(&self, pair: &'a mut ContactPair, pose: &Pose, ask: &Ask) -> &'a [Lmd] {
-        let options =
-            QueryOptions { alpha: ask.alpha, conformal_spacing: ask.spacing, ..QueryOptions::within(D_MAX) };
+    pub fn query<'a>(&self, pair: &'a mut ContactPair, pose: &Pose, ask: &Ask) -> &'a [Contact] {
+        let options = QueryOptions {
+            quasi_angle: ask.quasi_angle,
+            conformal_spacing: ask.spacing,
+            ..QueryOptions::within(D_MAX)
+        };
         pair.query(&self.world, &(self.world * pose), &options).expect("finite poses and options")
     }
 }
@@ -204,16 +207,16 @@ pub fn check(
     if meet {
         fault("status", format!("interfering at a distance of {lowest:.1e}"));
     }
-    let lmds = pair.lmds();
+    let contacts = pair.contacts();
     seen.poses = 1;
-    seen.contacts = lmds.len() as u64;
-    seen.most = lmds.len();
-    for l in lmds {
+    seen.contacts = contacts.len() as u64;
+    seen.most = contacts.len();
+    for l in contacts {
         let (p_a, p_b) = (l.local_a, pose * l.local_b);
         let shown = || {
             format!(
                 "{:?} {:?} {} / {:?} {} at {p_b:.6}",
-                l.class, l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index
+                l.kind, l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index
             )
         };
         let off = s.a.distance(&p_a).abs().max(s.b.distance(&l.local_b).abs()) / size;
@@ -221,13 +224,13 @@ pub fn check(
         if off > 2e-9 || ((p_b - p_a).norm() - l.distance.abs()).abs() > 1e-11 * size {
             fault("pair", format!("{off:.1e} of the size off: {}", shown()));
         }
-        if l.class == LmdClass::Quasi {
+        if l.kind == ContactKind::Quasi {
             continue;
         }
         let back = s.b.distance(&(pose.inverse() * p_a)).abs();
         let error = (s.a.distance(&p_b).abs() - l.distance).abs().max((back - l.distance).abs()) / size;
-        let (worst, allowed) = match l.class {
-            LmdClass::Strict => (&mut seen.strict, 1e-9),
+        let (worst, allowed) = match l.kind {
+            ContactKind::Strict => (&mut seen.strict, 1e-9),
             _ => (&mut seen.conformal, 1e-7),
         };
         *worst = worst.max(error);
@@ -262,7 +265,7 @@ pub fn check(
     };
     let low: Vec<P3> = overlap.iter().copied().filter(|q| s.a.distance(q).abs() <= lowest + within).collect();
     let found: Vec<P3> =
-        lmds.iter().filter(|l| l.class != LmdClass::Quasi).map(|l| pose * l.local_b).collect();
+        contacts.iter().filter(|l| l.kind != ContactKind::Quasi).map(|l| pose * l.local_b).collect();
     let lack = lack_of_span(rig, &low, &found);
     let allowed = if s.round > 0.0 && conformal {
         seen.round_lack = lack / s.round;
@@ -277,11 +280,11 @@ pub fn check(
             format!("{how}: {lack:.2e} mm of {} lowest points are not spanned by {}", low.len(), found.len());
         fault("span", text);
     }
-    if s.polygon && ask.alpha >= 2.0 * tilt.abs() && ask.alpha > 0.0 {
-        let any: Vec<P3> = lmds.iter().map(|l| pose * l.local_b).collect();
+    if s.polygon && ask.quasi_angle >= 2.0 * tilt.abs() && ask.quasi_angle > 0.0 {
+        let any: Vec<P3> = contacts.iter().map(|l| pose * l.local_b).collect();
         let lack = lack_of_span(rig, &overlap, &any);
         // Footpoints on both solids are a distance apart, along a tilted normal.
-        let farthest = lmds.iter().fold(0.0, |d: f64, l| d.max(l.distance));
+        let farthest = contacts.iter().fold(0.0, |d: f64, l| d.max(l.distance));
         if lack > 1e-6 * size + 2.0 * farthest * tilt.abs() {
             fault("quasi", format!("{lack:.2e} mm of the whole overlap are not spanned by {}", any.len()));
         }
@@ -357,7 +360,7 @@ pub fn ramp(
             last = None;
             continue;
         }
-        sets.push(pair.lmds().iter().map(|l| l.local_b).collect());
+        sets.push(pair.contacts().iter().map(|l| l.local_b).collect());
         if let (Some((before, d)), Some(e)) = (last, pair.min_distance()) {
             let change = before.inverse() * pose;
             let moved = change.translation.vector.norm() + change.rotation.angle() * rig.corner;
@@ -372,9 +375,10 @@ pub fn ramp(
         if k % 9 == 4 {
             let mut cold = rig.pair();
             rig.query(&mut cold, &pose, ask);
-            let timeless =
-                |l: &[Lmd]| -> Vec<Lmd> { l.iter().map(|l| Lmd { id: 0, age: 0, ..*l }).collect() };
-            if timeless(cold.lmds()) != timeless(pair.lmds()) || cold.status() != pair.status() {
+            let timeless = |l: &[Contact]| -> Vec<Contact> {
+                l.iter().map(|l| Contact { id: 0, age: 0, ..*l }).collect()
+            };
+            if timeless(cold.contacts()) != timeless(pair.contacts()) || cold.status() != pair.status() {
                 faults.push(Fault { demand: "warm", text: format!("tilt {tilt:.3e}: warm and cold differ") });
             }
         }

@@ -55,7 +55,7 @@ impl Scene {
             // The first update at rest corrects what linear gaps left open.
             let is_at_rest = k > MOVING + 1;
             let moved = StepBound::of_motion([&self.a, &self.b], &last, &pose);
-            let now: BTreeMap<u64, StepContact> = tracker.contacts().iter().map(|c| (c.number, *c)).collect();
+            let now: BTreeMap<u64, StepContact> = tracker.contacts().iter().map(|c| (c.id, *c)).collect();
             let mut report = |what: &str, c: &StepContact| {
                 tally.discontinuities.push(format!("{name}, update {k}: {what}: {}", named_contact(c)));
             };

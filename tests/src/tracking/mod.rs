@@ -22,7 +22,7 @@ pub use start::{Start, StartKind};
 pub use step::{Outcome, Tally};
 
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{Body, Lmd, LmdClass, QueryOptions, StepContact, TrackerOptions};
+use feeler_runtime::{Body, Contact, ContactKind, QueryOptions, StepContact, TrackerOptions};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::Rng as _;
 use rand::rngs::SmallRng;
@@ -91,7 +91,7 @@ impl Scene {
 
     /// Largest depth (mm) that is measured.
     fn measured_depth(&self) -> f64 {
-        MEASURED_DEPTH.min(0.4 * (self.a.wall() + self.b.wall())).max(0.0)
+        MEASURED_DEPTH.min(0.4 * (self.a.min_thickness() + self.b.min_thickness())).max(0.0)
     }
 
     /// Options of queries for contacts alone, also pressed ones.
@@ -120,9 +120,9 @@ fn log_uniform(rng: &mut SmallRng, [from, to]: [f64; 2]) -> f64 {
 }
 
 /// Features, class or kind, and distance of a contact.
-fn named(l: &Lmd) -> String {
+fn named(l: &Contact) -> String {
     let of = |f: &feeler_runtime::FeatureRef| format!("{:?} {}", f.kind, f.index);
-    format!("{} / {} {:?} {:+.6}", of(&l.feature_a), of(&l.feature_b), l.class, l.distance)
+    format!("{} / {} {:?} {:+.6}", of(&l.feature_a), of(&l.feature_b), l.kind, l.distance)
 }
 
 /// Features, kind and gap of a contact of a set.
@@ -132,6 +132,6 @@ fn named_contact(c: &StepContact) -> String {
 }
 
 /// Returns whether a contact is a minimum.
-fn is_minimum(l: &Lmd) -> bool {
-    l.class != LmdClass::Quasi && !l.undecided
+fn is_minimum(l: &Contact) -> bool {
+    l.kind != ContactKind::Quasi && !l.undecided
 }

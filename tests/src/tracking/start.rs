@@ -3,7 +3,7 @@
 use super::project::{LinearGap, Twist, project};
 use super::{Scene, direction, log_uniform};
 use feeler_geom::{Pose, V3};
-use feeler_runtime::{ContactPair, Lmd, QueryOptions, Status};
+use feeler_runtime::{Contact, ContactPair, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -105,7 +105,7 @@ impl Scene {
             let push = if k < count { push } else { Twist::zeros() };
             pair.forget();
             let options = QueryOptions {
-                alpha: (2.0 * push.norm() / lever).min(0.5),
+                quasi_angle: (2.0 * push.norm() / lever).min(0.5),
                 ..self.contact_options(REACH + 1.5 * push.norm())
             };
             let contacts = pair.query(&Pose::identity(), &pose, &options).expect("valid");
@@ -115,7 +115,7 @@ impl Scene {
         is_free(&mut pair, &pose).then_some(pose)
     }
 
-    fn linear_gap(&self, l: &Lmd, pose: &Pose, mask: &Mask) -> LinearGap {
+    fn linear_gap(&self, l: &Contact, pose: &Pose, mask: &Mask) -> LinearGap {
         let n = l.normal;
         let m = (l.point_b - self.center(pose)).cross(&n) / self.lever();
         (l.distance, Twist::new(n.x, n.y, n.z, m.x, m.y, m.z).component_mul(mask))

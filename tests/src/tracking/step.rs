@@ -7,7 +7,7 @@ use super::{
 };
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{
-    ContactPair, ContactTracker, FeatureRef, Lmd, QueryOptions, Status, StepBound, StepContact,
+    Contact, ContactPair, ContactTracker, FeatureRef, QueryOptions, Status, StepBound, StepContact,
     StepContactKind,
 };
 use rand::rngs::SmallRng;
@@ -164,9 +164,9 @@ impl<'a> Bench<'a> {
         };
         let mut pair = ContactPair::new(self.scene.a.clone(), self.scene.b.clone());
         let fresh = pair.query(&Pose::identity(), &self.start.pose, &query).expect("valid");
-        let fresh: Vec<&Lmd> = fresh.iter().filter(|l| is_minimum(l)).collect();
-        let features = |l: &Lmd| [l.feature_a, l.feature_b].map(|f: FeatureRef| (f.kind, f.index));
-        let is_same = |l: &Lmd, c: &StepContact| {
+        let fresh: Vec<&Contact> = fresh.iter().filter(|l| is_minimum(l)).collect();
+        let features = |l: &Contact| [l.feature_a, l.feature_b].map(|f: FeatureRef| (f.kind, f.index));
+        let is_same = |l: &Contact, c: &StepContact| {
             c.kind == StepContactKind::Strict
                 && c.features == features(l)
                 && (c.gap - l.distance).abs() <= SAME_GAP * size
@@ -174,7 +174,7 @@ impl<'a> Bench<'a> {
         // Rounding decides at the ends of the range.
         let limit = options.reach - SAME_GAP * size;
         let near = self.tracker.bound().map_or(0.0, |b| b.displacement) + SAME_GAP * size;
-        let replaces = |l: &Lmd, c: &StepContact| {
+        let replaces = |l: &Contact, c: &StepContact| {
             let apart = (l.local_a - c.local_a).norm().min((l.local_b - c.local_b).norm());
             (c.gap - l.distance).abs() <= options.gap_error && apart <= near
         };
@@ -276,7 +276,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Depth (mm) at a pose, and the deepest contact; without one, as deep as a witness shows.
-    fn depth(&mut self, pose: &Pose) -> (f64, Option<Lmd>) {
+    fn depth(&mut self, pose: &Pose) -> (f64, Option<Contact>) {
         if matches!(status(&mut self.verdicts, pose), Status::Separated | Status::Touching) {
             return (0.0, None);
         }
@@ -301,7 +301,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Describes the contact at a deep end, and the contacts of the set near it.
-    fn explanation(&self, deepest: Option<&Lmd>, end: &Pose, made: &Twist) -> String {
+    fn explanation(&self, deepest: Option<&Contact>, end: &Pose, made: &Twist) -> String {
         let pose = &self.start.pose;
         let values = |p: &Pose| (p.translation.vector.data.0[0], p.rotation.coords.data.0[0]);
         let mut text = format!("\n      pose {:?}, twist {:?}", values(pose), made.as_slice());

@@ -10,7 +10,7 @@ use crate::part_of;
 use feeler_geom::trim::Side;
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Hierarchy;
-use feeler_runtime::{Body, ContactPair, LmdClass, QueryOptions, Status};
+use feeler_runtime::{Body, ContactKind, ContactPair, QueryOptions, Status};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::collections::HashMap;
@@ -77,7 +77,7 @@ pub fn ask_with(
         Some(Status::Interfering) => Verdict::Interfering,
         Some(Status::Undecided) | None => Verdict::Undecided,
     };
-    let minima = pair.lmds().iter().filter(|l| l.class != LmdClass::Quasi);
+    let minima = pair.contacts().iter().filter(|l| l.kind != ContactKind::Quasi);
     let points = minima.take(16).map(|l| [l.point_a, l.point_b]).collect();
     let witness = pair.verdict().and_then(|v| v.witness);
     let witness = witness.map(|w| (w.point, [w.inside_a, w.inside_b]));

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Version of the file.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// The file: sorted, one finding a line.
 #[derive(Debug, Serialize, Deserialize)]

@@ -5,7 +5,8 @@ use super::rules::Matches;
 use anyhow::Context as _;
 use feeler_geom::{P3, Pose};
 use feeler_runtime::{
-    Contact, ContactPair, FeatureRef, Lmd, LmdClass, QueryOptions, Scene, Status, Undecided, Witness,
+    Contact, ContactKind, ContactPair, ContactRegion, FeatureRef, QueryOptions, Scene, Status, Undecided,
+    Witness,
 };
 use indicatif::{ParallelProgressIterator as _, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
@@ -52,11 +53,11 @@ pub(crate) struct Measured {
     /// Number of minima.
     pub(crate) minima: usize,
     /// The nearest of them.
-    pub(crate) listed: Vec<Lmd>,
+    pub(crate) listed: Vec<Contact>,
     /// Lengths (mm) below this counted as zero.
     pub(crate) tolerance: f64,
     /// Of parts that touch.
-    pub(crate) contacts: Vec<Contact>,
+    pub(crate) contacts: Vec<ContactRegion>,
     /// Of parts that interfere.
     pub(crate) witness: Option<Witness>,
     pub(crate) crossing: Vec<(FeatureRef, FeatureRef)>,
@@ -136,9 +137,9 @@ fn fill(
     pair.query(pose_a, pose_b, options)?;
     measured.status = pair.status().unwrap_or(Status::Undecided);
     measured.tolerance = pair.tolerances().tol;
-    measured.minima = pair.lmds().len();
-    measured.listed = pair.lmds().iter().take(LISTED).copied().collect();
-    let nearest = pair.lmds().iter().find(|l| l.class != LmdClass::Quasi);
+    measured.minima = pair.contacts().len();
+    measured.listed = pair.contacts().iter().take(LISTED).copied().collect();
+    let nearest = pair.contacts().iter().find(|l| l.kind != ContactKind::Quasi);
     measured.nearest = nearest.map(|l| Nearest {
         distance: l.distance,
         points: [l.point_a, l.point_b],
@@ -149,7 +150,7 @@ fn fill(
         measured.undecided.clone_from(&verdict.undecided);
     }
     match measured.status {
-        Status::Touching => measured.contacts = pair.contacts(pose_a, pose_b, options)?,
+        Status::Touching => measured.contacts = pair.contact_regions(pose_a, pose_b, options)?,
         Status::Interfering => measured.crossing = pair.crossing_faces(pose_a, pose_b, options)?,
         Status::Separated | Status::Undecided => {}
     }

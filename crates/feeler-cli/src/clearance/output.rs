@@ -5,14 +5,14 @@ use super::finding::Finding;
 use super::findings::Row;
 use super::measure::Measured;
 use crate::features::{feature_json, feature_name};
-use crate::report::{contact_json, kind_name};
+use crate::report::{region_json, region_kind_name};
 use crate::table;
 use crate::verdict::{crossing_json, status_name};
 use feeler_runtime::Status;
 use serde_json::{Value, json};
 
 /// Version of the document.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Rows without a finding that the table shows; the others are counted.
 const SHOWN: usize = 20;
@@ -50,7 +50,7 @@ pub(super) fn detail(row: &Row) -> String {
 fn contact(m: &Measured) -> String {
     let area: f64 = m.contacts.iter().filter_map(|c| c.area).sum();
     let length: f64 = m.contacts.iter().filter_map(|c| c.length).sum();
-    let mut kinds: Vec<&str> = m.contacts.iter().map(|c| kind_name(c.kind)).collect();
+    let mut kinds: Vec<&str> = m.contacts.iter().map(|c| region_kind_name(c.kind)).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let mut text = kinds.join(", ");
@@ -167,7 +167,7 @@ fn row_json(checked: &Checked, row: &Row) -> Value {
         out["crossing_faces"] = m.crossing.iter().map(|(a, b)| crossing_json(a, b)).collect();
     }
     if m.status == Status::Touching {
-        out["contact"] = m.contacts.iter().map(contact_json).collect();
+        out["contact_regions"] = m.contacts.iter().map(region_json).collect();
     }
     if !m.undecided.is_empty() {
         let place = |u: &feeler_runtime::Undecided| {

@@ -8,10 +8,10 @@ use super::suite::{PairTask, SolidOf, Suite, Task};
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
 use crate::playback::{self, Played};
-use crate::query::{class_name, find_instance};
+use crate::query::{contact_kind_name, find_instance};
 use feeler_geom::Pose;
 use feeler_import as import;
-use feeler_runtime::LmdClass;
+use feeler_runtime::ContactKind;
 use feeler_view::picture::{Minimum, Pair, Part, Scene, Tint, What};
 
 pub(super) fn page(compared: &Compared, suite: &Suite, found: &Results) -> anyhow::Result<String> {
@@ -93,10 +93,10 @@ fn pair(task: &PairTask, found: &PairFound, drawing: &mut Drawing) -> Option<Sce
             distance: m.distance,
             points: [pose_a * feeler_geom::P3::from(m.a), pose_b * feeler_geom::P3::from(m.b)],
             features: [String::new(), String::new()],
-            class: [LmdClass::Strict, LmdClass::Quasi, LmdClass::Conformal]
-                .map(class_name)
+            kind: [ContactKind::Strict, ContactKind::Quasi, ContactKind::Conformal]
+                .map(contact_kind_name)
                 .into_iter()
-                .find(|c| *c == m.class)
+                .find(|c| *c == m.kind)
                 .unwrap_or_default(),
         };
         found.steps[k].minima.iter().map(minimum)

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// Version of the JSON document.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// Lines of an entry in the table, unless all are asked for.
 const SHOWN: usize = 12;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Version of the file.
-const SCHEMA: u32 = 1;
+const SCHEMA: u32 = 2;
 
 /// All results of a suite.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

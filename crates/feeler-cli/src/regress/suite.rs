@@ -66,7 +66,7 @@ struct WrittenPair {
     trajectory: Option<PathBuf>,
     tolerance: Option<f64>,
     penetration: Option<f64>,
-    quasi: Option<f64>,
+    quasi_angle: Option<f64>,
     #[serde(default)]
     open_shells: bool,
     unit: Option<f64>,
@@ -183,7 +183,7 @@ impl Suite {
     fn pair(&self, pair: &WrittenPair) -> anyhow::Result<PairTask> {
         let options = feeler_runtime::QueryOptions {
             d_max: pair.d_max,
-            alpha: pair.quasi.unwrap_or(0.0),
+            quasi_angle: pair.quasi_angle.unwrap_or(0.0),
             tolerance: pair.tolerance,
             penetration: pair.penetration.unwrap_or(0.0),
             ..feeler_runtime::QueryOptions::default()

@@ -10,7 +10,7 @@ use feeler_compare::{Minimum, ModelFacts};
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
 use feeler_import::{self as import, Reading};
-use feeler_runtime::{Body, ContactPair, Lmd};
+use feeler_runtime::{Body, Contact, ContactPair};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -147,16 +147,16 @@ fn pair(task: &PairTask, loaded: &Loaded, timed: bool) -> anyhow::Result<(PairFo
 }
 
 fn step(pair: &ContactPair) -> Step {
-    let minimum = |l: &Lmd| Minimum {
+    let minimum = |l: &Contact| Minimum {
         distance: l.distance,
         a: l.local_a.into(),
         b: l.local_b.into(),
-        class: crate::query::class_name(l.class).to_owned(),
+        kind: crate::query::contact_kind_name(l.kind).to_owned(),
     };
     let witness = pair.verdict().and_then(|v| v.witness.as_ref());
     Step {
         status: verdict::status_name(pair.status()).to_owned(),
         depth: witness.map(|w| w.inside_a.min(w.inside_b)),
-        minima: pair.lmds().iter().map(minimum).collect(),
+        minima: pair.contacts().iter().map(minimum).collect(),
     }
 }

@@ -124,7 +124,7 @@ impl Particle {
         if !(density.is_finite() && density > 0.0) {
             return Err(StepError::Particle("the density must be above 0 kg/m³"));
         }
-        let mass = MassProperties::of_solid(&body.hierarchy().info).filter(|_| body.wall() > 0.0);
+        let mass = MassProperties::of_solid(&body.hierarchy().info).filter(|_| body.min_thickness() > 0.0);
         let mass = mass.ok_or(StepError::Particle("a particle must be a closed solid; this is a sheet"))?;
         let density = density * CUBIC_METRE;
         let bounds = body.bounds();

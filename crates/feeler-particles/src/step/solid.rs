@@ -121,7 +121,7 @@ fn options(a: &Body, b: &Body) -> FollowOptions {
     let size = a.size().min(b.size());
     FollowOptions {
         reach: 0.0,
-        penetration: (DEPTH * size).min(WALLS * (a.wall() + b.wall())),
+        penetration: (DEPTH * size).min(WALLS * (a.min_thickness() + b.min_thickness())),
         stride: STRIDE * size,
     }
 }
@@ -192,7 +192,7 @@ impl MetSolid<'_> {
             let at = nalgebra::center(&point, &(self.pose * c.local_b));
             let (velocity, spin) = moving(motion, &at);
             let contact =
-                WallContact { id: c.number, point, normal, gap: c.distance, curvatures: c.curvatures };
+                WallContact { id: c.id, point, normal, gap: c.distance, curvatures: c.curvatures };
             let radius = Some(effective_radius(c.curvatures, self.equal));
             WallMeeting { contact, at, velocity, spin, radius }
         }));

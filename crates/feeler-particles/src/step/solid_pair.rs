@@ -61,7 +61,7 @@ impl SolidPair {
                 asker.follow(following, [of_x, of_y])?;
                 let of_balls = x.equal * y.equal / (x.equal + y.equal);
                 let told = following.contacts().iter().filter(|c| c.distance < 0.0);
-                told.for_each(|c| one((c.number, between(c, &x.pose, &y.pose, of_balls))));
+                told.for_each(|c| one((c.id, between(c, &x.pose, &y.pose, of_balls))));
             }
             (Form::Solid(x), other) => touches(x, other, near, &mut asker.batch)?.for_each(one),
             (other, Form::Solid(y)) => {

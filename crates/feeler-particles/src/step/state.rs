@@ -211,7 +211,7 @@ impl Writer {
         }
         self.count(contacts.len());
         for c in contacts {
-            self.whole(c.number);
+            self.whole(c.id);
             self.number(c.distance);
             [c.local_a.coords, c.local_b.coords, c.normal].iter().for_each(|v| self.vector(v));
             for (kind, index) in c.features {
@@ -357,7 +357,7 @@ impl<'a> Reader<'a> {
             let is_bent = self.number_below(2)? == 1;
             let curvatures = if is_bent { [self.number()?, self.number()?] } else { [f64::INFINITY; 2] };
             contacts.push(FollowedContact {
-                number,
+                id: number,
                 distance,
                 local_a,
                 local_b,

@@ -31,7 +31,7 @@ scene_contact_dtype: np.dtype[np.void]
 step_contact_dtype: np.dtype[np.void]
 """Members of a contact of a ContactTracker:
 
-number: identity, increases from contact to contact of a tracker and is never assigned twice.
+id: identity, increases from contact to contact of a tracker and is never assigned twice.
 gap: signed gap (mm) along the normal, less the dilations.
 point_a, point_b: footpoints, world; local_a, local_b: in the solids' own coordinates.
 normal: unit, outward of A, world; local_normal: in A's own coordinates.
@@ -171,7 +171,7 @@ class Body:
     @property
     def area(self) -> float: ...
     @property
-    def wall(self) -> float:
+    def min_thickness(self) -> float:
         """Smallest thickness of the material, or less; 0 of a sheet and where it is not known."""
     @property
     def size(self) -> float:
@@ -245,7 +245,7 @@ class ContactPair:
         pose_b: Pose = None,
         d_max: float = 1.0,
         *,
-        quasi: float = 0.0,
+        quasi_angle: float = 0.0,
         dilation_a: float = 0.0,
         dilation_b: float = 0.0,
         parallel: bool = False,
@@ -380,7 +380,7 @@ class Scene:
         self,
         d_max: float = 1.0,
         *,
-        quasi: float = 0.0,
+        quasi_angle: float = 0.0,
         decide: bool = True,
         verdict_unless_pressed: bool = False,
         parallel: bool = False,
@@ -415,7 +415,7 @@ class Scene:
         ignored: bool = False,
     ) -> None:
         """Asks something else of a pair, in place of what is asked of its bodies."""
-    def step(self) -> None: ...
+    def update(self) -> None: ...
     @property
     def contacts(self) -> NDArray[np.void]:
         """All minima of the last step, an array of scene_contact_dtype."""
@@ -554,7 +554,7 @@ class CurveScene:
         """The id of a new body; never given again. Bodies and curves are counted apart."""
     def set_pose(self, id: int, pose: ArrayLike) -> None: ...
     def remove_body(self, id: int) -> None: ...
-    def step(self) -> None:
+    def update(self) -> None:
         """Finds all minima as curves and bodies are now. What bodies do among themselves is for a Scene."""
     @property
     def contacts(self) -> NDArray[np.void]:

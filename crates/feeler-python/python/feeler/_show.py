@@ -6,7 +6,7 @@ import numpy as np
 
 _ROWS = 20
 _KINDS = ("face", "edge", "vertex")
-_CLASSES = ("strict", "quasi", "conformal")
+_CONTACT_KINDS = ("strict", "quasi", "conformal")
 _STEP_KINDS = ("strict", "quasi", "sample", "extended")
 _OF = (("curve", "curve"), ("curve", "itself"), ("curve", "body"))
 _EVENTS = ("began", "persisted", "ended")
@@ -38,7 +38,7 @@ def _cells(record):
         for side in "ab":
             yield f"point {side.upper()}", _point(record[f"point_{side}"])
         yield "set", record["set"] if record["set"] >= 0 else ""
-    elif "number" in names:
+    elif "gap_rate" in names:
         yield "gap", f"{record['gap']:.9g}"
         yield "kind", _STEP_KINDS[record["kind"]]
         for side in "ab":
@@ -49,7 +49,7 @@ def _cells(record):
     elif "distance" in names:
         yield "distance", f"{record['distance']:.9g}"
         yield "gap", f"{record['gap']:.9g}"
-        yield "class", _CLASSES[record["kind"]]
+        yield "kind", _CONTACT_KINDS[record["kind"]]
         for side in "ab":
             kind = _KINDS[record[f"feature_kind_{side}"]]
             yield f"feature {side.upper()}", f"{kind} {record[f'feature_{side}']} (#{record[f'source_{side}']})"
@@ -57,17 +57,15 @@ def _cells(record):
             yield f"point {side.upper()}", _point(record[f"point_{side}"])
     else:
         yield "event", _EVENTS[record["kind"]]
-    if "number" in names:
-        yield "number", record["number"]
-    else:
-        yield "id", f"{record['id']:x}"
+    # Ids of trackers are small; those of queries encode features and are shorter in hexadecimal.
+    yield "id", record["id"] if "gap_rate" in names else f"{record['id']:x}"
 
 
 class Records(np.ndarray):
     """A structured array that a notebook shows as a table."""
 
     def _repr_html_(self):
-        if self.dtype.names is None or self.ndim != 1 or not {"id", "number"} & set(self.dtype.names):
+        if self.dtype.names is None or self.ndim != 1 or "id" not in self.dtype.names:
             return f"<pre>{escape(repr(self))}</pre>"
         rows = [dict(_cells(record)) for record in self[:_ROWS]]
         if not rows:

@@ -12,12 +12,11 @@
 //! # Source
 //! MATH §2, §10: keys and sorting, never the order of arrival.
 
+use crate::api::contact::{ContactKind, FeatureKind, FeatureRef};
+use crate::body::side::Which;
 use crate::footpoint::touching::ROUNDINGS;
 use crate::footpoint::trim::is_within;
-use crate::query::Accepted;
-use crate::query::Context;
-use crate::side::Which;
-use crate::{FeatureKind, FeatureRef, LmdClass};
+use crate::query::{Accepted, Context};
 use feeler_hierarchy::Feature;
 use std::cmp::Ordering;
 
@@ -53,7 +52,7 @@ fn dim(kind: FeatureKind) -> u8 {
 /// Smaller is kept first: exact before quasi, higher dimensions, converged before stalled.
 fn priority(x: &Accepted) -> (bool, u8, bool, bool) {
     let lost = 4 - dim(x.place_a.kind) - dim(x.place_b.kind);
-    (x.class == LmdClass::Quasi, lost, x.undecided, x.class == LmdClass::Conformal)
+    (x.kind == ContactKind::Quasi, lost, x.undecided, x.kind == ContactKind::Conformal)
 }
 
 /// A total order by features, those of the solid `first` first, then distance and parameters.
@@ -91,12 +90,12 @@ fn footings(x: &Accepted) -> [Footing<'_>; 2] {
 /// Whether a strict minimum, one of whose footpoints is on or beyond the border of its feature, is the one of
 /// an edge or vertex there with the same partner.
 fn is_displaced(ctx: &Context<'_>, x: &Accepted, all: &[Accepted]) -> bool {
-    x.class == LmdClass::Strict
+    x.kind == ContactKind::Strict
         && footings(x).into_iter().zip(0..2).any(|(of_x, side)| {
             dim(of_x.place.kind) > 0
                 && all.iter().any(|y| {
                     let of_y = &footings(y)[side];
-                    y.class == LmdClass::Strict
+                    y.kind == ContactKind::Strict
                         && of_x.partner == of_y.partner
                         && dim(of_y.place.kind) < dim(of_x.place.kind)
                         && is_near(ctx, x, y)
@@ -126,7 +125,7 @@ fn is_near(ctx: &Context<'_>, x: &Accepted, y: &Accepted) -> bool {
     let open_b = if x.feature_b == y.feature_b { 0.0 } else { x.slack_b + y.slack_b };
     // A footpoint that moves by a gap on one solid moves its partner about as far.
     // What holds up to an angle only holds up to that angle times the distance beside it.
-    let quasi = if x.class == LmdClass::Quasi { ctx.alpha * x.distance.abs() } else { 0.0 };
+    let quasi = if x.kind == ContactKind::Quasi { ctx.quasi_angle * x.distance.abs() } else { 0.0 };
     let near = ctx.tol.same + 2.0 * (open_a + open_b) + quasi;
     (x.p_a - y.p_a).norm() <= near && (x.p_b - y.p_b).norm() <= near
 }

@@ -4,16 +4,13 @@
 //! # Source
 //! BREP §4.4, MATH §2.
 
-use crate::LmdClass;
+use crate::api::contact::ContactKind;
+use crate::body::side::Which;
 use crate::footpoint::bands::in_zone;
 use crate::footpoint::polar::Polar;
-use crate::footpoint::side::Foot;
-use crate::footpoint::side::definiteness;
-use crate::footpoint::side::side;
+use crate::footpoint::side::{Foot, definiteness, side};
 use crate::footpoint::touching;
-use crate::query::Accepted;
-use crate::query::{Candidate, Context};
-use crate::side::Which;
+use crate::query::{Accepted, Candidate, Context};
 use feeler_geom::contact::SecondOrder;
 use feeler_geom::frame::complete_basis;
 use feeler_hierarchy::Feature;
@@ -54,10 +51,10 @@ pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Op
         (of_a()?, of_b()?)
     };
     let extent = ctx.extent(c.feature_a, c.feature_b);
-    let class = match definiteness(ctx, &a, &b, c.distance, extent) {
+    let kind = match definiteness(ctx, &a, &b, c.distance, extent) {
         SecondOrder::Indefinite => return None,
-        SecondOrder::Semidefinite { .. } => LmdClass::Conformal,
-        SecondOrder::Strict { .. } => LmdClass::Strict,
+        SecondOrder::Semidefinite { .. } => ContactKind::Conformal,
+        SecondOrder::Strict { .. } => ContactKind::Strict,
     };
     let quasi = a.polar == Polar::Dilated
         || b.polar == Polar::Dilated
@@ -70,7 +67,7 @@ pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Op
         p_b: c.p_b,
         n: c.n,
         distance: c.distance,
-        class: if quasi { LmdClass::Quasi } else { class },
+        kind: if quasi { ContactKind::Quasi } else { kind },
         place_a: a.located.place,
         place_b: b.located.place,
         slack_a: a.located.slack,

@@ -13,7 +13,7 @@
 //! No two minima of one query share an identity. Without an earlier query branches are ranks by distance.
 //! Deterministic in the sequence of queries.
 
-use crate::FeatureKind;
+use crate::api::contact::FeatureKind;
 use crate::query::Accepted;
 use feeler_geom::{P3, Pose, V3};
 use feeler_hierarchy::Feature;
@@ -159,7 +159,7 @@ fn hash((a, b): (Feature, Feature), branch: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FeatureRef, LmdClass};
+    use crate::api::contact::{ContactKind, FeatureRef};
     use feeler_hierarchy::FaceId;
 
     fn minimum(face: u32, x: f64, distance: f64) -> Accepted {
@@ -171,7 +171,7 @@ mod tests {
             p_b: P3::new(x, 0.0, distance),
             n: V3::z(),
             distance,
-            class: LmdClass::Strict,
+            kind: ContactKind::Strict,
             place_a: place,
             place_b: place,
             slack_a: 0.0,

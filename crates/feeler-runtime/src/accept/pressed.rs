@@ -14,15 +14,14 @@
 //! # Source
 //! MATH §16.
 
+use crate::accept::identities::ContactIds;
+use crate::api::contact::ContactKind;
+use crate::body::Body;
 use crate::body::edge_normals::edge_normals;
-use crate::contact_ids::ContactIds;
+use crate::body::side::Which;
 use crate::nearest::membership::{RayScratch, contains};
-use crate::nearest::outward_of_all;
-use crate::nearest::{NearScratch, faces_around};
-use crate::query::Accepted;
-use crate::query::Context;
-use crate::side::Which;
-use crate::{Body, LmdClass};
+use crate::nearest::{NearScratch, faces_around, outward_of_all};
+use crate::query::{Accepted, Context};
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
@@ -106,7 +105,7 @@ pub(crate) fn retain(
 
 /// Returns whether it is a sample of a set between faces.
 fn of_set(x: &Accepted) -> bool {
-    x.class == LmdClass::Conformal
+    x.kind == ContactKind::Conformal
         && matches!((x.feature_a, x.feature_b), (Feature::Face(_), Feature::Face(_)))
 }
 

@@ -3,9 +3,9 @@
 use crate::diagnostics::Effort;
 use feeler_geom::{P3, V3};
 
-/// What kind of minimum an [`Lmd`] is (MATH §2).
+/// What kind of minimum an [`Contact`] is (MATH §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LmdClass {
+pub enum ContactKind {
     /// A strict local minimum with the exact polars of both tangent cones.
     Strict,
     /// Holds only with the polars of edges and vertices dilated by the user's angle.
@@ -40,7 +40,7 @@ pub struct FeatureRef {
 
 /// A local minimal distance: a pair of footpoints, one on each solid, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Lmd {
+pub struct Contact {
     /// Signed distance between the footpoints (mm), negative where they are pressed into the other solid:
     /// down to minus two tolerances at a contact, or to minus
     /// [`QueryOptions::penetration`](crate::QueryOptions::penetration).
@@ -64,7 +64,7 @@ pub struct Lmd {
     /// The same of B.
     pub curvature_b: [f64; 2],
     /// Class.
-    pub class: LmdClass,
+    pub kind: ContactKind,
     /// Identity: the pair of features and the branch among the LMDs of that pair. It stays the same from
     /// query to query of one [`ContactPair`](crate::ContactPair) for as long as the minimum stays on its
     /// features.

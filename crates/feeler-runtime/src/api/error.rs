@@ -37,9 +37,9 @@ pub enum QueryError {
     /// `d_max` is NaN or negative.
     #[error("d_max is {0}; give a distance of 0 mm or more, or infinity for all minima")]
     DMax(f64),
-    /// `alpha` is NaN or outside [0, π/4].
-    #[error("alpha is {0}; give an angle from 0 to pi/4 (0.785) rad, 0 for no quasi-minima")]
-    Alpha(f64),
+    /// `quasi_angle` is NaN or outside [0, π/4].
+    #[error("quasi_angle is {0}; give an angle from 0 to pi/4 (0.785) rad, 0 for no quasi-minima")]
+    QuasiAngle(f64),
     /// `dilation_a` is NaN or infinite.
     #[error("the dilation of A is {0}; give a finite thickness in mm, 0 for none")]
     DilationA(f64),
@@ -88,7 +88,7 @@ pub enum QueryError {
     Walls {
         /// What was asked for.
         penetration: f64,
-        /// [`Body::wall`](crate::Body::wall) of A (mm).
+        /// [`Body::min_thickness`](crate::Body::min_thickness) of A (mm).
         wall_a: f64,
         /// That of B.
         wall_b: f64,
@@ -102,7 +102,7 @@ pub enum QueryError {
     Coarse {
         /// What was asked for.
         tolerance: f64,
-        /// [`Body::wall`](crate::Body::wall) of A (mm).
+        /// [`Body::min_thickness`](crate::Body::min_thickness) of A (mm).
         wall_a: f64,
         /// That of B.
         wall_b: f64,

@@ -1,6 +1,6 @@
 //! What a query is asked for.
 
-use crate::QueryError;
+use crate::api::error::QueryError;
 use crate::diagnostics::Diagnostics;
 
 /// Options of a query.
@@ -10,7 +10,7 @@ pub struct QueryOptions {
     pub d_max: f64,
     /// Angle (rad) by which the polars of edges and vertices are dilated for quasi-LMDs, in [0, π/4]; 0 gives
     /// none.
-    pub alpha: f64,
+    pub quasi_angle: f64,
     /// Implicit dilation of A (mm): only the gap knows of it.
     pub dilation_a: f64,
     /// Implicit dilation of B (mm).
@@ -27,11 +27,11 @@ pub struct QueryOptions {
     /// Lengths (mm) below this are zero: what is nearer touches, what meets less deep does not interfere.
     /// `None`: 1e-7 of the larger bounding-box diagonal, and rounding. Never less than rounding; the value
     /// that was used is [`Tolerances::tol`](crate::Tolerances::tol). Less than a tenth of both solids' walls
-    /// ([`Body::wall`](crate::Body::wall)).
+    /// ([`Body::min_thickness`](crate::Body::min_thickness)).
     pub tolerance: Option<f64>,
     /// Largest depth (mm) of contacts that are reported as minima with negative distances, ≥ 0: how far
     /// simulators press solids into one another. 0 gives none deeper than the tolerance. Less than half the
-    /// sum of both [`walls`](crate::Body::wall): beyond, the far side of a wall is as near as the side that
+    /// sum of both [`walls`](crate::Body::min_thickness): beyond, the far side of a wall is as near as the side that
     /// was pressed.
     ///
     /// A contact deeper than the tolerance is reported where a point beside it proves that it is inside both
@@ -41,7 +41,7 @@ pub struct QueryOptions {
     pub penetration: f64,
     /// Prove for every solve with a free-form side that it has found all minima, and find what it has missed.
     /// What stays open is told by [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and
-    /// [`Lmd::undecided`](crate::Lmd::undecided): where there is none, the set of minima is complete.
+    /// [`Contact::undecided`](crate::Contact::undecided): where there is none, the set of minima is complete.
     pub certified: bool,
     /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
     pub conformal_spacing: Option<f64>,
@@ -58,7 +58,7 @@ impl Default for QueryOptions {
     fn default() -> Self {
         Self {
             d_max: 1.0,
-            alpha: 0.0,
+            quasi_angle: 0.0,
             dilation_a: 0.0,
             dilation_b: 0.0,
             parallel: false,
@@ -93,11 +93,13 @@ impl QueryOptions {
     /// # Errors
     /// [`QueryError`] with the first option that does not.
     pub fn check(&self) -> Result<(), QueryError> {
-        let alphas = 0.0..=std::f64::consts::FRAC_PI_4;
+        let quasi_angles = 0.0..=std::f64::consts::FRAC_PI_4;
         let is_length = |s: f64| s.is_finite() && s > 0.0;
         match *self {
             Self { d_max, .. } if d_max.is_nan() || d_max < 0.0 => Err(QueryError::DMax(d_max)),
-            Self { alpha, .. } if !alphas.contains(&alpha) => Err(QueryError::Alpha(alpha)),
+            Self { quasi_angle, .. } if !quasi_angles.contains(&quasi_angle) => {
+                Err(QueryError::QuasiAngle(quasi_angle))
+            }
             Self { dilation_a: d, .. } if !d.is_finite() => Err(QueryError::DilationA(d)),
             Self { dilation_b: d, .. } if !d.is_finite() => Err(QueryError::DilationB(d)),
             Self { conformal_spacing: Some(s), .. } if !is_length(s) => Err(QueryError::ConformalSpacing(s)),
@@ -112,7 +114,7 @@ impl QueryOptions {
     pub(crate) fn for_verdict(&self) -> Self {
         Self {
             d_max: 0.0,
-            alpha: 0.0,
+            quasi_angle: 0.0,
             penetration: 0.0,
             certified: false,
             detect_interference: true,

@@ -1,7 +1,7 @@
 //! What a query finds out about how two posed solids stand to one another. Lengths in mm, points in world
 //! coordinates.
 
-use crate::FeatureRef;
+use crate::api::contact::FeatureRef;
 use feeler_geom::P3;
 
 /// How two posed solids stand to one another.
@@ -88,7 +88,7 @@ pub struct Crossings {
 
 /// What two features that touch have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ContactKind {
+pub enum RegionKind {
     /// A region of one plane.
     Plane,
     /// A region of one cylinder: a pin that fills its bore.
@@ -109,9 +109,9 @@ pub enum ContactKind {
 
 /// A contact of two solids that touch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
+pub struct ContactRegion {
     /// What the features have in common.
-    pub kind: ContactKind,
+    pub kind: RegionKind,
     /// The feature of A, with the parameters of a point of the contact.
     pub feature_a: FeatureRef,
     /// The feature of B, likewise.
@@ -131,7 +131,7 @@ pub struct Contact {
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConformalSet {
     /// Its features, its kind and how large it is: the region or line on A that is at the distance from B.
-    pub contact: Contact,
+    pub contact: ContactRegion,
     /// mm.
     pub distance: f64,
     /// Largest distance (mm) between two of its samples.

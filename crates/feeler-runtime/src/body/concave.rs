@@ -1,8 +1,7 @@
 //! Which trims of a solid's faces are concave edges: beyond them a face goes on into the solid's own
 //! material.
 
-use crate::Body;
-use crate::body::outward_normal;
+use crate::body::{Body, outward_normal};
 use feeler_geom::{P2, P3};
 use feeler_hierarchy::Face;
 use std::collections::BTreeMap;

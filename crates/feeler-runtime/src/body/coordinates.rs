@@ -8,9 +8,10 @@
 //! are farther apart than `d_max` by more than rounding, the result is certain (no minimum, separated) and is
 //! returned.
 
-use crate::options::MAX_COORDINATES;
-use crate::tolerance::Tolerances;
-use crate::{Body, QueryError, QueryOptions};
+use crate::api::error::QueryError;
+use crate::api::options::{MAX_COORDINATES, QueryOptions};
+use crate::api::tolerance::Tolerances;
+use crate::body::Body;
 use feeler_geom::{P3, Pose, V3};
 
 /// Share of the tolerance that rounding, 2⁻⁵² of the coordinates, may take.

@@ -1,8 +1,7 @@
 //! The trimming curves of a solid in space, cut into short arcs with bounds of their derivatives: all
 //! edges, also those that carry no minimum because they are smooth or concave.
 
-use crate::Body;
-use crate::body::index;
+use crate::body::{Body, index};
 use feeler_geom::crossing::{Arc, Patch, third_of_closed_form};
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P3, Rect, Surface, V3};

@@ -3,7 +3,7 @@
 //! # Source
 //! MATH §4 (signed dihedral angle).
 
-use crate::Body;
+use crate::body::Body;
 use feeler_geom::{P2, P3, V3, math};
 use feeler_hierarchy::{EdgeId, Side};
 

@@ -6,9 +6,8 @@
 //! # Source
 //! BREP §2.4 (hierarchies of boxes).
 
-use crate::Body;
-use crate::body::index;
 use crate::body::tree::Placed;
+use crate::body::{Body, index};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::{Aabb, Obb, P3};
 use feeler_hierarchy::{AreaId, FaceId, Feature, Node, NodeId};

@@ -6,9 +6,8 @@ mod cell;
 mod curvature;
 mod pole;
 
-use crate::Body;
 use crate::body::edge_normals::edge_normals;
-use crate::body::outward_normal;
+use crate::body::{Body, outward_normal};
 use arrayvec::ArrayVec;
 pub(crate) use bundle::NormalBundle;
 use cell::Cell;

@@ -13,15 +13,16 @@
 //! second, smaller minimum of the same two faces that the solves miss is not noticed there.
 
 use super::{Given, Job, certify_one};
+use crate::accept::filter::filter;
+use crate::api::contact::Stats;
+use crate::api::options::QueryOptions;
 use crate::body::FeatureData;
 use crate::body::ids::AreaPair;
+use crate::body::side::Which;
 use crate::body::tree::{SolveClass, TreeNode};
-use crate::filter::filter;
+use crate::cull::node_pair::CullContext;
 use crate::query::{Candidate, Context};
-use crate::side::Which;
 use crate::solve::{Solved, free, is_screwed};
-use crate::walk::cull::CullContext;
-use crate::{QueryOptions, Stats};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3};
 use feeler_hierarchy::{AreaId, Feature};
@@ -59,7 +60,7 @@ pub(crate) fn missed_contacts(
     open.clear();
     near.clear();
     let d_max = ctx.tol.tol;
-    let options = QueryOptions { alpha: ctx.alpha, ..QueryOptions::within(d_max) };
+    let options = QueryOptions { quasi_angle: ctx.quasi_angle, ..QueryOptions::within(d_max) };
     let cull = CullContext::new(&ctx.pose_ab, &ctx.tol, &options);
     let ctx = &Context { d_max, cull: Some(cull), ..*ctx };
     areas_in_contact(ctx, &cull, pairs, near);

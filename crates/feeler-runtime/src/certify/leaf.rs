@@ -8,11 +8,11 @@
 //! Beyond its rectangle an area is that of its own piece or patch, continued, also where the solver's
 //! evaluation goes over to the next one: what lies there is the next area's.
 
-use crate::Body;
+use crate::body::Body;
 use crate::body::samples::at;
+use crate::body::side::Which;
 use crate::certify::search::Cell;
 use crate::query::Context;
-use crate::side::Which;
 use crate::solve::patch::border_margin;
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::cone::Cap;
@@ -117,7 +117,7 @@ impl<'a> Leaf<'a> {
             feature: data.feature,
             rect,
             cap: Cap { axis, ..node.cap },
-            cap_slack: ctx.alpha + f64::from(node.allowance.angle) + ctx.tol.critical,
+            cap_slack: ctx.quasi_angle + f64::from(node.allowance.angle) + ctx.tol.critical,
             border,
             outward,
             trim,

@@ -35,12 +35,13 @@ mod tests;
 
 pub(crate) use band::{OpenContact, Scratch as BandScratch, missed_contacts};
 
+use crate::accept::filter::filter;
+use crate::api::contact::Stats;
+use crate::api::options::QueryOptions;
 use crate::body::ids::AreaPair;
-use crate::filter::filter;
+use crate::body::side::Which;
 use crate::query::{Candidate, Context};
-use crate::side::Which;
 use crate::solve::Solved;
-use crate::{QueryOptions, Stats};
 use arrayvec::ArrayVec;
 use feeler_hierarchy::{AreaId, Feature};
 use leaf::Leaf;

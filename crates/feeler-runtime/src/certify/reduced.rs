@@ -8,14 +8,14 @@
 //! f_ijk = F‴[p_i, p_j, p_k] + F″[p_ij, p_k] + F″[p_ik, p_j] + F″[p_jk, p_i] + F′ p_ijk.
 //! ```
 
+use crate::accept::filter::filter;
 use crate::body::outward_normal;
+use crate::body::side::Which;
 use crate::body::tree::{Placed, TreeNode};
 use crate::certify::leaf::{Leaf, Over, is_outside};
 use crate::certify::potential::{self, PotentialBounds};
 use crate::certify::search::{Cell, Look, Model, System, holds_one, is_beside_one};
-use crate::filter::filter;
 use crate::query::Context;
-use crate::side::Which;
 use crate::solve::reduced::Reduced;
 use crate::solve::{FreePoint, ReducedPair, Solved, candidate_of, curve};
 use feeler_geom::obb::PoseMatrix;
@@ -107,7 +107,7 @@ impl<'a, const N: usize> Pair<'a, N> {
                 return false;
             }
             let Some(n) = known else { return true };
-            let open = self.ctx.alpha + f64::from(node.allowance.angle) + tol.critical;
+            let open = self.ctx.quasi_angle + f64::from(node.allowance.angle) + tol.critical;
             let foot = over.p - n.normal * s;
             distance_to(&node.obb, &foot) <= 2.0 * reach + (s.abs() + reach) * n.spread + slack
                 && !is_outside(&node.cap, &n.normal, n.spread, open)

@@ -1,13 +1,15 @@
 //! Certificates on small solids with known minima, and against the solver.
 
+use crate::accept::filter::filter;
+use crate::api::contact::{Contact, ContactKind};
+use crate::api::tolerance::Tolerances;
+use crate::body::Body;
 use crate::body::ids::AreaPair;
 use crate::certify::*;
-use crate::filter::filter;
-use crate::front::brute::all_pairs;
+use crate::cull::front::brute::all_pairs;
+use crate::pair::ContactPair;
 use crate::query::Accepted;
 use crate::solve::{Solved, solve_all};
-use crate::tolerance::Tolerances;
-use crate::{Body, ContactPair, Lmd, LmdClass};
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::fixtures::{self, SourceBuilder};
 use feeler_brep::source::{LoopSource, SolidSource};
@@ -94,7 +96,7 @@ fn sets(a: &Body, b: &Body, pose_ab: &Pose, d_max: f64) -> Sets {
         tol: Tolerances::new(a, b, pose_ab, None),
         d_max,
         least: -1e-6,
-        alpha: 0.0,
+        quasi_angle: 0.0,
         cull: None,
     };
     let options = QueryOptions::within(d_max);
@@ -327,7 +329,7 @@ fn threads_change_nothing() {
     for k in 0..6 {
         let turn = UnitQuaternion::from_axis_angle(&V3::x_axis(), std::f64::consts::PI + 0.05 * f64::from(k));
         let pose = Pose::from_parts(Translation3::new(0.1, 0.2, 1.4), turn);
-        let query = |certified: bool, parallel: bool| -> Vec<Lmd> {
+        let query = |certified: bool, parallel: bool| -> Vec<Contact> {
             let options =
                 QueryOptions { certified, parallel, detect_interference: false, ..QueryOptions::within(1.5) };
             ContactPair::new(a.clone(), b.clone())
@@ -337,8 +339,8 @@ fn threads_change_nothing() {
         };
         let (plain, one, many) = (query(false, false), query(true, false), query(true, true));
         assert_eq!(one, many, "{k}");
-        let same = |l: &Lmd, m: &Lmd| (l.point_a - m.point_a).norm() < 1e-5 && l.class == m.class;
-        for l in plain.iter().filter(|l| l.class == LmdClass::Strict) {
+        let same = |l: &Contact, m: &Contact| (l.point_a - m.point_a).norm() < 1e-5 && l.kind == m.kind;
+        for l in plain.iter().filter(|l| l.kind == ContactKind::Strict) {
             assert!(one.iter().any(|m| same(l, m)), "{k}: {l:?} is not in {one:?}");
         }
         seen += one.len();
@@ -405,8 +407,8 @@ fn free_edges_have_their_minima_beside_almost_straight_ones() {
             let options = QueryOptions { detect_interference: false, ..QueryOptions::within(1.0) }
                 .with_savings(savings);
             let mut pair = ContactPair::new(a.clone(), b.clone());
-            let strict = |l: &&Lmd| l.class == LmdClass::Strict;
-            let found: Vec<Lmd> = pair
+            let strict = |l: &&Contact| l.kind == ContactKind::Strict;
+            let found: Vec<Contact> = pair
                 .query(&Pose::identity(), &pose, &options)
                 .expect("finite poses and options")
                 .iter()
@@ -419,7 +421,7 @@ fn free_edges_have_their_minima_beside_almost_straight_ones() {
         assert_eq!(whole.len(), by_area.len(), "{k}: {whole:?} and {by_area:?}");
         for l in &by_area {
             let same =
-                |m: &Lmd| (m.point_a - l.point_a).norm() < 1e-7 && (m.distance - l.distance).abs() < 1e-9;
+                |m: &Contact| (m.point_a - l.point_a).norm() < 1e-7 && (m.distance - l.distance).abs() < 1e-9;
             assert!(whole.iter().any(same), "{k}: {l:?} is not in {whole:?}");
         }
         minima += by_area.len();

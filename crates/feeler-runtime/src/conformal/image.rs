@@ -5,8 +5,8 @@
 //! of the mapped control points. Boxes of parts of it exclude crossings with the other face's trims.
 
 use super::{BESIDE_TRIM, FamilySet};
+use crate::body::side::Which;
 use crate::footpoint::trim::InDomain;
-use crate::side::Which;
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::Critical;
 use feeler_geom::trim::{MAX_CROSSINGS, TrimCells, TrimPiece};

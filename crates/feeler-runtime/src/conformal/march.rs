@@ -2,9 +2,9 @@
 
 use super::image::{Faces, Image, Linear};
 use super::{FamilySet, Member, OnTrim, Sample, Seeds};
-use crate::QueryOptions;
+use crate::api::options::QueryOptions;
+use crate::body::side::Which;
 use crate::footpoint::trim::{InDomain, clearance_on};
-use crate::side::Which;
 use feeler_geom::skeleton::Critical;
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::TAU;

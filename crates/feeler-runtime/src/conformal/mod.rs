@@ -23,17 +23,18 @@
 
 mod image;
 mod march;
+mod outermost;
 
-use crate::Body;
+use crate::api::contact::ContactKind;
+use crate::api::options::QueryOptions;
+use crate::api::tolerance::Tolerances;
+use crate::body::Body;
+use crate::body::side::Which;
+use crate::conformal::outermost::Outermost;
 use crate::footpoint::side::{Foot, Side, lies_on, on_surface, side};
 use crate::footpoint::trim::InDomain;
-use crate::outermost::Outermost;
-use crate::query::Accepted;
-use crate::query::{Context, FamilyPair};
-use crate::side::Which;
+use crate::query::{Accepted, Context, FamilyPair};
 use crate::solve::Solved;
-use crate::tolerance::Tolerances;
-use crate::{LmdClass, QueryOptions};
 use feeler_geom::contact::{SecondOrder, second_order};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{Critical, Family, Primitive, family_foot, signed_distance};
@@ -174,7 +175,7 @@ fn each_set(
     let Scratch { solved, samples, gap, .. } = scratch;
     solved.clear();
     accepted.retain(|x| {
-        let conformal = x.class == LmdClass::Conformal;
+        let conformal = x.kind == ContactKind::Conformal;
         if conformal {
             solved.push(*x);
         }
@@ -471,7 +472,7 @@ impl<'a> FamilySet<'a> {
             p_b: m.pair.p_b,
             n,
             distance,
-            class: if quasi { LmdClass::Quasi } else { LmdClass::Conformal },
+            kind: if quasi { ContactKind::Quasi } else { ContactKind::Conformal },
             place_a: a.located.place,
             place_b: b.located.place,
             slack_a: a.located.slack,
@@ -581,7 +582,7 @@ impl Grid {
 /// than all of them by more than rounding stays.
 fn is_member(ctx: &Context<'_>, samples: &[Sample], x: &Accepted) -> bool {
     let Some(first) = samples.first().map(|s| &s.pair) else { return false };
-    if x.class != LmdClass::Conformal || (x.feature_a, x.feature_b) != (first.feature_a, first.feature_b) {
+    if x.kind != ContactKind::Conformal || (x.feature_a, x.feature_b) != (first.feature_a, first.feature_b) {
         return false;
     }
     let distances = || samples.iter().map(|s| s.pair.distance);

@@ -45,8 +45,8 @@ const CURVED: u16 = FeatureType::FACES & !PLANE;
 
 impl Dilations {
     /// One dilation (rad) for all kinds of pairs, as in a query.
-    pub(crate) fn uniform(alpha: f64) -> Self {
-        Self { angles: [alpha; KINDS], slide: 0.0 }
+    pub(crate) fn uniform(quasi_angle: f64) -> Self {
+        Self { angles: [quasi_angle; KINDS], slide: 0.0 }
     }
 
     /// Dilations of a step that turns B by at most `rotation` and displaces it by at most `displacement`

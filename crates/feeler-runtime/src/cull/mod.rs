@@ -1,8 +1,9 @@
-//! How two hierarchies are walked: how far the solids have moved, the tree of pairs of nodes, and what leaves
-//! pairs out.
+//! Culling: pairs of nodes that can hold a contact, and the motion after which a culled pair can hold one
+//! again.
 
-pub(crate) mod cull;
 pub(crate) mod dilations;
+pub(crate) mod front;
 pub(crate) mod motion;
+pub(crate) mod node_pair;
 pub(crate) mod pair_tree;
 pub(crate) mod placed;

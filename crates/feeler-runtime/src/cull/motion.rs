@@ -7,9 +7,8 @@
 //! whose surface stays in place as the solid rotates about it. A margin that depends on the surface of a
 //! feature of A is not used up as B rotates about that feature's axis: seen from B, A moves.
 
-use crate::Body;
-use crate::body::{Axis, FeatureData, MOST_AXES, REGIONS};
-use crate::side::Which;
+use crate::body::side::Which;
+use crate::body::{Axis, Body, FeatureData, MOST_AXES, REGIONS};
 use feeler_geom::{P3, Pose, V3, math};
 
 /// A motion of B, or what a test leaves for one.

@@ -14,12 +14,14 @@
 //! common normal, no longer than the reach: at leaves boxes are compared with reach in the directions of the
 //! cones only.
 
+use crate::api::options::QueryOptions;
+use crate::api::tolerance::Tolerances;
+use crate::body::Body;
 use crate::body::tree::{FeatureTypes, Placed, TreeNode};
+use crate::cull::dilations::{Dilations, KINDS, Kind};
+use crate::cull::motion::Motion;
+use crate::cull::pair_tree::NO_HINT;
 use crate::diagnostics::Savings;
-use crate::walk::dilations::{Dilations, KINDS, Kind};
-use crate::walk::motion::Motion;
-use crate::walk::pair_tree::NO_HINT;
-use crate::{Body, QueryOptions, Tolerances};
 use arrayvec::ArrayVec;
 use feeler_geom::cone::{Cap, DirectionBand, separated as cones_separated, separated_along};
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame, unreachable_in_frame};
@@ -65,17 +67,17 @@ pub(crate) struct CullContext {
 impl CullContext {
     /// For two bodies at a pose.
     pub(crate) fn new(pose_ab: &Pose, tol: &Tolerances, options: &QueryOptions) -> Self {
-        let &QueryOptions { d_max, penetration, alpha, .. } = options;
+        let &QueryOptions { d_max, penetration, quasi_angle, .. } = options;
         let reach = d_max.max(penetration) + 2.0 * tol.same;
         Self {
             pose: PoseMatrix::from(pose_ab),
             reach,
             tol: *tol,
             beside: penetration,
-            dilations: Dilations::uniform(alpha),
-            both: [math::sin_cos(2.0 * alpha); KINDS],
-            one: [math::sin_cos(alpha); KINDS],
-            with_quasi: alpha > 0.0,
+            dilations: Dilations::uniform(quasi_angle),
+            both: [math::sin_cos(2.0 * quasi_angle); KINDS],
+            one: [math::sin_cos(quasi_angle); KINDS],
+            with_quasi: quasi_angle > 0.0,
             few_smooth: false,
             savings: options.diagnostics().savings,
         }
@@ -240,8 +242,8 @@ impl CullContext {
         if !self.savings.cones_of_revolution {
             return None;
         }
-        let alpha = self.dilations.angle(self.kind(a.types, b.types));
-        let angles = self.spare(a, b).angles.map(|angle| angle + alpha);
+        let quasi_angle = self.dilations.angle(self.kind(a.types, b.types));
+        let angles = self.spare(a, b).angles.map(|angle| angle + quasi_angle);
         let spare = za.spare(zb, &(self.pose.rotation * zb.axis), angles);
         (spare > 0.0).then_some(Motion::of_rotation(spare))
     }

@@ -17,7 +17,7 @@ mod upcoming;
 
 use crate::body::ids::NodePair;
 use crate::body::index;
-use crate::walk::motion::{AccumulatedMotion, Deadline, Margin};
+use crate::cull::motion::{AccumulatedMotion, Deadline, Margin};
 use feeler_hierarchy::NodeId;
 use upcoming::{Deadlines, TOUCHED, UpcomingQueue};
 

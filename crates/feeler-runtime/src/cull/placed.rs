@@ -1,7 +1,7 @@
 //! What traversals remember within one query: nodes and primitives in the other solid's frame, and pairs of
 //! features.
 
-use crate::Body;
+use crate::body::Body;
 use crate::body::ids::{FacePair, FeatureId};
 use crate::body::tree::Placed;
 use feeler_geom::Pose;

@@ -1,8 +1,8 @@
 //! Directions that the polars of a feature or an area cannot hold, told by stored bounds of all of them.
 
-use crate::Body;
+use crate::body::Body;
+use crate::body::side::Which;
 use crate::query::Context;
-use crate::side::Which;
 use feeler_geom::V3;
 use feeler_geom::cone::Cap;
 use feeler_hierarchy::{AreaId, Feature};

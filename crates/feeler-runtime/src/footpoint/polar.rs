@@ -58,15 +58,15 @@ impl EdgeNormals {
     }
 
     /// Where the outward direction `n` (unit, across the tangent) stands to the polar.
-    pub(crate) fn test(&self, n: &V3, slack: f64, alpha: f64) -> Polar {
-        if self.is_refused(n, slack + alpha) {
+    pub(crate) fn test(&self, n: &V3, slack: f64, quasi_angle: f64) -> Polar {
+        if self.is_refused(n, slack + quasi_angle) {
             return Polar::Outside;
         }
         let omega = self.dihedral();
         let margin = self.margin(n, omega);
         if margin >= -slack {
             Polar::Exact
-        } else if alpha > 0.0 && omega >= -slack.max(alpha) && margin >= -slack - alpha {
+        } else if quasi_angle > 0.0 && omega >= -slack.max(quasi_angle) && margin >= -slack - quasi_angle {
             Polar::Dilated
         } else {
             Polar::Outside
@@ -75,11 +75,11 @@ impl EdgeNormals {
 }
 
 /// Where the outward direction `n` (unit) stands to the polar of a vertex.
-pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, alpha: f64) -> Polar {
+pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, quasi_angle: f64) -> Polar {
     if vertex.constraints.iter().all(|v| n.dot(v) <= slack * v.norm()) {
         return Polar::Exact;
     }
-    if alpha > 0.0 && angle_to_polar(&vertex.constraints, n) <= slack + alpha {
+    if quasi_angle > 0.0 && angle_to_polar(&vertex.constraints, n) <= slack + quasi_angle {
         return Polar::Dilated;
     }
     Polar::Outside
@@ -165,11 +165,11 @@ mod tests {
             let edge = EdgeNormals { tangent, normals };
             let off = [1e-9, 1e-5, 1e-3, 0.1][rng.random_range(0..4)] * rng.random_range(-1.0..1.0);
             let n = across([-off, omega + off][rng.random_range(0..2)]);
-            let (slack, alpha) = (1e-9, [0.0, 0.05][rng.random_range(0..2)]);
-            if edge.is_refused(&n, slack + alpha) {
+            let (slack, quasi_angle) = (1e-9, [0.0, 0.05][rng.random_range(0..2)]);
+            if edge.is_refused(&n, slack + quasi_angle) {
                 refused += 1;
                 let margin = edge.margin(&n, edge.dihedral());
-                assert!(margin < -slack - alpha, "{margin} of {omega}, leaning {leaning:?}");
+                assert!(margin < -slack - quasi_angle, "{margin} of {omega}, leaning {leaning:?}");
             }
         }
         assert!(refused > 10_000, "{refused}");

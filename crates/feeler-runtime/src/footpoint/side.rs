@@ -6,12 +6,12 @@
 use super::bands::faces_away;
 use super::polar::{Polar, test_vertex};
 use super::trim::{InDomain, Located, locate_on_edge, locate_on_face, on_face};
+use crate::api::contact::{FeatureKind, FeatureRef};
+use crate::api::tolerance::Tolerances;
 use crate::body::edge_normals::edge_normals;
 use crate::body::outward_normal;
+use crate::body::side::Which;
 use crate::query::Context;
-use crate::side::Which;
-use crate::tolerance::Tolerances;
-use crate::{FeatureKind, FeatureRef};
 use feeler_geom::contact::{SecondOrder, SideShape, second_order};
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
@@ -100,7 +100,7 @@ pub(crate) fn side(
             if normals.tangent.dot(&n).abs() > tol.critical {
                 return None;
             }
-            let polar = normals.test(&n, tol.angle, ctx.alpha);
+            let polar = normals.test(&n, tol.angle, ctx.quasi_angle);
             if polar == Polar::Outside {
                 return None;
             }
@@ -115,7 +115,7 @@ pub(crate) fn side(
             if (vertex.point - p).norm() > tol.trim {
                 return None;
             }
-            let polar = test_vertex(vertex, &n, tol.angle, ctx.alpha);
+            let polar = test_vertex(vertex, &n, tol.angle, ctx.quasi_angle);
             if polar == Polar::Outside {
                 return None;
             }

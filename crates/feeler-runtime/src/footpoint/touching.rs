@@ -8,9 +8,9 @@
 //! MATH §2 (BREP 1.23 at d = 0).
 
 use crate::body::edge_normals::{EdgeNormals, edge_normals};
+use crate::body::side::Which;
 use crate::footpoint::polar::Few;
 use crate::query::{Candidate, Context};
-use crate::side::Which;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 

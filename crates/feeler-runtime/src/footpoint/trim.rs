@@ -7,10 +7,10 @@
 //! # Source
 //! BREP §4.4.1, MATH §6.
 
-use crate::body::outward_normal;
+use crate::api::contact::{FeatureKind, FeatureRef};
+use crate::api::tolerance::Tolerances;
+use crate::body::{Body, outward_normal};
 use crate::nearest::foot_on_face;
-use crate::tolerance::Tolerances;
-use crate::{Body, FeatureKind, FeatureRef};
 use feeler_geom::trim::{Side as TrimSide, TrimCells};
 use feeler_geom::{Curve, P2, P3, SurfaceDerivs, V3, math};
 use feeler_hierarchy::{Edge, EdgeId, Face, FaceId, Feature};

@@ -12,16 +12,15 @@ mod places;
 
 pub use places::{Boundary, Place as NearPlace};
 
-use crate::Body;
+use crate::api::tolerance::Tolerances;
 use crate::body::edge_normals::edge_normals;
-use crate::body::outward_normal;
 use crate::body::samples::{CURVE_STEPS, GRID_POINTS, at};
+use crate::body::{Body, outward_normal};
 use crate::footpoint::polar::{Polar, test_vertex};
 use crate::footpoint::touching::feasible;
 use crate::footpoint::trim::span_at;
 use crate::nearest::membership::{RayScratch, contains};
 use crate::nearest::nearest_on_track;
-use crate::tolerance::Tolerances;
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;

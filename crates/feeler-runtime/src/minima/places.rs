@@ -4,12 +4,12 @@
 //! The stored hierarchy mixes everything that can meet in a minimum of two solids; of a point only distances
 //! are asked, and boxes along the axes tell these sooner.
 
+use crate::api::error::QueryError;
+use crate::api::tolerance::Tolerances;
+use crate::body::coordinates::{CoordinateRange, point_range};
 use crate::body::edge_normals::edge_normals;
-use crate::body::{index, outward_normal};
-use crate::coordinates::{CoordinateRange, point_range};
+use crate::body::{Body, index, outward_normal};
 use crate::nearest::tips;
-use crate::tolerance::Tolerances;
-use crate::{Body, QueryError};
 use arrayvec::ArrayVec;
 use feeler_geom::{Aabb, P2, P3, V3};
 use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature, VertexId};

@@ -10,8 +10,7 @@
 //! that agree, or the only one; `None` for points within the tolerance of the boundary, and where no ray was
 //! clear.
 
-use crate::Body;
-use crate::body::outward_normal;
+use crate::body::{Body, outward_normal};
 use arrayvec::ArrayVec;
 use feeler_geom::roots::poly_roots;
 use feeler_geom::trim::Side;

@@ -8,10 +8,9 @@ mod point_query;
 
 pub use point_query::{NearestPoint, PointQuery};
 
-use crate::Body;
 use crate::body::edge_arcs::{EdgeArc, SAMPLES};
-use crate::body::outward_normal;
 use crate::body::samples::at;
+use crate::body::{Body, outward_normal};
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::surface::has_hole;

@@ -2,8 +2,9 @@
 
 use super::membership::{RayScratch, contains};
 use super::{NearScratch, nearest};
-use crate::coordinates::{CoordinateRange, point_range};
-use crate::{Body, QueryError};
+use crate::api::error::QueryError;
+use crate::body::Body;
+use crate::body::coordinates::{CoordinateRange, point_range};
 use feeler_geom::{P3, V3};
 
 /// The boundary point of a solid nearest to a point, in the solid's frame.

@@ -1,7 +1,7 @@
 //! What one step of a query hands to the next one: critical pairs and families of untrimmed geometry, then
 //! minima.
 
-use crate::{FeatureRef, LmdClass};
+use crate::api::contact::{ContactKind, FeatureRef};
 use feeler_geom::skeleton::Family;
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;
@@ -41,7 +41,7 @@ pub(crate) struct Accepted {
     pub p_b: P3,
     pub n: V3,
     pub distance: f64,
-    pub class: LmdClass,
+    pub kind: ContactKind,
     pub place_a: FeatureRef,
     pub place_b: FeatureRef,
     /// What the model leaves open (mm) about each footpoint.

@@ -1,13 +1,13 @@
 //! What all steps of a query share.
 
-use crate::Body;
+use crate::api::tolerance::Tolerances;
+use crate::body::Body;
 use crate::body::ids::AreaPair;
+use crate::body::side::Which;
 use crate::body::tree::Allowance;
+use crate::cull::node_pair::CullContext;
 use crate::profile::RevolvedFace;
 use crate::profile::ring::Ring;
-use crate::side::Which;
-use crate::tolerance::Tolerances;
-use crate::walk::cull::CullContext;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Pose};
 use feeler_hierarchy::{FaceId, Feature};
@@ -25,7 +25,7 @@ pub(crate) struct Context<'a> {
     pub d_max: f64,
     /// Smallest signed distance (mm) of a minimum.
     pub least: f64,
-    pub alpha: f64,
+    pub quasi_angle: f64,
     /// What culls pairs of areas; `None` for brute force.
     pub cull: Option<CullContext>,
 }
@@ -38,8 +38,9 @@ impl Context<'_> {
 
     /// Context for a pair of areas, with the angle by which the polars of their kind are dilated.
     pub(crate) fn of_areas(&self, (i, j): AreaPair) -> Self {
-        let alpha = self.cull.as_ref().map_or(self.alpha, |cull| cull.dilation_of((self.a, i), (self.b, j)));
-        Self { alpha, ..*self }
+        let quasi_angle =
+            self.cull.as_ref().map_or(self.quasi_angle, |cull| cull.dilation_of((self.a, i), (self.b, j)));
+        Self { quasi_angle, ..*self }
     }
 
     /// Whether minima deeper than the tolerance are asked for.
@@ -109,7 +110,7 @@ impl Context<'_> {
     /// Angle (rad) outside its stored cone at which a direction can still count as in a polar.
     pub(crate) fn polar_slack(&self, allowance: &Allowance) -> f64 {
         let bent = self.tol.bent(f64::from(allowance.inverse_extent));
-        f64::from(allowance.angle) + bent + self.tol.critical + self.alpha
+        f64::from(allowance.angle) + bent + self.tol.critical + self.quasi_angle
     }
 
     /// Extent (mm) over which a pair of features can be flat: that of the smaller one, vertices aside.

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::body::ids::AreaPair;
 use crate::body::positions;
-use crate::side::Which;
+use crate::body::side::Which;
 
 /// Sorts pairs of areas by [`SortKey`](crate::body::SortKey), those of `first` first, and keeps each once.
 /// `keys` is reused memory.

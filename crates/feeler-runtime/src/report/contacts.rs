@@ -3,11 +3,12 @@
 use super::context;
 use super::region::common_area;
 use super::stretch::{common_line, common_stretch};
+use crate::api::contact::{Contact, ContactKind, FeatureKind};
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::api::verdict::{ConformalSet, ContactRegion, RegionKind, Status};
+use crate::pair::ContactPair;
 use crate::query::Context;
-use crate::{
-    ConformalSet, Contact, ContactKind, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions,
-    Status,
-};
 use feeler_geom::{P3, Pose, Surface};
 use feeler_hierarchy::FaceId;
 use std::sync::Arc;
@@ -22,16 +23,16 @@ impl ContactPair {
     ///
     /// # Errors
     /// As [`ContactPair::query`].
-    pub fn contacts(
+    pub fn contact_regions(
         &self,
         pose_a: &Pose,
         pose_b: &Pose,
         options: &QueryOptions,
-    ) -> Result<Vec<Contact>, QueryError> {
+    ) -> Result<Vec<ContactRegion>, QueryError> {
         let Some(ctx) = context(self, (pose_a, pose_b), options)? else { return Ok(Vec::new()) };
         let options = QueryOptions {
             d_max: ctx.tol.tol,
-            alpha: 0.0,
+            quasi_angle: 0.0,
             penetration: 0.0,
             certified: false,
             conformal_spacing: None,
@@ -43,13 +44,13 @@ impl ContactPair {
         if pair.status() != Some(Status::Touching) {
             return Ok(Vec::new());
         }
-        minima.retain(|l| l.class != LmdClass::Quasi);
-        let key = |l: &Lmd| (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index);
+        minima.retain(|l| l.kind != ContactKind::Quasi);
+        let key = |l: &Contact| (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index);
         minima.sort_by_key(key);
         let mut out = Vec::new();
         for group in minima.chunk_by(|l, m| key(l) == key(m)) {
-            let (sets, points): (Vec<&Lmd>, Vec<&Lmd>) =
-                group.iter().partition(|l| l.class == LmdClass::Conformal);
+            let (sets, points): (Vec<&Contact>, Vec<&Contact>) =
+                group.iter().partition(|l| l.kind == ContactKind::Conformal);
             out.extend(sets.first().map(|_| of_set(&ctx, &sets)));
             out.extend(points.into_iter().map(of_point));
         }
@@ -60,7 +61,7 @@ impl ContactPair {
 impl ContactPair {
     /// The conformal sets of the last query, which must have been at these poses with these options: one for
     /// each pair of features, by features, then by distance. Their samples are among
-    /// [`ContactPair::lmds`](ContactPair::lmds). Areas and lengths are measured here, where they cost more
+    /// [`ContactPair::contacts`](ContactPair::contacts). Areas and lengths are measured here, where they cost more
     /// than a query.
     ///
     /// # Errors
@@ -72,21 +73,24 @@ impl ContactPair {
         options: &QueryOptions,
     ) -> Result<Vec<ConformalSet>, QueryError> {
         let Some(ctx) = context(self, (pose_a, pose_b), options)? else { return Ok(Vec::new()) };
-        let lmds = self.lmds();
+        let contacts = self.contacts();
         let key = |k: usize| {
-            let l: &Lmd = &lmds[k];
+            let l: &Contact = &contacts[k];
             (l.feature_a.kind, l.feature_a.index, l.feature_b.kind, l.feature_b.index)
         };
         let mut samples: Vec<usize> =
-            (0..lmds.len()).filter(|&k| lmds[k].class == LmdClass::Conformal).collect();
-        samples.sort_by(|&i, &j| key(i).cmp(&key(j)).then(lmds[i].distance.total_cmp(&lmds[j].distance)));
+            (0..contacts.len()).filter(|&k| contacts[k].kind == ContactKind::Conformal).collect();
+        samples.sort_by(|&i, &j| {
+            key(i).cmp(&key(j)).then(contacts[i].distance.total_cmp(&contacts[j].distance))
+        });
         // One pair of features may hold sets at several distances: a ball between the flanks of a groove.
         let is_one = |i: &usize, j: &usize| {
-            key(*i) == key(*j) && (lmds[*i].distance - lmds[*j].distance).abs() <= SAME_SET * ctx.tol.same
+            key(*i) == key(*j)
+                && (contacts[*i].distance - contacts[*j].distance).abs() <= SAME_SET * ctx.tol.same
         };
         let set = |group: &[usize]| {
-            let of: Vec<&Lmd> = group.iter().map(|&k| &lmds[k]).collect();
-            let far = |l: &Lmd, m: &Lmd| (l.local_a - m.local_a).norm();
+            let of: Vec<&Contact> = group.iter().map(|&k| &contacts[k]).collect();
+            let far = |l: &Contact, m: &Contact| (l.local_a - m.local_a).norm();
             let all = of.iter().flat_map(|l| of.iter().map(move |m| far(l, m)));
             ConformalSet {
                 contact: of_set(&ctx, &of),
@@ -102,9 +106,9 @@ impl ContactPair {
 /// Distances of samples of one set differ by no more than this many times what footpoints may differ.
 const SAME_SET: f64 = 10.0;
 
-fn of_point(l: &Lmd) -> Contact {
-    Contact {
-        kind: ContactKind::Point,
+fn of_point(l: &Contact) -> ContactRegion {
+    ContactRegion {
+        kind: RegionKind::Point,
         feature_a: l.feature_a,
         feature_b: l.feature_b,
         point: l.point_a,
@@ -115,7 +119,7 @@ fn of_point(l: &Lmd) -> Contact {
 }
 
 /// The contact that samples of one pair of features belong to.
-fn of_set(ctx: &Context<'_>, samples: &[&Lmd]) -> Contact {
+fn of_set(ctx: &Context<'_>, samples: &[&Contact]) -> ContactRegion {
     let first = samples[0];
     let (a, b) = (&first.feature_a, &first.feature_b);
     let mut contact = of_point(first);
@@ -129,7 +133,7 @@ fn of_set(ctx: &Context<'_>, samples: &[&Lmd]) -> Contact {
                 contact.kind = kind_of(&ctx.a.face(faces[0]).surface, &ctx.b.face(faces[1]).surface);
                 (contact.area, contact.error) = (Some(area), Some(error));
             } else {
-                contact.kind = ContactKind::Line;
+                contact.kind = RegionKind::Line;
                 if let Some((length, error)) = common_line(ctx, faces, &points, distance) {
                     (contact.length, contact.error) = (Some(length), Some(error));
                 }
@@ -137,7 +141,7 @@ fn of_set(ctx: &Context<'_>, samples: &[&Lmd]) -> Contact {
         }
         (FeatureKind::Vertex, _) | (_, FeatureKind::Vertex) => {}
         _ => {
-            contact.kind = ContactKind::Line;
+            contact.kind = RegionKind::Line;
             let (length, error) = common_stretch(ctx, a, b, distance);
             (contact.length, contact.error) = (Some(length), Some(error));
         }
@@ -146,13 +150,13 @@ fn of_set(ctx: &Context<'_>, samples: &[&Lmd]) -> Contact {
 }
 
 /// The kind of contact of faces on one surface.
-fn kind_of(a: &Surface, b: &Surface) -> ContactKind {
+fn kind_of(a: &Surface, b: &Surface) -> RegionKind {
     match (a, b) {
-        (Surface::Bezier(_), _) | (_, Surface::Bezier(_)) => ContactKind::FreeForm,
-        (Surface::Plane { .. }, _) => ContactKind::Plane,
-        (Surface::Cylinder { .. }, _) => ContactKind::Cylinder,
-        (Surface::Cone { .. }, _) => ContactKind::Cone,
-        (Surface::Sphere { .. }, _) => ContactKind::Sphere,
-        (Surface::Torus { .. }, _) => ContactKind::Torus,
+        (Surface::Bezier(_), _) | (_, Surface::Bezier(_)) => RegionKind::FreeForm,
+        (Surface::Plane { .. }, _) => RegionKind::Plane,
+        (Surface::Cylinder { .. }, _) => RegionKind::Cylinder,
+        (Surface::Cone { .. }, _) => RegionKind::Cone,
+        (Surface::Sphere { .. }, _) => RegionKind::Sphere,
+        (Surface::Torus { .. }, _) => RegionKind::Torus,
     }
 }

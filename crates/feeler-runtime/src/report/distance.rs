@@ -1,7 +1,9 @@
 //! How far two solids are apart, however far that is.
 
-use crate::coordinates::relative_pose;
-use crate::{ContactPair, QueryError, QueryOptions};
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::body::coordinates::relative_pose;
+use crate::pair::ContactPair;
 use feeler_geom::Pose;
 use std::sync::Arc;
 
@@ -40,7 +42,7 @@ impl ContactPair {
         loop {
             let minima = QueryOptions {
                 d_max: gap + beyond,
-                alpha: 0.0,
+                quasi_angle: 0.0,
                 penetration: 0.0,
                 detect_interference: false,
                 ..*options

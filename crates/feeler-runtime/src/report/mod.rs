@@ -12,11 +12,12 @@ mod region;
 mod separate;
 mod stretch;
 
-use crate::coordinates::relative_pose;
-use crate::coordinates::{CoordinateRange, coordinate_range};
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::api::tolerance::Tolerances;
+use crate::body::coordinates::{CoordinateRange, coordinate_range, relative_pose};
+use crate::pair::ContactPair;
 use crate::query::Context;
-use crate::tolerance::Tolerances;
-use crate::{ContactPair, QueryError, QueryOptions};
 use feeler_geom::Pose;
 
 /// Context of a report about two posed solids; `None` if the solids are far apart and the coordinates too
@@ -42,7 +43,7 @@ fn context<'a>(
         tol,
         d_max: options.d_max,
         least: tol.least_distance_apart(),
-        alpha: 0.0,
+        quasi_angle: 0.0,
         cull: None,
     }))
 }

@@ -5,10 +5,14 @@
 //! that crosses the other wall of its bore: therefore short translations are tried before long ones, and what
 //! is returned is only ever a translation that the verdict has accepted.
 
-use crate::body::outward_normal;
-use crate::coordinates::without_common_offset;
+use crate::api::contact::FeatureRef;
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::api::verdict::{Status, Verdict};
+use crate::body::coordinates::without_common_offset;
+use crate::body::{Body, outward_normal};
 use crate::nearest::{NearScratch, nearest};
-use crate::{Body, ContactPair, FeatureRef, QueryError, QueryOptions, Status, Verdict};
+use crate::pair::ContactPair;
 use feeler_convex::{Moved, PenetrationRequest, penetration};
 use feeler_geom::{P2, Pose, V3};
 use feeler_hierarchy::FaceId;

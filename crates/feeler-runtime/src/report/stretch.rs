@@ -2,12 +2,12 @@
 //! touch, that are on both.
 
 use super::region;
+use crate::api::contact::{FeatureKind, FeatureRef};
 use crate::body::ids::FacePair;
+use crate::body::side::Which;
 use crate::footpoint::trim::{locate_on_edge, on_face};
 use crate::nearest::foot_on_face;
 use crate::query::Context;
-use crate::side::Which;
-use crate::{FeatureKind, FeatureRef};
 use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId};
 use std::f64::consts::TAU;
@@ -94,7 +94,7 @@ pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef, 
     let (own, edge, other) =
         if a.kind == FeatureKind::Edge { (Which::A, a.index, b) } else { (Which::B, b.index, a) };
     let edge = ctx.body(own).edge(EdgeId(edge));
-    let near = crate::Tolerances { trim: NEAR * ctx.tol.tol, ..ctx.tol };
+    let near = crate::api::tolerance::Tolerances { trim: NEAR * ctx.tol.tol, ..ctx.tol };
     let on = |t: f64| {
         let p = ctx.in_a(own, &edge.curve.point(t));
         let local = if own == Which::A { ctx.pose_ba * p } else { p };

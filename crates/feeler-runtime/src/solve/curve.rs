@@ -14,7 +14,7 @@
 
 use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};
-use crate::Body;
+use crate::body::Body;
 use crate::body::samples::{CURVE_STEPS, EdgeSegment, MIDDLE, Third};
 use crate::query::Context;
 use feeler_geom::CurveDerivs;

@@ -23,12 +23,12 @@ use super::leaf::Leaf;
 use super::patch::{ACCEPT_SINE, border_margin};
 use super::signed::Foot;
 use super::{Solved, free};
-use crate::Stats;
+use crate::api::contact::Stats;
 use crate::body::ids::AreaPair;
 use crate::body::samples::{CurvatureBounds, Grid, NormalBundle, Pole};
+use crate::body::side::Which;
 use crate::body::tree::TreeNode;
 use crate::query::Context;
-use crate::side::Which;
 use feeler_geom::P3;
 use nalgebra::Vector2;
 

@@ -18,12 +18,12 @@ use super::leaf::Leaf;
 use super::newton::{Eval, Outcome as Ended, minimise};
 use super::patch::{NOISE, along, before_poles, border_margin, squared_goal};
 use super::signed::{self, Place};
-use crate::Stats;
+use crate::api::contact::Stats;
 use crate::body::ids::AreaPair;
 use crate::body::outward_normal;
 use crate::body::samples::{COLLAPSED, GRID_POINTS, Grid, MARGIN};
+use crate::body::side::Which;
 use crate::query::{Candidate, Context};
-use crate::side::Which;
 use arrayvec::ArrayVec;
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{AreaId, Feature};
@@ -197,7 +197,7 @@ fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
         sums[k] = rotation * n + normal;
     }
     let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
-    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.alpha + NORMALS;
+    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.quasi_angle + NORMALS;
     let reach = ctx.reach() + over.radius;
     let near = |k: usize| offsets[k] <= reach;
     let possible = |k: usize| {
@@ -281,7 +281,7 @@ fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
         sums[k] = rotation * n + onto.normal(normals_onto, &foot);
     }
     let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
-    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.alpha + NORMALS;
+    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.quasi_angle + NORMALS;
     let reach = ctx.reach() + over.radius;
     let near = |k: usize| values[k] <= reach;
     let possible = |k: usize| {

@@ -21,15 +21,14 @@
 //! Deterministic; samples do not depend on culling.
 
 use super::Solved;
-use crate::LmdClass;
+use crate::api::contact::{ContactKind, Stats};
 use crate::body::edge_normals::edge_normals;
-use crate::body::{Helix, outward_normal};
+use crate::body::side::Which;
+use crate::body::{Body, Helix, outward_normal};
 use crate::footpoint::polar::Polar;
 use crate::footpoint::side::{Foot, side};
 use crate::profile::helical::{SCREWED_BESIDE, SCREWED_LEAD, SCREWED_TILT};
 use crate::query::{Accepted, Context};
-use crate::side::Which;
-use crate::{Body, Stats};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::{P2, P3, Surface, V3, math};
@@ -260,7 +259,8 @@ impl Orbit<'_> {
         }
         let most = least + NEARLY * self.own_helix.shape.pitch();
         let is_sample = |s: &&Station| s.distance <= most && self.is_sample(s);
-        out.orbits.extend(row.iter().filter(is_sample).filter_map(|s| self.accepted(s, LmdClass::Conformal)));
+        out.orbits
+            .extend(row.iter().filter(is_sample).filter_map(|s| self.accepted(s, ContactKind::Conformal)));
         most
     }
 
@@ -287,7 +287,7 @@ impl Orbit<'_> {
         let set = &row[lowest - before..lowest + after];
         if set.iter().filter(|s| s.number.is_some()).count() >= WIDE {
             let n = out.orbits.len();
-            let conformal = |s: &Station| self.accepted(s, LmdClass::Conformal);
+            let conformal = |s: &Station| self.accepted(s, ContactKind::Conformal);
             let has_known = set.iter().any(|s| s.distance <= sampled && self.is_sample(s));
             let more = set.iter().filter(|s| s.distance > sampled && self.is_sample(s));
             out.orbits.extend(more.filter_map(conformal));
@@ -310,7 +310,7 @@ impl Orbit<'_> {
                     let is_at_end = lowest == 0 || lowest + 1 == row.len();
                     !is_at_end || (s.angle - row[lowest].angle).abs() > AT_END
                 })
-                .and_then(|s| self.accepted(&s, LmdClass::Strict)),
+                .and_then(|s| self.accepted(&s, ContactKind::Strict)),
         );
     }
 
@@ -457,7 +457,7 @@ impl Orbit<'_> {
     }
 
     /// A station as a minimum; `None` outside the trims or the polars.
-    fn accepted(&self, s: &Station, class: LmdClass) -> Option<Accepted> {
+    fn accepted(&self, s: &Station, kind: ContactKind) -> Option<Accepted> {
         let ctx = self.ctx;
         let (own, other) = (self.own, self.own.other());
         let face = self.body(other).face(self.other_face);
@@ -481,7 +481,7 @@ impl Orbit<'_> {
         let basis = complete_basis(&n);
         let beside = ctx.beside(distance);
         // Along the orbit, ripples may incline the own side.
-        let across = self.own_direction(s, &-outward, class)?;
+        let across = self.own_direction(s, &-outward, kind)?;
         let of = |which: Which, feature: Feature| {
             let (p, n, hint) = if which == own { (&p, across, s.own) } else { (&foot, outward, s.foot) };
             side(
@@ -503,7 +503,7 @@ impl Orbit<'_> {
             p_b,
             n,
             distance,
-            class: if quasi { LmdClass::Quasi } else { class },
+            kind: if quasi { ContactKind::Quasi } else { kind },
             place_a: a.located.place,
             place_b: b.located.place,
             slack_a: a.located.slack,
@@ -517,11 +517,11 @@ impl Orbit<'_> {
     /// The outward direction of the own side (frame of A) nearest to the given one: orthogonal to an edge, or
     /// the normal of a face if ripples explain the angle between both. Samples of nearly conformal orbits may
     /// be inclined across, too.
-    fn own_direction(&self, s: &Station, n: &V3, class: LmdClass) -> Option<V3> {
+    fn own_direction(&self, s: &Station, n: &V3, kind: ContactKind) -> Option<V3> {
         let body = self.body(self.own);
         let in_a = |v: V3| if self.own == Which::A { v } else { self.ctx.pose_ab * v };
         match self.kind {
-            Own::Edge(e) if self.loads && class == LmdClass::Conformal => {
+            Own::Edge(e) if self.loads && kind == ContactKind::Conformal => {
                 let beside = edge_normals(body, e, s.own.x)?;
                 let t = in_a(beside.tangent);
                 let n = (n - t * t.dot(n)).try_normalize(0.5)?;

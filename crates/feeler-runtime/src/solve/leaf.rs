@@ -1,6 +1,6 @@
 //! A free side of a pair: its geometry over one area, by unit-box parameters, in the frame of A.
 
-use crate::Body;
+use crate::body::Body;
 use crate::body::samples::at;
 use arrayvec::ArrayVec;
 use feeler_geom::{Curve, P2, P3, Pose, Rect, Surface, V3};

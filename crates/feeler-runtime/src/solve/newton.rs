@@ -9,7 +9,7 @@
 //! at rounding, or has stopped falling at or below the accepted level, and the Hessian is positive
 //! semidefinite; at most [`MAX_EVALUATIONS`] evaluations.
 
-use crate::Stats;
+use crate::api::contact::Stats;
 use nalgebra::{SMatrix, SVector};
 
 /// The objective at a point, by the unit-box parameters.

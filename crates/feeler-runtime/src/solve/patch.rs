@@ -11,7 +11,7 @@
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};
-use crate::Stats;
+use crate::api::contact::Stats;
 use crate::body::outward_normal;
 use crate::body::samples::{COLLAPSED, GRID_POINTS, MARGIN, at};
 use crate::query::Context;

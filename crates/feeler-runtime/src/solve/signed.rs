@@ -11,7 +11,7 @@
 use super::leaf::Leaf;
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::patch::{ACCEPT_SINE, DONE_SINE, NOISE};
-use crate::Stats;
+use crate::api::contact::Stats;
 use feeler_geom::{P3, V3};
 use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 

@@ -8,13 +8,14 @@
 //! MATH §23.
 
 use super::Widening;
+use crate::api::contact::ContactKind;
+use crate::body::Body;
 use crate::body::edge_normals::edge_normals;
+use crate::body::side::Which;
 use crate::footpoint::polar::{Few, satisfies};
 use crate::footpoint::touching::{extreme_rays, of_edge};
 use crate::footpoint::trim::clearance_on;
 use crate::query::{Accepted, Context};
-use crate::side::Which;
-use crate::{Body, LmdClass};
 use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::{EdgeId, Feature, VertexId};
 
@@ -70,12 +71,12 @@ pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) 
     };
     if n.dot(&contact.n) >= math::cos(MAX_FLUSH_ANGLE) {
         // About the contact's own normal, which is exact for a minimum.
-        let is_quasi = contact.class == LmdClass::Quasi;
+        let is_quasi = contact.kind == ContactKind::Quasi;
         return is_quasi.then(|| Accepted { n, distance: between.dot(&n), is_slid: true, ..*contact });
     }
     // Across another normal, a footpoint of B below the plane, within the error, must not be lifted.
     let distance = between.dot(&n).max(0.0);
-    Some(Accepted { n, distance, class: LmdClass::Quasi, is_slid: true, ..*contact })
+    Some(Accepted { n, distance, kind: ContactKind::Quasi, is_slid: true, ..*contact })
 }
 
 /// Displacement (mm) of a point of B (frame of A) since the pose before the last motion.

@@ -17,15 +17,15 @@ mod tests;
 pub(crate) use flush::slid_past;
 pub(crate) use sample::{Sample, SampleId, Scratch as SampleScratch, add_samples};
 
+use crate::accept::filter::{filter, filter_beside, is_impossible};
+use crate::api::contact::{ContactKind, FeatureRef};
 use crate::body::edge_normals::edge_normals;
-use crate::filter::{filter, filter_beside, is_impossible};
+use crate::body::side::Which;
+use crate::cull::dilations::Dilations;
 use crate::footpoint::polar::{Few, farthest_direction};
 use crate::footpoint::touching::collect;
 use crate::footpoint::trim::{locate_on_edge, place_on};
 use crate::query::{Accepted, Candidate, Context};
-use crate::side::Which;
-use crate::walk::dilations::Dilations;
-use crate::{FeatureRef, LmdClass};
 use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId, Feature};
 
@@ -65,7 +65,7 @@ pub(crate) fn dilations(step: &Widening, bend: f64, before: Option<Dilations>) -
 /// Accepts a critical pair as a contact of the step: as a minimum where [`filter`] accepts it, otherwise as a
 /// quasi-minimum of dilated polars and extended faces.
 pub(crate) fn widened(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Accepted> {
-    let exact = Context { alpha: 0.0, ..*ctx };
+    let exact = Context { quasi_angle: 0.0, ..*ctx };
     if let Some(minimum) = filter(&exact, c) {
         return Some(minimum);
     }
@@ -73,9 +73,10 @@ pub(crate) fn widened(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Opti
     if has(|f| matches!(f, Feature::Vertex(_))) && !has(|f| matches!(f, Feature::Face(_))) {
         return beside_polars(&exact, step, c);
     }
-    let alpha = dilation(ctx, step, c)?;
-    let quasi = filter_beside(&Context { alpha, ..*ctx }, c, ctx.beside(c.distance).max(step.displacement))?;
-    Some(Accepted { class: LmdClass::Quasi, ..quasi })
+    let quasi_angle = dilation(ctx, step, c)?;
+    let quasi =
+        filter_beside(&Context { quasi_angle, ..*ctx }, c, ctx.beside(c.distance).max(step.displacement))?;
+    Some(Accepted { kind: ContactKind::Quasi, ..quasi })
 }
 
 /// Angle (rad) by which the polars of a candidate are dilated; `None` for edges that are almost parallel.
@@ -150,7 +151,7 @@ fn beside_polars(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Ac
         p_b: c.p_b,
         n,
         distance,
-        class: LmdClass::Quasi,
+        kind: ContactKind::Quasi,
         place_a: place(Which::A, c.feature_a, &c.p_a),
         place_b: place(Which::B, c.feature_b, &c.p_b),
         slack_a: slack(Which::A, c.feature_a),

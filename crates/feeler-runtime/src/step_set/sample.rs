@@ -14,16 +14,16 @@
 //! BREP §1.3.1.4; MATH §23.
 
 use super::{LARGEST_DILATION, Widening};
+use crate::api::contact::{ContactKind, FeatureKind, FeatureRef};
+use crate::api::tolerance::power_of_two;
 use crate::body::edge_normals::edge_normals;
-use crate::body::outward_normal;
 use crate::body::samples::EdgeSegment;
+use crate::body::side::Which;
+use crate::body::{Body, outward_normal};
 use crate::footpoint::polar::Polar;
 use crate::footpoint::side::{Foot, side};
 use crate::footpoint::trim::{on_face, place_on, place_on_face};
 use crate::query::{Accepted, Context};
-use crate::side::Which;
-use crate::tolerance::power_of_two;
-use crate::{Body, FeatureKind, FeatureRef, LmdClass};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::skeleton::{Primitive, signed_distance};
 use feeler_geom::{Curve, CurveDerivs, P2, P3, Surface, V3, math};
@@ -90,7 +90,7 @@ pub(crate) fn add_samples(
             _ => {}
         }
         // The smallest distance of two faces may lie beyond their borders; edges have the contacts then.
-        let is_set = contact.class == LmdClass::Conformal;
+        let is_set = contact.kind == ContactKind::Conformal;
         for pair in faces_of(ctx, step, contact) {
             let of_a = ctx.primitive(Which::A, pair.feature_a);
             let is_closed_form = of_a.is_some() && ctx.primitive(Which::B, pair.feature_b).is_some();
@@ -331,11 +331,11 @@ fn along_edge(
         let p = data.curve.point(t);
         let facing = facing(ctx, other, (face, hint.of(i, middle)), &ctx.in_a(which, &p), step)?;
         hint.set(&facing.place);
-        let alpha = (step.rotation + bend.norm() * step.displacement).min(LARGEST_DILATION);
+        let quasi_angle = (step.rotation + bend.norm() * step.displacement).min(LARGEST_DILATION);
         let is_in_polar = |n: &V3| {
             let normals = edge_normals(body, edge, t)?;
             let across = (n - normals.tangent * normals.tangent.dot(n)).try_normalize(0.5)?;
-            Some(normals.test(&across, ctx.tol.angle, alpha) != Polar::Outside)
+            Some(normals.test(&across, ctx.tol.angle, quasi_angle) != Polar::Outside)
         };
         if is_in_polar(&outward_of(ctx, which, &facing.n)) != Some(true) {
             return Err(Miss::Beside);
@@ -532,7 +532,7 @@ impl FacePoint {
             p_b: self.points[1],
             n: self.n,
             distance: self.distance,
-            class: LmdClass::Quasi,
+            kind: ContactKind::Quasi,
             place_a,
             place_b,
             is_extended: self.is_extended,

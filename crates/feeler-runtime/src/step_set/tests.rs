@@ -1,9 +1,10 @@
 //! Culling of pairs whose polars meet by the dilation of a step, by construction.
 
 use super::{CROSSING_DILATION, LARGEST_DILATION, MIN_CROSSING_ANGLE, Widening, dilations};
-use crate::tolerance::Tolerances;
-use crate::walk::cull::CullContext;
-use crate::{Body, QueryOptions};
+use crate::api::options::QueryOptions;
+use crate::api::tolerance::Tolerances;
+use crate::body::Body;
+use crate::cull::node_pair::CullContext;
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::fixtures;
 use feeler_brep::source::SolidSource;

@@ -3,10 +3,10 @@
 use super::edges::{on_face, ordered};
 use super::rooms::{Known, Open, Question, Room, off_areas};
 use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
-use crate::Body;
+use crate::body::Body;
 use crate::body::ids::{AreaPair, FacePair};
+use crate::body::side::Which;
 use crate::query::Context;
-use crate::side::Which;
 use feeler_geom::crossing::{
     Level, Patch, Search, Shifted, patch_through_level, patch_through_patch, third_of_closed_form,
 };

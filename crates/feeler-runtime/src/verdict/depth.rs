@@ -1,11 +1,11 @@
 //! How deep a point is in both solids.
 
 use super::{Probe, Witness};
-use crate::Body;
+use crate::body::Body;
+use crate::body::side::Which;
 use crate::nearest::membership::contains;
 use crate::nearest::nearest;
 use crate::query::Context;
-use crate::side::Which;
 use feeler_geom::{P3, V3};
 
 /// Depth (mm, negative outside) of a point in a solid, both in its frame, and the direction outward from

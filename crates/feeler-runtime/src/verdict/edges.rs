@@ -3,13 +3,13 @@
 use super::overlap::SeparationCache;
 use super::rooms::{Known, Open, Question, Room, off_areas};
 use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
-use crate::Body;
+use crate::body::Body;
 use crate::body::edge_arcs::EdgeArc;
 use crate::body::ids::{AreaPair, FacePair};
+use crate::body::side::Which;
+use crate::cull::motion::MotionChannels;
 use crate::nearest::foot_on_face;
 use crate::query::Context;
-use crate::side::Which;
-use crate::walk::motion::MotionChannels;
 use feeler_geom::crossing::{Level, Search, Shifted, curve_through_level, curve_through_patch};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;

@@ -27,14 +27,14 @@ mod rooms;
 mod shells;
 mod witness;
 
-use crate::Body;
-use crate::LmdClass;
+use crate::api::contact::ContactKind;
+use crate::body::Body;
 use crate::body::ids::{AreaPair, FacePair};
+use crate::body::side::Which;
+use crate::cull::motion::{AccumulatedMotion, MotionChannels};
 use crate::nearest::NearScratch;
 use crate::nearest::membership::RayScratch;
 use crate::query::{Accepted, Context, sort_by_features};
-use crate::side::Which;
-use crate::walk::motion::{AccumulatedMotion, MotionChannels};
 use feeler_geom::crossing::{Patch, Search, third_of_closed_form};
 use feeler_geom::obb::separated_in_frame;
 use feeler_geom::skeleton::Primitive;
@@ -311,7 +311,7 @@ pub(crate) fn confirm_contacts(
 ) -> Option<Witness> {
     contacts
         .iter()
-        .filter(|x| x.class != LmdClass::Quasi && x.distance < -2.0 * ctx.tol.tol)
+        .filter(|x| x.kind != ContactKind::Quasi && x.distance < -2.0 * ctx.tol.tol)
         .find_map(|x| witness::between_footpoints(ctx, x, &mut scratch.probe))
 }
 

@@ -5,17 +5,17 @@
 //! faces that touch, as those of a bolt and its hole, never get to the search for crossings.
 
 use super::{LEVELS, SLACK};
-use crate::Body;
+use crate::body::Body;
 use crate::body::face_tree::FaceNode;
 use crate::body::ids::{AreaPair, FacePair, NodePair};
+use crate::body::side::Which;
+use crate::cull::motion::{AccumulatedMotion, Margin, Motion, MotionChannels};
+use crate::cull::pair_tree::{PairTree, Pairs, Verdict, opened};
+use crate::cull::placed::{PairTable, PlacedEnvelopes, PlacedTree};
 use crate::profile::RevolvedFace;
 use crate::profile::apart::{Apart, apart};
 use crate::profile::helical::{self, Band};
 use crate::query::Context;
-use crate::side::Which;
-use crate::walk::motion::{AccumulatedMotion, Margin, Motion, MotionChannels};
-use crate::walk::pair_tree::{PairTree, Pairs, Verdict, opened};
-use crate::walk::placed::{PairTable, PlacedEnvelopes, PlacedTree};
 use feeler_geom::Obb;
 use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};

@@ -11,10 +11,10 @@
 //! MATH §15.
 
 use super::{BESIDE, LEVELS};
-use crate::Body;
+use crate::body::Body;
 use crate::body::ids::FacePair;
+use crate::body::side::Which;
 use crate::query::Context;
-use crate::side::Which;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, Pose};
 use feeler_hierarchy::{AreaId, FaceId};

@@ -1,9 +1,9 @@
 //! Shells of one solid inside the other one, where no boundaries cross.
 
 use super::{Decision, witness};
+use crate::body::side::Which;
 use crate::nearest::membership::contains;
 use crate::nearest::nearest;
-use crate::side::Which;
 use feeler_geom::P3;
 
 /// Balls outside a solid, its own frame, one for each shell of the other one: as long as the shell's point is

@@ -6,7 +6,7 @@ use feeler_brep::fixtures::SourceBuilder;
 use feeler_brep::source::{LoopSource, SolidSource};
 use feeler_geom::{Frame, P3, Pose, Surface, V3};
 use feeler_hierarchy::Options;
-use feeler_runtime::{Body, ContactPair, Lmd, LmdClass, QueryOptions};
+use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryOptions};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::Rng as _;
 use rand::rngs::SmallRng;
@@ -46,14 +46,14 @@ pub(crate) fn query(
     pose_a: &Pose,
     pose_b: &Pose,
     options: &QueryOptions,
-) -> Vec<Lmd> {
+) -> Vec<Contact> {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let slow = options.brute_force();
     let expected = pair.query(pose_a, pose_b, &slow).expect("finite poses and options").to_vec();
     let found = pair.query(pose_a, pose_b, options).expect("finite poses and options").to_vec();
     assert_eq!(found.len(), expected.len(), "traversal {found:#?}\nbrute force {expected:#?}");
     for (f, e) in found.iter().zip(&expected) {
-        if f.class != LmdClass::Conformal {
+        if f.kind != ContactKind::Conformal {
             assert!((f.point_a - e.point_a).norm() < 1e-6, "{f:?} {e:?}");
             assert!((f.point_b - e.point_b).norm() < 1e-6, "{f:?} {e:?}");
         }
@@ -69,7 +69,7 @@ pub(crate) fn traverse(
     pose_a: &Pose,
     pose_b: &Pose,
     options: &QueryOptions,
-) -> Vec<Lmd> {
+) -> Vec<Contact> {
     let found = ContactPair::new(a.clone(), b.clone())
         .query(pose_a, pose_b, options)
         .expect("finite poses and options")
@@ -79,8 +79,8 @@ pub(crate) fn traverse(
 }
 
 /// What every LMD promises by itself.
-pub(crate) fn check_contracts(lmds: &[Lmd], options: &QueryOptions) {
-    for l in lmds {
+pub(crate) fn check_contracts(contacts: &[Contact], options: &QueryOptions) {
+    for l in contacts {
         assert!((l.normal.norm() - 1.0).abs() < 1e-12, "unit normal {l:?}");
         assert!(
             (l.point_b - l.point_a - l.normal * l.distance).norm() < 1e-9 * (1.0 + l.point_a.coords.norm()),
@@ -89,7 +89,7 @@ pub(crate) fn check_contracts(lmds: &[Lmd], options: &QueryOptions) {
         assert!(l.distance <= options.d_max, "{l:?}");
         assert!((l.gap - (l.distance - options.dilation_a - options.dilation_b)).abs() < 1e-15, "{l:?}");
     }
-    assert!(lmds.windows(2).all(|w| w[0].distance <= w[1].distance), "sorted");
+    assert!(contacts.windows(2).all(|w| w[0].distance <= w[1].distance), "sorted");
 }
 
 /// A spool: a concave torus (tube radius `minor`, ring radius `major`) around z, cut off at `± cut`.

@@ -1,7 +1,7 @@
 //! Bundles of normals: bounds of the points on the normals of a piece of a face.
 
 use super::{MARGIN, Pole, at};
-use crate::Body;
+use crate::body::Body;
 use feeler_geom::{P3, Rect, V3, math};
 use feeler_hierarchy::{AreaId, Feature};
 

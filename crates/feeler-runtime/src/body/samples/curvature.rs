@@ -4,7 +4,7 @@
 //! Taylor's theorem with the bounds of third derivatives of `feeler_geom`, cell by cell.
 
 use super::{MARGIN, at};
-use crate::Body;
+use crate::body::Body;
 use feeler_geom::Ball;
 use feeler_hierarchy::{AreaId, Feature};
 

@@ -1,7 +1,8 @@
 //! All pairs of leaves: what the traversal must not lose anything of.
 
 use super::LeafPair;
-use crate::{Body, Stats};
+use crate::api::contact::Stats;
+use crate::body::Body;
 
 /// All pairs of areas.
 pub(crate) fn all_pairs(a: &Body, b: &Body, with_quasi: bool, out: &mut Vec<LeafPair>, stats: &mut Stats) {

@@ -1,7 +1,7 @@
 //! Step (a) of BREP Figure 4.1: which pairs of leaves may hold a minimum.
 //!
 //! # Source
-//! BREP §4.2.1 (Algorithms 8 and 9), §4.5.1 (front tracking, see [`pair_tree`](crate::walk::pair_tree)).
+//! BREP §4.2.1 (Algorithms 8 and 9), §4.5.1 (front tracking, see [`pair_tree`](crate::cull::pair_tree)).
 //!
 //! # Deviations
 //! Of two nodes the one with the larger radius is opened: flat boxes have no volume. Leaves of two features
@@ -15,15 +15,16 @@
 
 pub(crate) mod brute;
 
+use crate::api::contact::Stats;
+use crate::body::Body;
 use crate::body::ids::{AreaPair, FeaturePair, NodePair};
+use crate::body::side::Which;
 use crate::body::tree::TreeNode;
-use crate::side::Which;
-use crate::walk::cull::CullContext;
-use crate::walk::dilations::Dilations;
-use crate::walk::motion::{AccumulatedMotion, Margin, MotionChannels};
-use crate::walk::pair_tree::{PairTree, Pairs, Verdict, opened};
-use crate::walk::placed::{PlacedEnvelopes, PlacedTree};
-use crate::{Body, Stats};
+use crate::cull::dilations::Dilations;
+use crate::cull::motion::{AccumulatedMotion, Margin, MotionChannels};
+use crate::cull::node_pair::CullContext;
+use crate::cull::pair_tree::{PairTree, Pairs, Verdict, opened};
+use crate::cull::placed::{PlacedEnvelopes, PlacedTree};
 use feeler_geom::Pose;
 use std::collections::BTreeMap;
 

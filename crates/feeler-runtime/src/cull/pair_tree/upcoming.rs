@@ -1,7 +1,7 @@
 //! Which pairs of a front can be due soon.
 
 use crate::body::index;
-use crate::walk::motion::{AccumulatedMotion, Deadline};
+use crate::cull::motion::{AccumulatedMotion, Deadline};
 
 /// The pairs of a front that can be due in the next walks. Most others stay what they are for long: the front
 /// is passed over as a whole once in a few walks.

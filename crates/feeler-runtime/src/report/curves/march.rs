@@ -5,9 +5,9 @@
 
 use super::seed::Seed;
 use crate::body::ids::FacePair;
+use crate::body::side::Which;
 use crate::footpoint::trim::on_face;
 use crate::query::Context;
-use crate::side::Which;
 use feeler_geom::skeleton::{Primitive, signed_distance_form};
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{FaceId, Feature};

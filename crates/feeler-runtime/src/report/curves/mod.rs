@@ -12,12 +12,16 @@ mod seed;
 mod seeds;
 
 use super::context;
+use crate::api::contact::FeatureRef;
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::api::verdict::{CrossingCurve, Crossings, LeftOut, Status};
 use crate::body::ids::{AreaPair, FacePair};
+use crate::cull::motion::MotionTracker;
 use crate::footpoint::trim::place_on_face;
+use crate::pair::ContactPair;
 use crate::query::Context;
 use crate::verdict::{self, meeting_areas};
-use crate::walk::motion::MotionTracker;
-use crate::{ContactPair, CrossingCurve, Crossings, FeatureRef, LeftOut, QueryError, QueryOptions, Status};
 use feeler_geom::{P3, Pose};
 use march::{End, Faces, Trace};
 use seeds::Seeds;

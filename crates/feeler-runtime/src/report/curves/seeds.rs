@@ -5,7 +5,7 @@ use super::march::Faces;
 use super::seed::Seed;
 use crate::body::edge_arcs::PatchThirds;
 use crate::body::ids::AreaPair;
-use crate::side::Which;
+use crate::body::side::Which;
 use crate::verdict::patch_of;
 use feeler_geom::crossing::{
     Arc, Level, Search, Shifted, curve_through_level, curve_through_patch, patch_through_level,

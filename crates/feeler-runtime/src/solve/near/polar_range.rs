@@ -11,9 +11,9 @@
 //! at most what eccentricity and tilt make of the distance from the axis, both by unit of displacement.
 
 use super::{Near, Shape};
+use crate::body::side::Which;
 use crate::footpoint::bands::in_zone;
 use crate::query::Context;
-use crate::side::Which;
 use feeler_geom::math;
 use feeler_geom::skeleton::{Critical, Primitive};
 use feeler_geom::{Frame, P3, V3};

@@ -19,12 +19,15 @@
 
 mod newton;
 
-use crate::coordinates::coordinate_range;
-use crate::coordinates::relative_pose;
-use crate::filter::filter;
+use crate::accept::filter::filter;
+use crate::api::contact::{ContactKind, FeatureKind};
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::api::tolerance::Tolerances;
+use crate::body::Body;
+use crate::body::coordinates::{coordinate_range, relative_pose};
+use crate::pair::ContactPair;
 use crate::query::Context;
-use crate::tolerance::Tolerances;
-use crate::{Body, ContactPair, FeatureKind, LmdClass, QueryError, QueryOptions};
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::{EdgeId, FaceId, Feature, VertexId};
 
@@ -44,7 +47,7 @@ pub struct FollowOptions {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FollowedContact {
     /// Identity: counts up from contact to contact of the pair, also where it passes on to another feature.
-    pub number: u64,
+    pub id: u64,
     /// Signed distance (mm) along the normal.
     pub distance: f64,
     /// Footpoint on A, in A's own coordinates.
@@ -175,7 +178,7 @@ impl Following {
             // What was within reach and stride has moved by a stride at most.
             d_max: options.reach + 2.0 * options.stride,
             least: tol.least_distance_apart().min(-options.penetration - 2.0 * options.stride),
-            alpha: 0.0,
+            quasi_angle: 0.0,
             cull: None,
         };
         // In place only once all of them are known.
@@ -210,7 +213,7 @@ impl Following {
     ) -> Result<(), QueryError> {
         let size = pair.body_a().size().min(pair.body_b().size());
         // What is deeper may rise within a stride.
-        let walls = DEEPEST * (pair.body_a().wall() + pair.body_b().wall());
+        let walls = DEEPEST * (pair.body_a().min_thickness() + pair.body_b().min_thickness());
         let penetration = (options.penetration + options.stride).min(walls).max(options.penetration);
         let query = QueryOptions {
             penetration,
@@ -223,30 +226,30 @@ impl Following {
         let before = std::mem::take(&mut self.contacts);
         let since = self.asked.take();
         pair.query(pose_a, pose_b, &query)?;
-        let found = pair.lmds();
+        let found = pair.contacts();
         let pose_ab = pose_a.inv_mul(pose_b);
         let run = since.map(|since| RUN * moved(&since.pose, &pose_ab, pair.body_b()) + NEAR * size);
         let mut taken: u64 = 0;
         let turn = pose_a.rotation.inverse();
         let near = found.partition_point(|l| l.distance <= options.reach + options.stride);
-        for lmd in found[..near].iter().filter(|l| l.class != LmdClass::Quasi).take(MOST) {
-            let normal = turn * lmd.normal;
-            let at = [lmd.local_a, lmd.local_b];
+        for minimum in found[..near].iter().filter(|l| l.kind != ContactKind::Quasi).take(MOST) {
+            let normal = turn * minimum.normal;
+            let at = [minimum.local_a, minimum.local_b];
             let number = run.and_then(|run| nearest(&before, &mut taken, (at, normal), run));
             let number = number.unwrap_or_else(|| {
                 self.next += 1;
                 self.next - 1
             });
             self.contacts.push(FollowedContact {
-                number,
-                distance: lmd.distance,
-                local_a: lmd.local_a,
-                local_b: lmd.local_b,
+                id: number,
+                distance: minimum.distance,
+                local_a: minimum.local_a,
+                local_b: minimum.local_b,
                 normal,
                 curvatures: [f64::INFINITY; 2],
-                features: [lmd.feature_a, lmd.feature_b].map(|f| (f.kind, f.index)),
-                uv: [lmd.feature_a.uv, lmd.feature_b.uv],
-                is_flat: lmd.class == LmdClass::Conformal,
+                features: [minimum.feature_a, minimum.feature_b].map(|f| (f.kind, f.index)),
+                uv: [minimum.feature_a.uv, minimum.feature_b.uv],
+                is_flat: minimum.kind == ContactKind::Conformal,
             });
         }
         let clear = found.first().map_or(WIDE * options.stride, |l| l.distance - options.reach);
@@ -298,7 +301,7 @@ fn nearest(
         before.iter().enumerate().filter(|(k, c)| *taken & (1 << k) == 0 && c.normal.dot(&normal) > TURNED);
     let apart = free.map(|(k, c)| {
         let [a, b] = [(c.local_a - at[0]).norm(), (c.local_b - at[1]).norm()];
-        (k, a.min(b) + FARTHER * a.max(b), c.number)
+        (k, a.min(b) + FARTHER * a.max(b), c.id)
     });
     let (k, _, number) = apart.filter(|(_, d, _)| *d <= run).min_by(|x, y| x.1.total_cmp(&y.1))?;
     *taken |= 1 << k;
@@ -326,7 +329,7 @@ fn further(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact
         return None;
     }
     let candidate = newton::critical_pair(ctx, known)?;
-    let found = filter(ctx, &candidate).filter(|x| x.class == LmdClass::Strict)?;
+    let found = filter(ctx, &candidate).filter(|x| x.kind == ContactKind::Strict)?;
     let mut out = FollowedContact {
         distance: found.distance,
         local_a: found.p_a,

@@ -7,8 +7,7 @@
 //! MATH §8.
 
 use super::{FollowedContact, feature, point};
-use crate::Body;
-use crate::body::outward_normal;
+use crate::body::{Body, outward_normal};
 use crate::query::{Candidate, Context};
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{P3, Pose, V3, math};

@@ -1,7 +1,7 @@
 //! The bodies of a scene, and what is asked of them.
 
 use super::SceneError;
-use crate::Body;
+use crate::body::Body;
 use feeler_geom::Pose;
 use std::sync::Arc;
 

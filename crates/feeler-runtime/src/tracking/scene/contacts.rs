@@ -1,7 +1,7 @@
 //! The contacts of all pairs as one list, and how they come and go.
 
 use super::BodyId;
-use crate::Lmd;
+use crate::api::contact::Contact;
 
 /// A minimum of a pair of bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct SceneContact {
     /// Which of their solids.
     pub parts: [u32; 2],
     /// The minimum.
-    pub lmd: Lmd,
+    pub contact: Contact,
 }
 
 /// What became of a contact.
@@ -34,7 +34,7 @@ pub struct ContactEvent {
     pub bodies: [BodyId; 2],
     /// Which of their solids.
     pub parts: [u32; 2],
-    /// [`Lmd::id`].
+    /// [`Contact::id`].
     pub id: u64,
     /// Where it stands among [`Scene::contacts`](super::Scene::contacts); `None` of one that has ended.
     pub contact: Option<usize>,
@@ -67,14 +67,14 @@ impl Contacts {
     }
 
     /// The contacts of the next step.
-    pub(super) fn advance<'a>(&mut self, pairs: impl Iterator<Item = (PairIds, &'a [Lmd])>) {
+    pub(super) fn advance<'a>(&mut self, pairs: impl Iterator<Item = (PairIds, &'a [Contact])>) {
         std::mem::swap(&mut self.ids, &mut self.last_ids);
         self.now.clear();
         self.ids.clear();
-        for (of, lmds) in pairs {
-            for lmd in lmds {
-                self.ids.push((of, lmd.id, self.now.len()));
-                self.now.push(SceneContact { bodies: of.bodies, parts: of.parts, lmd: *lmd });
+        for (of, contacts) in pairs {
+            for contact in contacts {
+                self.ids.push((of, contact.id, self.now.len()));
+                self.now.push(SceneContact { bodies: of.bodies, parts: of.parts, contact: *contact });
             }
         }
         // By pairs they are in order already.
@@ -85,7 +85,7 @@ impl Contacts {
     /// A step in which nothing has moved.
     pub(super) fn hold(&mut self) {
         self.last_ids.clone_from(&self.ids);
-        self.now.iter_mut().for_each(|c| c.lmd.age = c.lmd.age.saturating_add(1));
+        self.now.iter_mut().for_each(|c| c.contact.age = c.contact.age.saturating_add(1));
         self.compare();
     }
 

@@ -15,9 +15,12 @@ pub use bodies::{BodyId, BodyOptions, PairOptions};
 pub use contacts::{ContactEvent, EventKind, SceneContact};
 pub use tracked::TrackedPair;
 
-use crate::coordinates::without_common_offset;
-use crate::coordinates::{is_finite, relative_pose};
-use crate::{Body, BodyError, ContactPair, QueryError, QueryOptions, Status};
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::api::verdict::Status;
+use crate::body::coordinates::{is_finite, relative_pose, without_common_offset};
+use crate::body::{Body, BodyError};
+use crate::pair::ContactPair;
 use bodies::{Entry, Part, PartRef};
 use contacts::{Contacts, PairIds};
 use feeler_convex::{
@@ -79,7 +82,7 @@ const KEPT: u64 = 64;
 /// Bodies that move together, and what is known of the pairs that are near.
 ///
 /// A body is one solid or several that move as one. It can be added and removed between any two steps; its
-/// number is never given again. [`Scene::step`] computes all minima of all near pairs
+/// number is never given again. [`Scene::update`] computes all minima of all near pairs
 /// ([`Scene::contacts`]) and their differences from those of the step before ([`Scene::events`]). Pairs
 /// without relative motion cost next to nothing. [`Scene::track`] computes for a simulator the contacts that
 /// suffice for the step to come, and no verdicts.
@@ -133,7 +136,7 @@ impl Scene {
     /// An empty scene; `options` are those of all queries, [`BodyOptions`] and [`PairOptions`] may ask for
     /// other distances and dilations. `options.d_max` must be finite.
     ///
-    /// In a scene `d_max` bounds [`Lmd::gap`](crate::Lmd::gap), the distance less both dilations.
+    /// In a scene `d_max` bounds [`Contact::gap`](crate::Contact::gap), the distance less both dilations.
     ///
     /// # Errors
     /// [`SceneError::Options`] for options that no query takes; [`SceneError::DMax`].
@@ -283,19 +286,19 @@ impl Scene {
     /// # Errors
     /// [`SceneError::BroadPhase`] for poses beyond what numbers hold; the last step stays.
     /// [`SceneError::Query`] with the first pair that has no answer; all others have theirs.
-    pub fn step(&mut self) -> Result<(), SceneError> {
+    pub fn update(&mut self) -> Result<(), SceneError> {
         if self.changed {
             self.find_near()?;
         }
         self.query()
     }
 
-    /// As [`Scene::step`], for pairs of bodies that the caller has chosen. A pair named twice is queried
+    /// As [`Scene::update`], for pairs of bodies that the caller has chosen. A pair named twice is queried
     /// once.
     ///
     /// # Errors
-    /// [`SceneError::NoBody`], [`SceneError::NoPair`], and as [`Scene::step`].
-    pub fn step_pairs(&mut self, pairs: &[[BodyId; 2]]) -> Result<(), SceneError> {
+    /// [`SceneError::NoBody`], [`SceneError::NoPair`], and as [`Scene::update`].
+    pub fn update_pairs(&mut self, pairs: &[[BodyId; 2]]) -> Result<(), SceneError> {
         let mut wanted = Vec::new();
         for &[a, b] in pairs {
             let [a, b] = self.pair(a, b)?.map(|id| self.position(id));
@@ -510,7 +513,7 @@ impl Scene {
         self.changed = false;
         let pairs = self.slots.iter().filter(|(_, s)| s.near_at == steps);
         self.contacts.advance(pairs.map(|([a, b], s)| {
-            (PairIds { bodies: [a.body, b.body], parts: [a.part, b.part] }, s.pair.lmds())
+            (PairIds { bodies: [a.body, b.body], parts: [a.part, b.part] }, s.pair.contacts())
         }));
         self.first_error()
     }

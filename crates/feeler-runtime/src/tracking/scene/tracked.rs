@@ -2,8 +2,9 @@
 
 use super::bodies::PartRef;
 use super::{BodyId, KEPT, Scene, SceneError, relative_part_pose};
-use crate::tolerance::power_of_two;
-use crate::{ContactTracker, QueryError, StepBound, TrackerCounts, TrackerOptions, Update};
+use crate::api::error::QueryError;
+use crate::api::tolerance::power_of_two;
+use crate::tracking::tracker::{ContactTracker, StepBound, TrackerCounts, TrackerOptions, Update};
 use feeler_geom::Pose;
 use rayon::prelude::*;
 use std::collections::BTreeMap;

@@ -8,9 +8,9 @@
 //! What turns about the axis of a surface of revolution, or slides along a cylinder or a plane, stays in the
 //! surface: of canonical features the field is taken at the centres of their spheres.
 
-use crate::Body;
+use crate::body::Body;
+use crate::body::side::Which;
 use crate::body::tree::TreeNode;
-use crate::side::Which;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Twist, V3};
 use feeler_hierarchy::AreaId;

@@ -26,8 +26,13 @@ mod search;
 
 pub use path::{Path, PathError, PathPiece};
 
-use crate::coordinates::{check_coordinates, farthest_corner};
-use crate::{Body, ContactPair, Lmd, LmdClass, QueryError, QueryOptions, Status};
+use crate::api::contact::{Contact, ContactKind};
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::api::verdict::Status;
+use crate::body::Body;
+use crate::body::coordinates::{check_coordinates, farthest_corner};
+use crate::pair::ContactPair;
 use feeler_geom::{Pose, V3};
 use moving::Moving;
 use search::{Search, Workspace};
@@ -38,7 +43,7 @@ pub struct PassageOptions {
     /// Contact is where the distance falls to this (mm), ≥ 0.
     pub distance: f64,
     /// Options of the queries. Their `d_max` (mm) limits how far queries search: anything farther counts as
-    /// being at that distance. 0: a fiftieth of both sizes beyond `distance`. `alpha`, `penetration`, the
+    /// being at that distance. 0: a fiftieth of both sizes beyond `distance`. `quasi_angle`, `penetration`, the
     /// dilations and `detect_interference` are ignored: every query decides a verdict.
     pub query: QueryOptions,
     /// After so many queries the rest is undecided.
@@ -58,7 +63,7 @@ pub struct FirstContact {
     /// When.
     pub time: f64,
     /// The minimum that comes as near, in world coordinates of that moment.
-    pub minimum: Lmd,
+    pub minimum: Contact,
     /// How fast the distance falls there (mm per unit of time).
     pub closing: f64,
     /// The solids only graze: the distance comes within the tolerance and grows again, or it falls by less
@@ -195,7 +200,7 @@ struct Place {
     /// The smallest distance, or how far was looked.
     distance: f64,
     /// The nearest minimum and how fast it closes.
-    nearest: Option<(Lmd, f64)>,
+    nearest: Option<(Contact, f64)>,
     status: Option<Status>,
 }
 
@@ -223,7 +228,7 @@ impl<'a> Follow<'a> {
         };
         let query = QueryOptions {
             d_max: options.distance + look,
-            alpha: 0.0,
+            quasi_angle: 0.0,
             penetration: 0.0,
             dilation_a: 0.0,
             dilation_b: 0.0,
@@ -268,7 +273,7 @@ impl<'a> Follow<'a> {
         let moving = self.moving(time);
         self.passage.queries += 1;
         self.pair.query(&Pose::identity(), &moving.pose_ab, options)?;
-        let nearest = self.pair.lmds().iter().find(|l| l.class != LmdClass::Quasi).copied();
+        let nearest = self.pair.contacts().iter().find(|l| l.kind != ContactKind::Quasi).copied();
         let nearest = nearest.map(|l| (l, moving.closing(&l.point_b, &l.normal)));
         let distance = nearest.map_or(self.options.d_max, |(l, _)| l.distance);
         if nearest.is_some() && self.passage.smallest.is_none_or(|(least, _)| distance < least) {
@@ -533,7 +538,7 @@ impl<'a> Follow<'a> {
     fn contact(&self, place: Place) -> PassageOutcome {
         let Some((nearest, closing)) = place.nearest else { return PassageOutcome::Undecided(place.time) };
         let pose_a = self.paths.0.pose(place.time);
-        let minimum = Lmd {
+        let minimum = Contact {
             point_a: pose_a * nearest.point_a,
             point_b: pose_a * nearest.point_b,
             normal: pose_a * nearest.normal,

@@ -5,7 +5,7 @@
 //! as the piece lasts.
 
 use super::path::Path;
-use crate::Body;
+use crate::body::Body;
 use feeler_geom::{P3, Pose, Twist};
 
 /// The motion of B in the frame of A from a moment on.

@@ -4,7 +4,7 @@
 //! coordinates of the world at the piece's start. One twist is a screw motion; several are the joints of a
 //! chain that move together, the one nearest to the ground first.
 
-use crate::coordinates::length;
+use crate::body::coordinates::length;
 use feeler_geom::{Pose, Twist, V3};
 use nalgebra::Translation3;
 
@@ -102,7 +102,7 @@ impl Path {
             let finite = |t: &Twist| t.v.iter().chain(t.w.iter()).all(|x| x.is_finite());
             p.duration > 0.0
                 && p.duration.is_finite()
-                && crate::coordinates::is_finite(&p.pose)
+                && crate::body::coordinates::is_finite(&p.pose)
                 && p.twists.iter().all(finite)
         };
         if let Some(i) = pieces.iter().position(|p| !is_sound(p)) {

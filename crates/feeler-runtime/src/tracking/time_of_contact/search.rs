@@ -11,14 +11,16 @@
 
 use super::closing::{below_node, of_area, towards};
 use super::moving::Moving;
+use crate::api::options::QueryOptions;
+use crate::api::tolerance::Tolerances;
+use crate::body::Body;
 use crate::body::ids::NodePair;
+use crate::body::side::Which;
 use crate::body::tree::TreeNode;
-use crate::side::Which;
-use crate::walk::cull::CullContext;
-use crate::walk::motion::Motion;
-use crate::walk::pair_tree::{NO_HINT, opened};
-use crate::walk::placed::PlacedTree;
-use crate::{Body, QueryOptions, Tolerances};
+use crate::cull::motion::Motion;
+use crate::cull::node_pair::CullContext;
+use crate::cull::pair_tree::{NO_HINT, opened};
+use crate::cull::placed::PlacedTree;
 use feeler_geom::obb::{gap_in_frame, separating_axis};
 use feeler_geom::{Obb, Twist, V3};
 use feeler_hierarchy::NodeId;

@@ -1,7 +1,7 @@
 //! Bounds of relative motions.
 
-use crate::Body;
-use crate::tolerance::power_of_two;
+use crate::api::tolerance::power_of_two;
+use crate::body::Body;
 use feeler_geom::{Obb, P3, Pose, V3};
 
 /// Distance from A's box, in sizes of B, within which points of B can be those of contacts with gaps.

@@ -1,7 +1,7 @@
 //! Validation of options.
 
 use super::TrackerOptions;
-use crate::QueryError;
+use crate::api::error::QueryError;
 
 impl TrackerOptions {
     /// Checks the options.

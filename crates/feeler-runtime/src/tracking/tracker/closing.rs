@@ -1,7 +1,7 @@
 //! Prediction of gaps at the end of a step, for engines whose contacts act only if they are closed.
 
 use super::{ContactTracker, StepContact};
-use crate::Body;
+use crate::body::Body;
 use feeler_geom::{P3, Pose, Twist, V3};
 use nalgebra::{Matrix3, Translation3};
 

@@ -1,7 +1,7 @@
 //! Bounds of steps for engines that cannot query within a step.
 
 use super::{ContactTracker, StepBound};
-use crate::QueryError;
+use crate::api::error::QueryError;
 use feeler_geom::Pose;
 
 /// Bound of the next motion, as a multiple of the last one. Contacts can turn a body faster than it has

@@ -14,8 +14,8 @@
 //! BREP §4.5.3 (contact kinematics); MATH §23.
 
 use super::{ContactTracker, StepContact};
-use crate::body::outward_normal;
-use crate::{Body, FeatureKind};
+use crate::api::contact::FeatureKind;
+use crate::body::{Body, outward_normal};
 use feeler_geom::contact::shape_operator;
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{P2, P3, Pose, V3};

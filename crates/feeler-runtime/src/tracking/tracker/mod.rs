@@ -31,18 +31,19 @@ mod redundant;
 pub use bound::StepBound;
 pub use closing::GapPrediction;
 
-use crate::coordinates::relative_pose;
+use crate::api::contact::{Contact, ContactKind, FeatureKind, Stats};
+use crate::api::error::QueryError;
+use crate::api::options::QueryOptions;
+use crate::api::tolerance::{Tolerances, power_of_two};
+use crate::api::verdict::{Status, Verdict};
+use crate::body::Body;
+use crate::body::coordinates::relative_pose;
+use crate::body::side::Which;
 #[cfg(feature = "diagnostics")]
 use crate::diagnostics::PhaseTimes;
-use crate::pair::curvature;
+use crate::pair::{ContactPair, curvature};
 use crate::query::Accepted;
-use crate::side::Which;
 use crate::step_set::{Sample, SampleId, Widening};
-use crate::tolerance::power_of_two;
-use crate::{
-    Body, ContactPair, FeatureKind, Lmd, LmdClass, QueryError, QueryOptions, Stats, Status, Tolerances,
-    Verdict,
-};
 use feeler_geom::{P3, Pose, V3};
 use std::sync::Arc;
 
@@ -52,7 +53,7 @@ pub struct TrackerOptions {
     /// Gap (mm) up to which contacts are reported, beside those that the step can close.
     pub reach: f64,
     /// Depth (mm) down to which contacts are followed, as far as the walls of the bodies separate their sides
-    /// ([`Body::wall`]).
+    /// ([`Body::min_thickness`]).
     pub max_depth: f64,
     /// Largest motion between two updates that continues a motion; a larger one is a jump.
     pub max_step: StepBound,
@@ -95,7 +96,7 @@ pub enum StepContactKind {
 pub struct StepContact {
     /// Identity: increases from contact to contact and is never assigned twice. A contact keeps it while it
     /// stays on its features and in the set, a sample while it is in the set.
-    pub number: u64,
+    pub id: u64,
     /// Footpoint in A's own coordinates.
     pub local_a: P3,
     /// Footpoint in B's own coordinates.
@@ -226,7 +227,7 @@ struct Identity {
 /// Key by which a contact is found again in the next update.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Key {
-    /// [`Lmd::id`].
+    /// [`Contact::id`].
     Minimum(u64),
     /// Identity of a sample.
     Sample(SampleId),
@@ -394,7 +395,7 @@ impl ContactTracker {
         let tol = self.pair.tolerances();
         let mut update = Update { jumped, ..Update::default() };
         // The wall of a sheet, and an unknown one, is 0.
-        let walls = self.bodies().map(|b| b.wall()).into_iter().filter(|wall| *wall > 0.0);
+        let walls = self.bodies().map(|b| b.min_thickness()).into_iter().filter(|wall| *wall > 0.0);
         let is_long = moved > MAX_WALL_PART * walls.fold(f64::INFINITY, f64::min);
         let mut hidden = false;
         let was_hidden = self.last.is_some_and(|last| last.hidden);
@@ -421,7 +422,7 @@ impl ContactTracker {
 
     /// Depth (mm) down to which contacts can be followed.
     fn depth_limit(&self) -> f64 {
-        let [a, b] = self.bodies().map(|b| b.wall());
+        let [a, b] = self.bodies().map(|b| b.min_thickness());
         let walls = MAX_WALL_PART * (a + b);
         if walls > 0.0 {
             self.options.max_depth.min(walls)
@@ -472,9 +473,11 @@ impl ContactTracker {
         self.known.clear();
         let most = self.options.reach.max(bound.displacement);
         let turn = pose_a.rotation.inverse();
-        for (lmd, kept) in found.lmds.iter().zip(found.kept).filter(|(lmd, _)| lmd.gap <= most) {
-            self.known.push(Identity { key: Key::Minimum(lmd.id), number: 0, gap: lmd.gap });
-            self.contacts.push(of_minimum(lmd, kept, turn * lmd.normal));
+        for (minimum, kept) in
+            found.contacts.iter().zip(found.kept).filter(|(minimum, _)| minimum.gap <= most)
+        {
+            self.known.push(Identity { key: Key::Minimum(minimum.id), number: 0, gap: minimum.gap });
+            self.contacts.push(of_minimum(minimum, kept, turn * minimum.normal));
         }
         let pose_ba = pose_a.inv_mul(pose_b).inverse();
         for sample in found.samples {
@@ -510,9 +513,9 @@ impl ContactTracker {
             let same = self.before.binary_search_by_key(&known.key, |before| before.key);
             known.number = same.map_or(self.next, |i| self.before[i].number);
             self.next += u64::from(same.is_err());
-            contact.number = known.number;
+            contact.id = known.number;
         }
-        self.contacts.sort_unstable_by_key(|c| c.number);
+        self.contacts.sort_unstable_by_key(|c| c.id);
     }
 
     /// Drops the contacts with the largest gaps beyond the largest number; returns how many.
@@ -601,22 +604,22 @@ impl Clone for ContactTracker {
     }
 }
 
-fn of_minimum(lmd: &Lmd, kept: &Accepted, normal: V3) -> StepContact {
-    let kind = match lmd.class {
-        LmdClass::Strict | LmdClass::Conformal => StepContactKind::Strict,
-        LmdClass::Quasi if kept.is_extended => StepContactKind::Extended,
-        LmdClass::Quasi => StepContactKind::Quasi,
+fn of_minimum(minimum: &Contact, kept: &Accepted, normal: V3) -> StepContact {
+    let kind = match minimum.kind {
+        ContactKind::Strict | ContactKind::Conformal => StepContactKind::Strict,
+        ContactKind::Quasi if kept.is_extended => StepContactKind::Extended,
+        ContactKind::Quasi => StepContactKind::Quasi,
     };
     StepContact {
-        number: 0,
-        local_a: lmd.local_a,
-        local_b: lmd.local_b,
+        id: 0,
+        local_a: minimum.local_a,
+        local_b: minimum.local_b,
         normal,
-        gap: lmd.gap,
-        curvature_a: lmd.curvature_a,
-        curvature_b: lmd.curvature_b,
-        features: [lmd.feature_a, lmd.feature_b].map(|f| (f.kind, f.index)),
-        uv: [lmd.feature_a.uv, lmd.feature_b.uv],
+        gap: minimum.gap,
+        curvature_a: minimum.curvature_a,
+        curvature_b: minimum.curvature_b,
+        features: [minimum.feature_a, minimum.feature_b].map(|f| (f.kind, f.index)),
+        uv: [minimum.feature_a.uv, minimum.feature_b.uv],
         is_fixed: [false; 2],
         kind,
     }
@@ -625,7 +628,7 @@ fn of_minimum(lmd: &Lmd, kept: &Accepted, normal: V3) -> StepContact {
 fn of_sample([a, b]: [&Body; 2], sample: &Sample, pose_ba: &Pose, dilation: f64) -> StepContact {
     let pair = &sample.pair;
     StepContact {
-        number: 0,
+        id: 0,
         local_a: pair.p_a,
         local_b: pose_ba * pair.p_b,
         normal: pair.n,

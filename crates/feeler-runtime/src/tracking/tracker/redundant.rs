@@ -93,14 +93,14 @@ fn is_implied(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FeatureKind;
+    use crate::api::contact::FeatureKind;
     use feeler_geom::V3;
     use rand::rngs::SmallRng;
     use rand::{Rng as _, SeedableRng as _};
 
     fn contact(point: P3, normal: V3, gap: f64) -> StepContact {
         StepContact {
-            number: 0,
+            id: 0,
             local_a: point - normal * gap,
             local_b: point,
             normal,
