@@ -1,9 +1,9 @@
-//! Sums and products without rounding, as two numbers: the rounded one and its error.
+//! Error-free sums and products: the rounded result and its rounding error.
 //!
 //! # Source
 //! Dekker 1971, Knuth (TAOCP 2, §4.2.2): error-free transformations. Products need |a|, |b| < 2⁹⁹⁵.
 
-/// a + b, exactly.
+/// Computes a + b exactly.
 #[inline]
 pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let s = a + b;
@@ -11,7 +11,7 @@ pub(crate) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - (s - t)) + (b - t))
 }
 
-/// A number and its upper and lower half of digits.
+/// Returns a number with its upper and lower half of digits.
 #[inline]
 pub(crate) fn split(x: f64) -> [f64; 3] {
     let c = 134_217_729.0 * x;
@@ -19,13 +19,13 @@ pub(crate) fn split(x: f64) -> [f64; 3] {
     [x, hi, x - hi]
 }
 
-/// a · b, exactly (unless the error is below the range of numbers).
+/// Computes a · b exactly (unless the error underflows).
 #[cfg(any(test, feature = "reference"))]
 pub(crate) fn two_product(a: f64, b: f64) -> (f64, f64) {
     two_product_split(split(a), split(b))
 }
 
-/// The same for numbers that are split already.
+/// Like `two_product`, for numbers that are already split.
 #[inline]
 pub(crate) fn two_product_split([a, ah, al]: [f64; 3], [b, bh, bl]: [f64; 3]) -> (f64, f64) {
     let p = a * b;
@@ -42,7 +42,7 @@ mod tests {
     fn errors_are_exact() {
         let mut rng = SmallRng::seed_from_u64(42);
         for _ in 0..20_000 {
-            // Integers of 53 bits: sums and products are exact in 128.
+            // Integers of 53 bits: sums and products are exact in 128 bits.
             let (m, n) = (rng.random_range(-1_i64 << 53..1 << 53), rng.random_range(-1_i64 << 53..1 << 53));
             #[expect(clippy::cast_precision_loss, reason = "53 bits")]
             let (a, b) = (m as f64, n as f64);
@@ -51,7 +51,7 @@ mod tests {
             assert_eq!(exact(two_sum(a, b)), i128::from(m) + i128::from(n), "{m} + {n}");
             assert_eq!(exact(two_product(a, b)), i128::from(m) * i128::from(n), "{m} · {n}");
             let (s, e) = two_sum(a, b * 1e-9);
-            assert_eq!((s + e).to_bits(), s.to_bits(), "the error is below the sum's last digit");
+            assert_eq!((s + e).to_bits(), s.to_bits(), "the error must be below the last digit of the sum");
         }
     }
 }

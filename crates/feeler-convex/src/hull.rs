@@ -1,50 +1,51 @@
-//! A convex hull that grows point by point, with exact signs: no facet is ever degenerate or inside out.
+//! Incremental convex hull with exact signs: facets are never degenerate or inverted.
 //!
 //! # Source
 //! The beneath-beyond method; visibility by adaptive predicates (the `robust` crate).
 //!
 //! # Deviations
-//! A point is outside a facet only strictly, so points on the hull's surface are left out. In exact
-//! arithmetic the visible facets are then a disc, and no new facet can have all its points on a line.
+//! A point is outside a facet only if it is strictly outside, so points on the hull's surface are
+//! skipped. In exact arithmetic the visible facets then form a disc, and the corners of a new facet are
+//! never collinear.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
 use feeler_geom::V3;
 use robust::Coord3D;
 
-/// One triangle, counter-clockwise from outside.
+/// Triangle with corners counter-clockwise as seen from outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facet {
-    /// Corners, by their numbers.
+    /// Indices of the corners.
     pub(crate) v: [u32; 3],
-    /// The facet across the edge from corner k to the next one.
+    /// Index of the facet across the edge from corner k to the next one.
     across: [u32; 3],
     pub(crate) alive: bool,
 }
 
-/// The hull of some of the given points.
+/// Convex hull of some of the given points.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GrowingHull {
     pub(crate) points: Vec<V3>,
     pub(crate) facets: Vec<Facet>,
-    /// Per point: the new facet whose horizon edge starts there, while a point is added.
+    /// For each point, the new facet whose horizon edge starts there. Only used while a point is added.
     starts: Vec<u32>,
     stack: Vec<u32>,
-    /// Facets that saw the last point and are gone.
+    /// Facets removed by the last point, because it was outside of them.
     pub(crate) removed: Vec<u32>,
     horizon: Vec<(u32, u32, u32)>,
 }
 
-const NONE: u32 = u32::MAX;
+const NO_FACET: u32 = u32::MAX;
 
-/// Exact sign: positive where `d` is on the side from which `a`, `b`, `c` run counter-clockwise.
+/// Exact sign: positive if `d` is on the side from which `a`, `b`, `c` are counter-clockwise.
 pub(crate) fn side(a: &V3, b: &V3, c: &V3, d: &V3) -> f64 {
     let [a, b, c, d] = [a, b, c, d].map(|v| Coord3D { x: v.x, y: v.y, z: v.z });
     -robust::orient3d(a, b, c, d)
 }
 
 impl GrowingHull {
-    /// Starts from four of the points. `None` when their volume is zero.
+    /// Creates the hull of four of the points; `None` if their volume is zero.
     pub(crate) fn new(points: Vec<V3>, mut first: [u32; 4]) -> Option<Self> {
         let p = first.map(|i| points[i as usize]);
         let s = side(&p[0], &p[1], &p[2], &p[3]);
@@ -55,35 +56,36 @@ impl GrowingHull {
             first.swap(0, 1);
         }
         let [a, b, c, d] = first;
-        // Outside is away from d: a, b, c counter-clockwise; the others share an edge with it in reverse.
+        // `d` is inside: a, b, c are counter-clockwise from outside, and the other facets share their
+        // edges in reverse.
         let facets = vec![
             Facet { v: [a, b, c], across: [1, 2, 3], alive: true },
             Facet { v: [b, a, d], across: [0, 3, 2], alive: true },
             Facet { v: [c, b, d], across: [0, 1, 3], alive: true },
             Facet { v: [a, c, d], across: [0, 2, 1], alive: true },
         ];
-        let starts = vec![NONE; points.len()];
+        let starts = vec![NO_FACET; points.len()];
         Some(Self { points, facets, starts, ..Self::default() })
     }
 
-    /// Whether a facet has the point strictly outside.
-    pub(crate) fn sees(&self, facet: u32, p: &V3) -> bool {
+    /// Whether the point is strictly outside the facet.
+    pub(crate) fn is_outside(&self, facet: u32, p: &V3) -> bool {
         let [a, b, c] = self.facets[facet as usize].v.map(|i| &self.points[i as usize]);
         side(a, b, c, p) > 0.0
     }
 
-    /// A new point's number.
+    /// Appends a point and returns its index.
     pub(crate) fn push_point(&mut self, p: V3) -> u32 {
         self.points.push(p);
-        self.starts.push(NONE);
-        #[expect(clippy::cast_possible_truncation, reason = "far fewer iterations than numbers")]
+        self.starts.push(NO_FACET);
+        #[expect(clippy::cast_possible_truncation, reason = "the number of iterations fits in a u32")]
         let i = (self.points.len() - 1) as u32;
         i
     }
 
-    /// Adds point `i`, which `seen_by` sees. New facets are the last ones; returns the first of them. `None`,
-    /// with the hull spoilt, when the signs contradict each other, which takes products below the range of
-    /// numbers.
+    /// Adds point `i`, which is outside of facet `seen_by`. New facets are appended; returns the index
+    /// of the first one. Returns `None`, with the hull invalid, if the signs contradict each other,
+    /// which requires products that underflow.
     pub(crate) fn add(&mut self, i: u32, seen_by: u32) -> Option<usize> {
         let p = self.points[i as usize];
         self.removed.clear();
@@ -99,7 +101,7 @@ impl GrowingHull {
                 if !self.facets[g as usize].alive {
                     continue;
                 }
-                if self.sees(g, &p) {
+                if self.is_outside(g, &p) {
                     self.facets[g as usize].alive = false;
                     self.stack.push(g);
                 }
@@ -118,11 +120,11 @@ impl GrowingHull {
             let (u, v, outer) = self.horizon[n];
             #[expect(
                 clippy::cast_possible_truncation,
-                reason = "numbers of points are u32, facets are twice as many"
+                reason = "indices of points are u32, and there are at most twice as many facets"
             )]
             let id = (first + n) as u32;
-            self.facets.push(Facet { v: [u, v, i], across: [outer, NONE, NONE], alive: true });
-            if std::mem::replace(&mut self.starts[u as usize], id) != NONE {
+            self.facets.push(Facet { v: [u, v, i], across: [outer, NO_FACET, NO_FACET], alive: true });
+            if std::mem::replace(&mut self.starts[u as usize], id) != NO_FACET {
                 return None;
             }
             let across = &mut self.facets[outer as usize];
@@ -131,7 +133,7 @@ impl GrowingHull {
         }
         for n in 0..self.horizon.len() {
             let next = self.starts[self.horizon[n].1 as usize];
-            if next == NONE {
+            if next == NO_FACET {
                 return None;
             }
             #[expect(clippy::cast_possible_truncation, reason = "as above")]
@@ -140,13 +142,13 @@ impl GrowingHull {
             self.facets[next as usize].across[2] = id;
         }
         for (u, ..) in &self.horizon {
-            self.starts[*u as usize] = NONE;
+            self.starts[*u as usize] = NO_FACET;
         }
         Some(first)
     }
 }
 
-/// Four of the points with a volume, far from each other. `None` when all lie in one plane.
+/// Returns four points with a nonzero volume, far from each other. `None` if all points are coplanar.
 fn first_four(points: &[V3]) -> Option<[u32; 4]> {
     let farthest = |measure: &dyn Fn(&V3) -> f64| {
         let mut best = (0, f64::NEG_INFINITY);
@@ -166,42 +168,43 @@ fn first_four(points: &[V3]) -> Option<[u32; 4]> {
     let d = farthest(&|p| n.dot(&(p - points[a])).abs());
     let exact = |i: usize| side(&points[a], &points[b], &points[c], &points[i]).abs() > 0.0;
     let d = if exact(d) { Some(d) } else { (0..points.len()).find(|i| exact(*i)) };
-    #[expect(clippy::cast_possible_truncation, reason = "numbers of points are u32")]
+    #[expect(clippy::cast_possible_truncation, reason = "indices of points are u32")]
     d.map(|d| [a, b, c, d].map(|i| i as u32))
 }
 
-/// The facets of the convex hull of points (of a size near 1), corners by their numbers. `None` when they lie
-/// in one plane, or their differences span more than the range of numbers.
+/// Returns the facets of the convex hull of points (with a size near 1) as indices of their corners.
+/// `None` if the points are coplanar, or if their differences exceed the range of doubles.
 pub(crate) fn convex_hull(points: &[V3]) -> Option<Vec<[u32; 3]>> {
     let first = first_four(points)?;
     let mut hull = GrowingHull::new(points.to_vec(), first)?;
-    // Quickhull's conflict lists: each point outside waits at one facet that sees it.
-    let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); 4];
-    #[expect(clippy::cast_possible_truncation, reason = "numbers of points are u32")]
+    // Conflict lists of quickhull: each outside point is listed at one facet that it is outside of.
+    let mut conflicts: Vec<Vec<u32>> = vec![Vec::new(); 4];
+    #[expect(clippy::cast_possible_truncation, reason = "indices of points are u32")]
     for i in 0..points.len() as u32 {
-        if let Some(f) = (0..4).find(|f| hull.sees(*f, &points[i as usize])) {
-            waiting[f as usize].push(i);
+        if let Some(f) = (0..4).find(|f| hull.is_outside(*f, &points[i as usize])) {
+            conflicts[f as usize].push(i);
         }
     }
     let mut f = 0;
     while f < hull.facets.len() {
-        if !hull.facets[f].alive || waiting[f].is_empty() {
+        if !hull.facets[f].alive || conflicts[f].is_empty() {
             f += 1;
             continue;
         }
         let [a, b, c] = hull.facets[f].v.map(|i| points[i as usize]);
         let n = (b - a).cross(&(c - a));
         let height = |i: u32| n.dot(&(points[i as usize] - a));
-        let far = waiting[f].iter().copied().reduce(|x, y| if height(y) > height(x) { y } else { x })?;
+        let far = conflicts[f].iter().copied().reduce(|x, y| if height(y) > height(x) { y } else { x })?;
         #[expect(clippy::cast_possible_truncation, reason = "as above")]
         let first_new = hull.add(far, f as u32)?;
-        waiting.resize(hull.facets.len(), Vec::new());
+        conflicts.resize(hull.facets.len(), Vec::new());
         for r in hull.removed.clone() {
-            for i in std::mem::take(&mut waiting[r as usize]) {
+            for i in std::mem::take(&mut conflicts[r as usize]) {
                 #[expect(clippy::cast_possible_truncation, reason = "as above")]
-                let seen = (first_new..hull.facets.len()).find(|g| hull.sees(*g as u32, &points[i as usize]));
+                let seen =
+                    (first_new..hull.facets.len()).find(|g| hull.is_outside(*g as u32, &points[i as usize]));
                 if let Some(g) = seen {
-                    waiting[g].push(i);
+                    conflicts[g].push(i);
                 }
             }
         }
@@ -215,19 +218,20 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    /// Closed, convex and around all points, by exact signs; Euler's formula.
+    /// Checks by exact signs that the hull is closed, convex and around all points; also checks Euler's
+    /// formula.
     fn check(points: &[V3], facets: &[[u32; 3]]) {
         let mut edges = std::collections::BTreeSet::new();
         for f in facets {
             for k in 0..3 {
-                assert!(edges.insert((f[k], f[(k + 1) % 3])), "edge twice: {f:?}");
+                assert!(edges.insert((f[k], f[(k + 1) % 3])), "an edge is used twice: {f:?}");
             }
             let [a, b, c] = f.map(|i| points[i as usize]);
-            assert!(points.iter().all(|p| side(&a, &b, &c, p) <= 0.0), "outside {f:?}");
+            assert!(points.iter().all(|p| side(&a, &b, &c, p) <= 0.0), "a point is outside {f:?}");
         }
-        assert!(edges.iter().all(|(u, v)| edges.contains(&(*v, *u))), "closed");
+        assert!(edges.iter().all(|(u, v)| edges.contains(&(*v, *u))), "the hull is not closed");
         let vertices: std::collections::BTreeSet<u32> = facets.iter().flatten().copied().collect();
-        assert_eq!(vertices.len() + facets.len(), edges.len() / 2 + 2, "Euler");
+        assert_eq!(vertices.len() + facets.len(), edges.len() / 2 + 2, "Euler's formula");
     }
 
     #[test]
@@ -238,7 +242,7 @@ mod tests {
             let n = rng.random_range(1..80);
             let mut p: Vec<V3> = (0..n).map(|_| V3::from_fn(|_, _| rng.random_range(-1.0..1.0))).collect();
             match round % 6 {
-                // Many points on common planes and lines, and many twice.
+                // Many coplanar, collinear and duplicate points.
                 0 => p.iter_mut().for_each(|v| *v = v.map(|c| (c * 2.0).round())),
                 1 => p.iter_mut().for_each(|v| v.z = (v.z * 1.5).round()),
                 2 => p.iter_mut().for_each(|v| v.z *= 1e-12),
@@ -251,6 +255,6 @@ mod tests {
                 None => flat += 1,
             }
         }
-        assert!(flat < 200, "{flat} flat");
+        assert!(flat < 200, "{flat} clouds are flat");
     }
 }

@@ -1,14 +1,14 @@
-//! Distance between convex shapes: support mappings, Signed Volumes, GJK, penetration depth, and which of
-//! many are near.
+//! Distance between convex shapes: support mappings, Signed Volumes, GJK, penetration depth, and a broad
+//! phase.
 //!
-//! A shape is what its support mapping says: the point farthest along a direction. [`distance`] finds the
-//! closest points of two shapes, with barycentric weights on the points they came from; [`penetration()`] how
-//! deep one is in the other.
+//! A shape is defined by its support mapping: the point farthest along a direction. [`distance`]
+//! computes the closest points of two shapes, with barycentric weights on the support points they came
+//! from. [`penetration()`] computes the penetration depth.
 //!
-//! [`BroadPhase`] follows many moving shapes and tells which pairs are near.
+//! [`BroadPhase`] tracks many moving shapes and reports which pairs are near.
 //!
-//! Poses are shapes too: [`Moved`] brings a shape into the common frame. This crate knows no files and no
-//! solids.
+//! A pose is applied by wrapping a shape in [`Moved`], which places it in the common frame. This crate
+//! depends neither on files nor on solids.
 
 mod broad_phase;
 mod double_double;
@@ -38,7 +38,7 @@ pub use support::{
 
 use feeler_geom::V3;
 
-/// The power of two below a positive finite number; -1023 for the smallest ones and zero.
+/// Binary exponent of a positive finite number; -1023 for subnormal numbers and zero.
 fn exponent(x: f64) -> i32 {
     let biased = (x.to_bits() >> 52 & 0x7ff) as i32;
     biased - 1023
@@ -50,7 +50,7 @@ fn power_of_two(n: i32) -> f64 {
     f64::from_bits(((n.clamp(-1022, 1023) + 1023) as u64) << 52)
 }
 
-/// v · 2ⁿ, in two steps: one factor alone may be out of range.
+/// Computes v · 2ⁿ in two steps, because a single factor could overflow or underflow.
 fn scaled(v: V3, n: i32) -> V3 {
     let half = n / 2;
     v * power_of_two(half) * power_of_two(n - half)

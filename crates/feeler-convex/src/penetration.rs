@@ -1,32 +1,34 @@
-//! How deep two convex shapes are in each other.
+//! Penetration depth of two convex shapes.
 //!
 //! # Source
-//! The expanding polytope of van den Bergen, named in DIST §2.4.1 (EPA-GJK).
+//! The expanding polytope algorithm of van den Bergen, named in DIST §2.4.1 (EPA-GJK).
 //!
 //! # Deviations
-//! - The polytope's signs are exact: no facet is degenerate, none has to be dropped or merged.
-//! - The polytope need not hold the origin at the start; facets that have it outside come first.
-//! - The depth found for round shapes is improved by closest points of the shapes pulled apart: near a
-//!   minimum these give the direction to all digits, which facets cannot.
+//! - The polytope's signs are exact: facets are never degenerate, and none has to be dropped or merged.
+//! - The initial polytope need not contain the origin; facets with the origin outside are expanded
+//!   first.
+//! - The depth of round shapes is refined by the closest points of the shapes pulled apart. Near a
+//!   minimum they give the direction to full precision, which facets cannot.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
-use crate::expansion::{Expansion, Plane, Pulled, Wanted};
+use crate::expansion::{Expansion, ExpansionGoal, Plane, Translated};
 use crate::simplex::Pair;
 use crate::support::{Support, SupportPoint};
 use crate::{Outcome, Request, Start, distance};
 use feeler_geom::{P3, V3};
 
-/// What [`penetration`] is asked.
+/// Options of [`penetration`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PenetrationRequest {
-    /// Largest error of the depth, relative to the depth, to be proven by the bounds.
+    /// Maximum error of the depth, relative to the depth, as proven by the bounds. A larger value is
+    /// less exact; a smaller one needs more support points.
     pub rel_tol: f64,
-    /// Largest error of the depth (mm); enough when either tolerance holds.
+    /// Maximum error of the depth (mm). The search ends when either tolerance is satisfied.
     pub abs_tol: f64,
-    /// Most support points taken for the polytope. Hulls need as many as the facets near the answer have
-    /// vertices, round shapes about 1 / `rel_tol` where the depth is that of a common centre, far fewer
-    /// elsewhere.
+    /// Maximum number of support points evaluated for the polytope. Hulls need as many as the facets
+    /// near the result have vertices. Round shapes need about 1 / `rel_tol` if the depth is that of a
+    /// common centre, and far fewer otherwise.
     pub max_iterations: u32,
 }
 
@@ -36,41 +38,43 @@ impl Default for PenetrationRequest {
     }
 }
 
-/// What can be said about the depth.
+/// Outcome of a penetration query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// The shapes overlap, or touch with a depth of zero: the depth is known to the tolerance.
+    /// The shapes overlap, or touch with a depth of zero; the depth is accurate to the tolerance.
     Found,
-    /// A direction separates the shapes: the depth is zero. For the closest points ask [`distance`].
+    /// A direction separates the shapes, so the depth is zero. Use [`distance`] to compute the closest
+    /// points.
     Separated,
-    /// The bounds are further apart than asked when the steps ran out.
+    /// The allowed steps were used up before the bounds were as close as requested.
     Stalled,
-    /// A support point or a radius was not a number, infinite, or negative: nothing is known.
+    /// A support point or a radius was NaN or infinite, or a radius was negative. The other fields are
+    /// meaningless.
     Invalid,
 }
 
-/// The answer of [`penetration`].
+/// Result of [`penetration`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Penetration {
-    /// What is known.
+    /// Outcome of the query.
     pub outcome: Depth,
-    /// How far B must move along `direction` so that the shapes only touch (mm): never too short, up to
-    /// rounding.
+    /// Penetration depth (mm): the translation of B along `direction` after which the shapes only touch.
+    /// It is never too small, up to rounding.
     pub depth: f64,
-    /// Lower bound of the depth (mm), up to rounding.
+    /// Lower bound of the depth (mm), valid up to rounding.
     pub lower_bound: f64,
-    /// Unit vector from A to B.
+    /// Unit vector from A to B, along which the translation is smallest.
     pub direction: V3,
-    /// The point of A that is deepest in B; `point_a − point_b` is `depth` times `direction`, up to the
+    /// Point of A that is deepest in B. `point_a − point_b` equals `depth · direction`, up to the
     /// tolerance.
     pub point_a: P3,
-    /// The point of B that is deepest in A.
+    /// Point of B that is deepest in A.
     pub point_b: P3,
-    /// Support points taken.
+    /// Number of evaluated support points.
     pub iterations: u32,
 }
 
-/// The smallest translation that separates two shapes in one frame.
+/// Computes the smallest translation that separates two shapes in a common frame.
 #[must_use]
 pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
     a: &A,
@@ -92,7 +96,7 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
     if !(radii[0] >= 0.0 && radii[1] >= 0.0 && radius.is_finite()) {
         return nothing;
     }
-    // With the cores apart the depth is what their distance leaves of the radii.
+    // If the cores are disjoint, the depth is the sum of the radii minus their distance.
     let cores = distance(&Core(a), &Core(b), &Request::default());
     let at_surface = |mut p: Penetration| {
         p.point_a += p.direction * radii[0];
@@ -120,8 +124,9 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
         }
         Outcome::Touching | Outcome::Overlapping => {
             let mut expansion = Expansion::new(&pair);
-            let wanted = Wanted { rel_tol: request.rel_tol, abs_tol: request.abs_tol, radius, enough: None };
-            let closed = expansion.run(&wanted, request.max_iterations);
+            let goal =
+                ExpansionGoal { rel_tol: request.rel_tol, abs_tol: request.abs_tol, radius, threshold: None };
+            let closed = expansion.run(&goal, request.max_iterations);
             if !expansion.upper.height.is_finite() {
                 return nothing;
             }
@@ -141,9 +146,9 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
 }
 
 impl<A: Support + ?Sized, B: Support + ?Sized> Expansion<'_, '_, A, B> {
-    /// Improves the upper bound: pulls B out of A along the best direction and a little further; the closest
-    /// points of the two then show the normal of the difference near its lowest plane. Returns them, back in
-    /// place: at the lowest plane they are the deepest points of both cores.
+    /// Refines the upper bound. B is pulled out of A along the best direction and slightly more; the
+    /// closest points of the two then give the normal of the difference near its lowest plane. Returns
+    /// these points, moved back: at the lowest plane they are the deepest points of both cores.
     fn polish(&mut self) -> Option<[P3; 2]> {
         let mut points = None;
         for _ in 0..64 {
@@ -153,15 +158,15 @@ impl<A: Support + ?Sized, B: Support + ?Sized> Expansion<'_, '_, A, B> {
                 return points;
             }
             let away = -normal * (height * 1.125);
-            let pulled = Pulled { shape: self.pair.b, by: away };
+            let pulled = Translated { shape: self.pair.b, by: away };
             let request =
                 Request { start: Start::Direction(-normal), max_iterations: 200, ..Request::default() };
             let answer = distance(&Core(self.pair.a), &pulled, &request);
             if answer.outcome != Outcome::Separated {
                 return points;
             }
-            let (_, reached) = self.look(-answer.direction);
-            // The same plane, up to what rounding makes of the direction of a short distance.
+            let (_, reached) = self.evaluate(-answer.direction);
+            // The plane is the same, up to the effect of rounding on the direction of a short distance.
             if reached <= height + 256.0 * rounding {
                 points = Some([answer.witness.point_a, answer.witness.point_b - away]);
             }

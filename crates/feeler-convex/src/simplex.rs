@@ -1,5 +1,5 @@
-//! The simplex of a search: at most four pairs of support points and the point of their hull nearest to the
-//! origin.
+//! Simplex of a search: at most four pairs of support points, and the point of their convex hull nearest
+//! to the origin.
 
 use crate::double_double::{split, two_product_split, two_sum};
 use crate::signed_volumes::Nearest;
@@ -7,14 +7,14 @@ use crate::support::{Support, SupportPoint};
 use crate::types::{Witness, WitnessVertex};
 use feeler_geom::{P3, V3};
 
-/// Both shapes, seen as their difference B − A, times a power of two.
+/// Two shapes, represented by their difference B − A scaled by a power of two.
 pub(crate) struct Pair<'s, A: ?Sized, B: ?Sized> {
     pub(crate) a: &'s A,
     pub(crate) b: &'s B,
     pub(crate) scale: f64,
 }
 
-/// A point of the difference and where it comes from.
+/// Point of the difference with the support points it comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Vertex {
     pub(crate) w: V3,
@@ -23,10 +23,11 @@ pub(crate) struct Vertex {
 }
 
 impl Vertex {
-    /// The largest coordinate it was computed from.
+    /// Largest coordinate that the point was computed from.
     #[inline]
     pub(crate) fn size(&self, scale: f64) -> f64 {
-        // One instruction each, unlike the maximum that minds NaN; a NaN ends the search by its bound.
+        // Comparisons compile to one instruction, unlike a maximum that handles NaN. A NaN ends the
+        // search by its bound.
         let larger = |m: f64, c: f64| if c.abs() > m { c.abs() } else { m };
         let (a, b) = (&self.a.point, &self.b.point);
         let of = |p: &P3| larger(larger(larger(0.0, p.x), p.y), p.z);
@@ -35,14 +36,15 @@ impl Vertex {
 }
 
 impl<A: Support + ?Sized, B: Support + ?Sized> Pair<'_, A, B> {
-    /// The point of the difference that is nearest along a direction: there A reaches furthest towards B.
+    /// Returns the support point of the difference against `along`: A's farthest point along it and B's
+    /// farthest against it.
     #[inline]
-    pub(crate) fn take(&self, along: &V3) -> Vertex {
+    pub(crate) fn support(&self, along: &V3) -> Vertex {
         self.vertex(self.a.support(along), self.b.support(&-along))
     }
 
     #[inline]
-    pub(crate) fn take_near(&self, along: &V3, last: [u32; 2]) -> Vertex {
+    pub(crate) fn support_near(&self, along: &V3, last: [u32; 2]) -> Vertex {
         self.vertex(self.a.support_near(along, last[0]), self.b.support_near(&-along, last[1]))
     }
 
@@ -52,32 +54,33 @@ impl<A: Support + ?Sized, B: Support + ?Sized> Pair<'_, A, B> {
     }
 }
 
-/// A distance below this part of the coordinates has lost digits that are worth the work to get them back; at
-/// a thousandth, distances of flat pairs had errors of 1.8e-12 (`benches/src/bin/convex_campaign.rs`).
-pub(crate) const SMALL: f64 = 1.0 / 64.0;
+/// Distance, as a fraction of the coordinates, below which lost digits are recomputed in doubled
+/// precision. A larger value is slower; with 1/1000, distances of flat pairs had errors of 1.8e-12
+/// (`benches/src/bin/convex_campaign.rs`).
+pub(crate) const REFINE_BELOW: f64 = 1.0 / 64.0;
 
-/// See the module.
+/// Simplex of a search with its nearest point.
 #[derive(Clone, Debug)]
 pub(crate) struct Simplex {
     pub(crate) n: usize,
-    /// Points of the difference; the newest is the last.
+    /// Points of the difference; the newest is last.
     w: [V3; 4],
-    /// Where they come from, on A and on B.
+    /// Their support points on A and B.
     from: [[SupportPoint; 2]; 4],
     pub(crate) weights: [f64; 4],
-    /// The nearest point.
+    /// Point nearest to the origin.
     pub(crate) v: V3,
 }
 
 impl Simplex {
     #[inline]
     pub(crate) const fn empty() -> Self {
-        const NONE: SupportPoint = SupportPoint::plain(P3::new(0.0, 0.0, 0.0));
+        const ORIGIN: SupportPoint = SupportPoint::plain(P3::new(0.0, 0.0, 0.0));
         let v = V3::new(0.0, 0.0, 0.0);
-        Self { n: 0, w: [v; 4], from: [[NONE; 2]; 4], weights: [0.0; 4], v }
+        Self { n: 0, w: [v; 4], from: [[ORIGIN; 2]; 4], weights: [0.0; 4], v }
     }
 
-    /// Of one vertex.
+    /// Resets the simplex to one vertex.
     #[inline]
     pub(crate) fn set(&mut self, vertex: &Vertex) {
         self.n = 0;
@@ -97,7 +100,7 @@ impl Simplex {
         self.w.iter().zip(&self.from).take(self.n).map(|(w, [a, b])| Vertex { w: *w, a: *a, b: *b })
     }
 
-    /// The numbers of the newest vertex.
+    /// Indices of the support points of the newest vertex.
     #[inline]
     pub(crate) fn last(&self) -> [u32; 2] {
         self.from[self.n.saturating_sub(1).min(3)].map(|p| p.index)
@@ -107,17 +110,17 @@ impl Simplex {
         &self.w[..self.n]
     }
 
-    /// Whether a point of the difference is one of its vertices already.
+    /// Whether a point of the difference is already a vertex of the simplex.
     #[inline]
-    pub(crate) fn holds(&self, w: &V3) -> bool {
+    pub(crate) fn contains_vertex(&self, w: &V3) -> bool {
         self.points().contains(w)
     }
 
-    /// Keeps what the nearest point needs.
+    /// Reduces the simplex to the vertices of the nearest point.
     #[inline]
     pub(crate) fn reduce(&mut self, to: &Nearest) {
         for (k, (j, weight)) in to.vertices().iter().zip(to.weights()).enumerate() {
-            // Positions ascend: none is overwritten before it is read.
+            // Positions ascend, so no entry is overwritten before it is read.
             if k != *j {
                 self.w[k] = self.w[*j];
                 self.from[k] = self.from[*j];
@@ -128,12 +131,16 @@ impl Simplex {
         self.v = to.point();
     }
 
-    /// The direction of the nearest point, made perpendicular to the simplex to rounding of its own length.
-    /// As a sum of vertices it has an error of their size: at a small distance that would turn it, and the
-    /// search with it.
+    /// Direction of the nearest point, made perpendicular to the simplex to within rounding of its own
+    /// length. As a sum of vertices, the point has an error proportional to their size, which at a small
+    /// distance would turn the direction and mislead the search.
     #[inline]
     pub(crate) fn direction(&self, size: f64) -> V3 {
-        if self.v.norm_squared() > (SMALL * SMALL) * size * size { self.v } else { self.perpendicular() }
+        if self.v.norm_squared() > (REFINE_BELOW * REFINE_BELOW) * size * size {
+            self.v
+        } else {
+            self.perpendicular()
+        }
     }
 
     fn perpendicular(&self) -> V3 {
@@ -142,7 +149,7 @@ impl Simplex {
             [a, b] => across(v, b - a),
             [a, b, c] => {
                 let (n, edges, long) = normal(&a, &b, &c);
-                // The normal of a needle is rounding; its long edge is not.
+                // The normal of a needle is only rounding, but its long edge is accurate.
                 if n.norm_squared() > 1e-16 * edges[long].norm_squared() * edges[long].norm_squared() {
                     n * (n.dot(&v).signum() * v.norm() / n.norm())
                 } else {
@@ -154,8 +161,8 @@ impl Simplex {
         if out.norm_squared() > 0.0 { out } else { v }
     }
 
-    /// The nearest point again, with the differences and the sum in doubled precision: for distances small
-    /// against the coordinates.
+    /// Recomputes the nearest point with differences and sum in doubled precision, for distances small
+    /// relative to the coordinates.
     #[inline]
     pub(crate) fn refined(&self, scale: f64) -> V3 {
         let factors = self.weights.map(split);
@@ -169,7 +176,7 @@ impl Simplex {
             let mut sum = w0;
             for (i, factor) in factors.iter().enumerate().take(self.n).skip(1) {
                 let w = difference(i);
-                // Edges from the first vertex: the weights' own sum drops out.
+                // Edges start at the first vertex, so that the sum of the weights cancels.
                 let (edge, err) = two_sum(w.0, -w0.0);
                 let (p, e) = two_product_split(*factor, split(edge));
                 let (s, t) = two_sum(sum.0, p);
@@ -177,7 +184,7 @@ impl Simplex {
             }
             x[k] = sum.0 + sum.1;
         }
-        // What is left along the simplex is the rounding of the weights.
+        // The remaining component along the simplex is rounding of the weights.
         match *self.points() {
             [a, b] => across(x, b - a),
             [a, b, c] => {
@@ -190,9 +197,9 @@ impl Simplex {
         }
     }
 
-    /// The points of both cores.
+    /// Writes the points on both cores to `witness`.
     #[inline]
-    pub(crate) fn tell(&self, witness: &mut Witness) {
+    pub(crate) fn write_witness(&self, witness: &mut Witness) {
         let (mut a, mut b) = (V3::zeros(), V3::zeros());
         for ([on_a, on_b], weight) in self.from[..self.n].iter().zip(self.weights) {
             witness.vertices.push(WitnessVertex { a: *on_a, b: *on_b, weight });
@@ -204,13 +211,13 @@ impl Simplex {
     }
 }
 
-/// A vector without its part along `t`.
+/// Component of `v` orthogonal to `t`.
 fn across(v: V3, t: V3) -> V3 {
     let along = v.dot(&t) / t.norm_squared();
     if along.is_finite() { v - t * along } else { v }
 }
 
-/// Normal and edges of a triangle, and which edge is the longest.
+/// Returns the normal and the edges of a triangle, and the index of the longest edge.
 fn normal(a: &V3, b: &V3, c: &V3) -> (V3, [V3; 3], usize) {
     let edges = [b - a, c - b, a - c];
     let l = edges.map(|e| e.norm_squared());

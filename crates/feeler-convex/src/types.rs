@@ -1,23 +1,24 @@
-//! What the search is asked and what it answers.
+//! Requests and results of distance queries.
 
 use crate::support::SupportPoint;
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 
-/// Where a search starts.
+/// Start of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Start {
-    /// From the shapes' centres.
+    /// Start from the centres of the shapes.
     #[default]
     Cold,
-    /// From a guess of the direction from A to B; cold where that is zero or not finite.
+    /// Start from a guess of the direction from A to B; like `Cold` if it is zero or not finite.
     Direction(V3),
-    /// From the answer of an earlier search for the same shapes, moved a little since: from its simplex where
-    /// both are hulls of numbered points, else from its direction.
+    /// Start from the result of an earlier search for the same shapes, which may have moved slightly.
+    /// The search starts from the earlier simplex if both shapes are hulls of numbered points, otherwise
+    /// from the earlier direction.
     Warm(Warm),
 }
 
-/// What an answer leaves behind for the next search.
+/// State of a finished search from which the next one can start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Warm {
     pub(super) direction: V3,
@@ -25,20 +26,24 @@ pub struct Warm {
     pub(super) indices: [[u32; 2]; 4],
 }
 
-/// What [`distance`](crate::distance) is asked.
+/// Options of [`distance`](crate::distance).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
-    /// Largest error of the distance, relative to the distance. Rounding may end the search first.
+    /// Maximum error of the distance, relative to the distance. Rounding may end the search earlier. A
+    /// larger value is less exact; a smaller one needs more steps.
     pub rel_tol: f64,
-    /// Largest error of the distance (mm); enough when either tolerance holds.
+    /// Maximum error of the distance (mm). The search ends when either tolerance is satisfied.
     pub abs_tol: f64,
-    /// Signed distances up to this size (mm) count as touching; rounding always does.
+    /// Signed distances up to this magnitude (mm) count as touching. Distances within rounding always
+    /// do.
     pub touch_tol: f64,
-    /// Distances proven to be larger than this (mm) are of no interest: [`Outcome::Beyond`].
+    /// Limit of the distance (mm): the search ends with [`Outcome::Beyond`] when the distance is proven
+    /// to be larger.
     pub max_distance: f64,
-    /// Most steps. Hulls need few, whatever their number of points; smooth shapes about 50.
+    /// Maximum number of steps. Hulls need few steps whatever their number of points; smooth shapes need
+    /// about 50.
     pub max_iterations: u32,
-    /// Where to start.
+    /// Start of the search.
     pub start: Start,
 }
 
@@ -55,36 +60,38 @@ impl Default for Request {
     }
 }
 
-/// One pair of support points under the result.
+/// Pair of support points that contributes to the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WitnessVertex {
-    /// Point of A's core.
+    /// Point on A's core.
     pub a: SupportPoint,
-    /// Point of B's core.
+    /// Point on B's core.
     pub b: SupportPoint,
-    /// Weight of this pair, > 0; all weights together are 1 up to rounding.
+    /// Weight of this pair, > 0. All weights sum to 1 up to rounding.
     pub weight: f64,
 }
 
-/// A point of each shape, on its core a convex combination of support points.
+/// Closest points of both shapes; on each core the point is a convex combination of support points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Witness {
-    /// Point of A.
+    /// Point on A.
     pub point_a: P3,
-    /// Point of B.
+    /// Point on B.
     pub point_b: P3,
     /// One to four pairs.
     pub vertices: ArrayVec<WitnessVertex, 4>,
 }
 
 impl Witness {
-    /// Weights of A's numbered points at `point_a`. Points with an index of `N` or more are left out.
+    /// Returns the weights of A's numbered points at `point_a`. Points with an index of at least `N` are
+    /// skipped.
     #[must_use]
     pub fn weights_a<const N: usize>(&self) -> [f64; N] {
         weights(self.vertices.iter().map(|v| (v.a.index, v.weight)))
     }
 
-    /// Weights of B's numbered points at `point_b`. Points with an index of `N` or more are left out.
+    /// Returns the weights of B's numbered points at `point_b`. Points with an index of at least `N` are
+    /// skipped.
     #[must_use]
     pub fn weights_b<const N: usize>(&self) -> [f64; N] {
         weights(self.vertices.iter().map(|v| (v.b.index, v.weight)))
@@ -101,44 +108,47 @@ fn weights<const N: usize>(vertices: impl Iterator<Item = (u32, f64)>) -> [f64; 
     out
 }
 
-/// What can be said about two shapes.
+/// Outcome of a distance query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Apart: the witness points are the closest ones (not unique where faces are parallel).
+    /// The shapes are disjoint. The witness points are the closest points (not unique if faces are
+    /// parallel).
     Separated,
-    /// Their distance and their penetration are both zero, up to rounding or the requested tolerance.
+    /// Distance and penetration depth are both zero, up to rounding or the requested tolerance.
     Touching,
-    /// Their interiors meet. The witness points agree up to rounding, or lie within the other shape's radius:
-    /// for the depth ask [`penetration`](crate::penetration()).
+    /// The interiors intersect. The witness points coincide up to rounding, or lie within the radius of
+    /// the other shape. Use [`penetration`](crate::penetration()) to compute the depth.
     Overlapping,
-    /// Further apart than the request's limit, as the lower bound proves.
+    /// The lower bound proves that the distance exceeds the request's limit.
     Beyond,
-    /// No answer to the requested tolerance within the allowed steps: bounds and the best points found.
+    /// The requested tolerance was not reached within the allowed steps. The bounds and the best points
+    /// found are returned.
     Stalled,
-    /// A support point or a radius was not a number, infinite, or negative: nothing is known.
+    /// A support point or a radius was NaN or infinite, or a radius was negative. The other fields are
+    /// meaningless.
     Invalid,
 }
 
-/// The answer of [`distance`](crate::distance).
+/// Result of [`distance`](crate::distance).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// What is known.
+    /// Outcome of the query.
     pub outcome: Outcome,
-    /// Distance of the witness points (mm), an upper bound in every case; 0 unless separated, beyond or
-    /// stalled.
+    /// Distance between the witness points (mm), always an upper bound. It is 0 unless the outcome is
+    /// separated, beyond or stalled.
     pub distance: f64,
-    /// Lower bound of the distance (mm), up to rounding, ≥ 0.
+    /// Lower bound of the distance (mm), ≥ 0, valid up to rounding.
     pub lower_bound: f64,
-    /// The closest points, or the best found.
+    /// Closest points, or the best points found.
     pub witness: Witness,
-    /// Unit vector from A to B at the closest points; zero where overlap leaves it open.
+    /// Unit vector from A to B at the closest points; zero if the shapes overlap and it is undetermined.
     pub direction: V3,
-    /// Steps taken: support points of both shapes.
+    /// Number of steps; each evaluates one support point of both shapes.
     pub iterations: u32,
 }
 
 impl Answer {
-    /// For the next search of the same shapes.
+    /// Returns the start of the next search for the same shapes.
     #[must_use]
     pub fn warm(&self) -> Warm {
         let mut indices = [[0; 2]; 4];

@@ -1,45 +1,45 @@
-//! Curves with a radius: what users make, move and ask about.
+//! Deformable curves with a radius: construction, updates and evaluation.
 
 use feeler_geom::{P3, V3};
 use thiserror::Error;
 
-use crate::piece::{At, MOST, Piece, at};
+use crate::piece::{At, MAX_CONTROL_POINTS, Piece, at};
 use crate::tight::{TightBend, tight_bends};
-use crate::tree::{Skeleton, Vertex};
+use crate::tree::{CurveTree, Vertex};
 
-/// Why a curve cannot be made, or moved.
+/// Error of constructing or moving a curve.
 #[derive(Clone, Debug, Error, PartialEq)]
 #[non_exhaustive]
 pub enum CurveError {
     /// The degree is not 1 to 5.
-    #[error("a curve of degree {0}: give pieces of degree 1 to 5")]
+    #[error("the degree {0} is not supported: give pieces of degree 1 to 5")]
     Degree(usize),
     /// The number of control points does not fit the degree.
-    #[error("{given} control points: {expected}")]
+    #[error("{given} control points do not fit: {expected}")]
     Count {
-        /// How many were given.
+        /// Number of points given.
         given: usize,
-        /// What would fit.
+        /// Advice for the user: the valid number of points.
         expected: String,
     },
-    /// A coordinate of a control point, or of another point that was given, is not finite.
+    /// A coordinate of a control point, or of another given point, is not finite.
     #[error("point {0} has a coordinate that is not a finite number: give finite millimetres")]
     NotFinite(usize),
     /// A derivative is not finite.
     #[error("the derivative at point {0} is not finite: give finite numbers")]
     Derivative(usize),
     /// The radius is negative or not finite.
-    #[error("a radius of {0}: give a finite number that is not negative")]
+    #[error("a radius of {0} is not valid: give a finite number that is not negative")]
     Radius(f64),
     /// A tolerance is negative or not finite.
-    #[error("a tolerance of {0}: give a finite number of millimetres that is not negative")]
+    #[error("a tolerance of {0} is not valid: give a finite number of millimetres that is not negative")]
     Tolerance(f64),
-    /// All control points of a piece are one.
+    /// All control points of a piece coincide.
     #[error("piece {0} has no length: leave it out, or move its control points apart")]
     NoLength(usize),
-    /// A curve so far from the origin of the world that rounding of its points exceeds a tenth of the
-    /// tolerance, which is 1e-7 of the larger size of the curve and what it is near to. Only scenes refuse
-    /// such curves.
+    /// The curve is so far from the origin of the world that the rounding of its points exceeds a tenth
+    /// of the tolerance. The tolerance is 1e-7 of the size of the curve or of the object near it,
+    /// whichever is larger. Only scenes return this error.
     #[error(
         "its points have coordinates of {coordinates:.3e} mm, and rounding allows at most {limit:.3e} mm; \
          move the scene closer to the origin"
@@ -47,21 +47,21 @@ pub enum CurveError {
     Coordinates {
         /// Largest coordinate (mm).
         coordinates: f64,
-        /// Largest value that rounding allows (mm).
+        /// Largest coordinate that rounding allows (mm).
         limit: f64,
     },
-    /// Too many pieces for numbers of 32 bits.
-    #[error("{0} pieces are too many for one curve")]
+    /// The curve has more than 2²⁰ pieces.
+    #[error("{0} pieces are too many for one curve: at most 1048576 are supported")]
     TooMany(usize),
 }
 
 #[derive(Clone, Debug)]
 pub(crate) enum Pieces {
-    Cubic(Skeleton<4>),
-    Quintic(Skeleton<6>),
+    Cubic(CurveTree<4>),
+    Quintic(CurveTree<6>),
 }
 
-/// Calls generic code for the pieces of a curve.
+/// Evaluates generic code on the tree of a curve, cubic or quintic.
 macro_rules! with_pieces {
     ($pieces:expr, $s:ident => $body:expr) => {
         match $pieces {
@@ -72,12 +72,12 @@ macro_rules! with_pieces {
 }
 pub(crate) use with_pieces;
 
-/// A deformable curve: Bézier pieces that meet end to end, and a radius around them.
+/// A deformable curve: Bézier pieces that meet end to end, with a radius around them.
 ///
-/// Its solid is the union of all balls of that radius around points of the curve: a tube with round ends.
-/// Lengths are in mm. The parameter u goes from 0 to the number of pieces, one for each piece. Pieces that go
-/// on in another direction (by more than 1e-6 rad) meet in a corner, which is told anew whenever the curve
-/// moves.
+/// Its solid is the union of all balls of that radius around points of the curve: a tube with round
+/// ends. Lengths are in mm. The parameter u runs from 0 to the number of pieces; each piece covers an
+/// interval of length 1. A joint whose two directions differ by more than 1e-6 rad is a corner; corners
+/// are detected again whenever the curve moves.
 ///
 /// ```
 /// use feeler_curves::{Curve, P3};
@@ -99,14 +99,14 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// A curve of pieces of one degree (1 to 5), from their control points: end points of neighbours are
-    /// given once, so n pieces have n · degree + 1 points, or n · degree when the last piece ends where the
-    /// first one starts (`closed`).
+    /// Creates a curve of pieces of one degree (1 to 5) from their control points. Neighbouring pieces
+    /// share their end point, so n pieces have n · degree + 1 points, or n · degree if the last piece
+    /// ends where the first one starts (`closed`).
     ///
     /// # Errors
-    /// When numbers do not fit or are not finite, or a piece has no length.
+    /// If the number of points does not fit, a value is not valid, or a piece has no length.
     pub fn new(degree: usize, points: &[P3], radius: f64, closed: bool) -> Result<Self, CurveError> {
-        if !(1..MOST).contains(&degree) {
+        if !(1..MAX_CONTROL_POINTS).contains(&degree) {
             return Err(CurveError::Degree(degree));
         }
         if !(radius.is_finite() && radius >= 0.0) {
@@ -123,29 +123,30 @@ impl Curve {
         }
         check(degree, points, closed)?;
         let pieces = if degree <= 3 {
-            Pieces::Cubic(Skeleton::new(raised_pieces(degree, points, n), closed))
+            Pieces::Cubic(CurveTree::new(raised_pieces(degree, points, n), closed))
         } else {
-            Pieces::Quintic(Skeleton::new(raised_pieces(degree, points, n), closed))
+            Pieces::Quintic(CurveTree::new(raised_pieces(degree, points, n), closed))
         };
         Ok(Self { degree, radius, points: points.to_vec(), pieces })
     }
 
-    /// A curve of cubics through points with given derivatives with respect to the parameter, which grows by
-    /// 1 from each point to the next one.
+    /// Creates a curve of cubics through points with given derivatives. The derivatives are with respect
+    /// to the parameter, which grows by 1 from each point to the next one.
     ///
     /// # Errors
-    /// As [`Curve::new`]; there must be as many derivatives as points.
+    /// Those of [`Curve::new`], and a number of derivatives that differs from the number of points.
     pub fn hermite(points: &[P3], derivatives: &[V3], radius: f64, closed: bool) -> Result<Self, CurveError> {
         let mut control = Vec::new();
         Self::hermite_points(points, derivatives, closed, &mut control)?;
         Self::new(3, &control, radius, closed)
     }
 
-    /// The control points of [`Curve::hermite`], into `out`: what [`Curve::update`] wants when its nodes have
-    /// moved.
+    /// Writes the control points of [`Curve::hermite`] to `out`. Pass them to [`Curve::update`] when the
+    /// nodes have moved.
     ///
     /// # Errors
-    /// When there are fewer than two points or not as many derivatives, or numbers are not finite.
+    /// If there are fewer than two points, the number of derivatives differs from that of the points, or
+    /// a number is not finite.
     pub fn hermite_points(
         points: &[P3],
         derivatives: &[V3],
@@ -169,14 +170,14 @@ impl Curve {
         Ok(())
     }
 
-    /// Moves the curve: as many control points as it was made with. Allocates nothing, and leaves the curve
-    /// as it was when the points are refused.
+    /// Moves the curve to new control points; their number must not change. Does not allocate. If the
+    /// points are refused, the curve stays unchanged.
     ///
     /// # Errors
-    /// As [`Curve::new`].
+    /// If the number of points differs, a coordinate is not finite, or a piece has no length.
     pub fn update(&mut self, points: &[P3]) -> Result<(), CurveError> {
         if points.len() != self.points.len() {
-            let expected = format!("this curve was made with {}", self.points.len());
+            let expected = format!("give as many as the curve was made with {}", self.points.len());
             return Err(CurveError::Count { given: points.len(), expected });
         }
         check(self.degree, points, self.is_closed())?;
@@ -191,10 +192,10 @@ impl Curve {
         Ok(())
     }
 
-    /// Changes the radius.
+    /// Changes the radius of the tube (mm).
     ///
     /// # Errors
-    /// When it is negative or not finite.
+    /// If the radius is negative or not finite.
     pub fn set_radius(&mut self, radius: f64) -> Result<(), CurveError> {
         if !(radius.is_finite() && radius >= 0.0) {
             return Err(CurveError::Radius(radius));
@@ -221,60 +222,60 @@ impl Curve {
         with_pieces!(&self.pieces, s => s.is_closed)
     }
 
-    /// Number of pieces, and the largest parameter.
+    /// Number of pieces, which is also the largest parameter.
     #[must_use]
     pub fn n_pieces(&self) -> usize {
         with_pieces!(&self.pieces, s => s.pieces.len())
     }
 
-    /// The control points, as given.
+    /// Control points as given by the caller.
     #[must_use]
     pub fn points(&self) -> &[P3] {
         &self.points
     }
 
-    /// The point at a parameter; outside of [0, number of pieces] the end piece is continued.
+    /// Point at a parameter. Outside [0, number of pieces] the first or last piece is extrapolated.
     #[must_use]
     pub fn point(&self, u: f64) -> P3 {
         self.at(u).p.into()
     }
 
-    /// First and second derivative with respect to the parameter, of the piece that starts there at a joint.
+    /// First and second derivative with respect to the parameter. At a joint they are those of the piece
+    /// that starts there.
     #[must_use]
     pub fn derivatives(&self, u: f64) -> [V3; 2] {
         let at = self.at(u);
         [at.d, at.dd]
     }
 
-    /// Diagonal of the box of the control points (mm): what relative tolerances refer to.
+    /// Diagonal of the bounding box of the control points (mm). Relative tolerances refer to it.
     #[must_use]
     pub fn size(&self) -> f64 {
         with_pieces!(&self.pieces, s => s.nodes[0].bounds.diagonal())
     }
 
-    /// Smallest and largest coordinates of the control points: the curve, without its radius, is between
-    /// them.
+    /// Smallest and largest coordinates of the control points. They bound the curve without its radius.
     #[must_use]
     pub fn bounds(&self) -> (P3, P3) {
         with_pieces!(&self.pieces, s => (s.nodes[0].bounds.min.into(), s.nodes[0].bounds.max.into()))
     }
 
-    /// All stretches where radius times curvature is 1 or more, into `out`: the tube overlaps itself there,
-    /// though its distance from itself has no minimum. Nothing is missed that is longer than 2⁻¹⁶ of a
-    /// leaf of the curve's tree.
+    /// Writes all stretches where radius times curvature is at least 1 to `out`. The tube overlaps
+    /// itself there, although its distance from itself has no minimum. Every stretch longer than 2⁻¹⁶ of
+    /// a leaf of the curve's tree is found.
     pub fn tight_bends(&self, out: &mut Vec<TightBend>) {
         with_pieces!(&self.pieces, s => tight_bends(s, self.radius, out));
     }
 
     pub(crate) fn at(&self, u: f64) -> At {
         with_pieces!(&self.pieces, s => {
-            let (k, t) = s.place(u);
+            let (k, t) = s.locate(u);
             at(&s.pieces[k], t)
         })
     }
 
-    /// The point of a joint with the derivatives of the piece before it and of that after it; `None` at free
-    /// ends.
+    /// Position and derivatives at a joint, for the piece before it and the piece after it; `None` at
+    /// free ends.
     pub(crate) fn at_joint(&self, joint: usize) -> Option<[At; 2]> {
         with_pieces!(&self.pieces, s => {
             let n = s.pieces.len();
@@ -304,7 +305,7 @@ fn check(degree: usize, points: &[P3], closed: bool) -> Result<(), CurveError> {
     Ok(())
 }
 
-/// The point i, the first one after the last one.
+/// Returns point `i`; the index after the last one refers to the first point.
 fn wrapped(points: &[P3], i: usize) -> P3 {
     points[if i < points.len() { i } else { 0 }]
 }
@@ -313,7 +314,7 @@ fn raised_pieces<const N: usize>(degree: usize, points: &[P3], n: usize) -> Vec<
     (0..n).map(|i| raised(degree, points, i)).collect()
 }
 
-/// The piece i, its degree raised to `N - 1`.
+/// Returns piece `i` with its degree raised to `N - 1`.
 fn raised<const N: usize>(degree: usize, points: &[P3], i: usize) -> Piece<N> {
     let mut c = [V3::zeros(); N];
     for (j, c) in c.iter_mut().enumerate().take(degree + 1) {
@@ -328,7 +329,7 @@ fn raised<const N: usize>(degree: usize, points: &[P3], i: usize) -> Piece<N> {
     c
 }
 
-/// Control points of cubics through points with derivatives.
+/// Returns the control points of cubics through points with given derivatives.
 pub(crate) fn hermite_points(points: &[P3], derivatives: &[V3], closed: bool) -> impl Iterator<Item = P3> {
     let n = points.len();
     let handles = move |i: usize| {
@@ -350,8 +351,12 @@ mod tests {
     fn open_curves_of_degree_1_have_one_piece_less_than_points() {
         let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0]].map(P3::from);
         let [segment, angle] = [2, 3].map(|n| Curve::new(1, &points[..n], 0.0, false).expect("degree 1"));
-        assert_eq!((segment.n_pieces(), angle.n_pieces()), (1, 2), "numbers of pieces");
-        assert_eq!(Curve::new(1, &points, 0.0, true).expect("a triangle").n_pieces(), 3, "a closed one");
+        assert_eq!((segment.n_pieces(), angle.n_pieces()), (1, 2), "number of pieces");
+        assert_eq!(
+            Curve::new(1, &points, 0.0, true).expect("a triangle").n_pieces(),
+            3,
+            "pieces of a closed curve"
+        );
         for n in 0..2 {
             let refused = Curve::new(1, &points[..n], 0.0, false);
             assert!(matches!(refused, Err(CurveError::Count { .. })), "{n} points: {refused:?}");
@@ -367,10 +372,13 @@ mod tests {
             let mut curve = Curve::hermite(&nodes, &slopes, 0.1, closed).expect("a curve");
             let moved = nodes.map(|p| p + V3::z());
             Curve::hermite_points(&moved, &slopes, closed, &mut control).expect("finite nodes");
-            curve.update(&control).expect("as many points");
+            curve.update(&control).expect("an unchanged number of points");
             for (i, p) in moved.iter().enumerate() {
-                assert!((curve.point(i as f64) - p).norm() < 1e-14, "through node {i}");
-                assert!((curve.derivatives(i as f64)[0] - slopes[i]).norm() < 1e-14, "with its derivative");
+                assert!((curve.point(i as f64) - p).norm() < 1e-14, "the curve misses node {i}");
+                assert!(
+                    (curve.derivatives(i as f64)[0] - slopes[i]).norm() < 1e-14,
+                    "derivative at node {i}"
+                );
             }
         }
         let refused = Curve::hermite_points(&nodes, &[V3::repeat(f64::NAN); 3], false, &mut control);
@@ -380,14 +388,14 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_coincide_are_told_as_ends() {
+    fn ends_that_coincide_are_reported_as_ends() {
         let a = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]].map(P3::from);
         let b = [[1.0, 0.0, 0.0], [2.0, 1.0, 0.0]].map(P3::from);
         let [a, b] = [a, b].map(|p| Curve::new(1, &p, 0.0, false).expect("segments"));
         let mut pair = CurvePair::new();
         let found = pair.query(&a, &b, &CurveOptions::default());
         let places: Vec<_> = found.iter().map(|m| (m.u, m.places)).collect();
-        assert_eq!(places, [([1.0, 0.0], [Place::End; 2])], "one minimum, of two ends");
+        assert_eq!(places, [([1.0, 0.0], [Place::End; 2])], "one minimum between two ends");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Curves through measured points, as close as asked for.
+//! Fits curves through measured points to a given tolerance.
 //!
-//! Cubics that meet with one derivative are fitted by least squares at parameters by the length of the
-//! chords, which are then moved to the feet of the points on the curve; pieces are doubled until all points
-//! are close enough.
+//! Cubics with continuous derivatives are fitted by least squares. The first parameters follow the
+//! lengths of the chords; then each point's parameter is moved to its footpoint on the curve, and the
+//! fit is repeated. The number of pieces is doubled until all points are within the tolerance.
 
 use feeler_geom::{P3, V3};
 use nalgebra::{DMatrix, DVector};
@@ -10,30 +10,32 @@ use nalgebra::{DMatrix, DVector};
 use crate::curve::{Curve, CurveError};
 use crate::tree::whole;
 
-/// Times that parameters are moved to the feet of the points.
-const ROUNDS: usize = 8;
+/// Maximum number of times that parameters are moved to the footpoints. A larger value is slower; a
+/// smaller one fits worse.
+const MAX_ROUNDS: usize = 8;
 
-/// Most pieces: the equations are solved as one.
-const MOST: usize = 256;
+/// Maximum number of pieces; all pieces are fitted in one dense linear system, so a larger value is
+/// slow.
+const MAX_PIECES: usize = 256;
 
-/// A fitted curve and how well it fits.
+/// Fitted curve with its deviation.
 #[derive(Clone, Debug)]
 pub struct FittedCurve {
-    /// The curve.
+    /// The fitted curve.
     pub curve: Curve,
     /// Largest distance of a measured point from the curve (mm).
     pub deviation: f64,
 }
 
 impl Curve {
-    /// A curve of cubics near measured points, given in their order along it: of as few pieces (1, 2, 4, …)
-    /// as bring all points within `tolerance` (mm), or of as many as the points allow, one for every two of
-    /// them and 256 at most; [`FittedCurve::deviation`] tells how close they are. Pieces go on in one
-    /// direction: what is measured at a corner is rounded.
+    /// Fits cubics to measured points, given in their order along the curve. The number of pieces is the
+    /// first of 1, 2, 4, … that brings all points within `tolerance` (mm). It is limited to one piece
+    /// for every two points and to 256; [`FittedCurve::deviation`] reports the deviation that was
+    /// reached. The direction is continuous at joints, so corners are rounded.
     ///
     /// # Errors
-    /// Fewer than four points; coordinates, a radius or a tolerance that are not finite; points that are all
-    /// one.
+    /// If there are fewer than four points, they all coincide, a coordinate is not finite, or the radius
+    /// or tolerance is not valid.
     pub fn fit(
         measured: &[P3],
         tolerance: f64,
@@ -55,19 +57,20 @@ impl Curve {
         if total == 0.0 {
             return Err(CurveError::NoLength(0));
         }
-        let most = (measured.len() / 2).clamp(1, MOST);
-        let mut n = if closed { 2.min(most) } else { 1 };
+        let max_pieces = (measured.len() / 2).clamp(1, MAX_PIECES);
+        let mut n = if closed { 2.min(max_pieces) } else { 1 };
         loop {
             let fitted = fit_pieces(measured, &lengths[..measured.len()], total, n, radius, closed)?;
-            if fitted.deviation <= tolerance || n >= most {
+            if fitted.deviation <= tolerance || n >= max_pieces {
                 return Ok(fitted);
             }
-            n = (2 * n).min(most);
+            n = (2 * n).min(max_pieces);
         }
     }
 }
 
-/// Length of the chords up to each point; of a closed curve also all around.
+/// Computes the length of the chords up to each point, and for a closed curve also that of the closed
+/// polygon.
 fn chord_lengths(points: &[P3], closed: bool) -> Vec<f64> {
     let mut sum = 0.0;
     let mut lengths = vec![0.0];
@@ -91,12 +94,12 @@ fn fit_pieces(
 ) -> Result<FittedCurve, CurveError> {
     let mut u: Vec<f64> = lengths.iter().map(|l| l / total * n as f64).collect();
     let mut best: Option<FittedCurve> = None;
-    for _ in 0..ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let Some((nodes, slopes)) = least_squares(points, &u, n, closed) else { break };
         let curve = Curve::hermite(&nodes, &slopes, radius, closed)?;
         let mut deviation: f64 = 0.0;
         for (p, u) in points.iter().zip(&mut u) {
-            *u = foot(&curve, p, *u);
+            *u = nearest_parameter(&curve, p, *u);
             deviation = deviation.max((curve.point(*u) - p).norm());
         }
         if best.as_ref().is_some_and(|b| b.deviation <= deviation * (1.0 + 1e-3)) {
@@ -107,7 +110,8 @@ fn fit_pieces(
     best.ok_or(CurveError::NoLength(0))
 }
 
-/// Positions and derivatives at the joints that come nearest to the points at parameters `u`.
+/// Computes the positions and derivatives at the joints that minimise the squared distances to the
+/// points at parameters `u`.
 fn least_squares(points: &[P3], u: &[f64], n: usize, closed: bool) -> Option<(Vec<P3>, Vec<V3>)> {
     let nodes = if closed { n } else { n + 1 };
     let mut a = DMatrix::<f64>::zeros(2 * nodes, 2 * nodes);
@@ -116,7 +120,7 @@ fn least_squares(points: &[P3], u: &[f64], n: usize, closed: bool) -> Option<(Ve
         let k = whole(u).min(n - 1);
         let t = u - k as f64;
         let (s, next) = (1.0 - t, (k + 1) % nodes);
-        // Hermite's cubics: positions, then derivatives.
+        // Basis functions of cubic Hermite interpolation: positions, then derivatives.
         let row = [
             (2 * k, s * s * (1.0 + 2.0 * t)),
             (2 * k + 1, s * s * t),
@@ -132,8 +136,9 @@ fn least_squares(points: &[P3], u: &[f64], n: usize, closed: bool) -> Option<(Ve
             }
         }
     }
-    // What no point tells is held by a little stiffness: second differences of neighbours.
-    let stiffness = STIFF * a.diagonal().max();
+    // Unknowns that no point determines are fixed by a small stiffness: the second derivatives at the
+    // ends of each piece.
+    let stiffness = STIFFNESS * a.diagonal().max();
     for k in 0..n {
         let next = (k + 1) % nodes;
         for row in [
@@ -153,11 +158,12 @@ fn least_squares(points: &[P3], u: &[f64], n: usize, closed: bool) -> Option<(Ve
     Some(((0..nodes).map(|k| P3::from(at(2 * k))).collect(), (0..nodes).map(|k| at(2 * k + 1)).collect()))
 }
 
-/// Weight of the bending of pieces beside the distances of the points.
-const STIFF: f64 = 1e-10;
+/// Weight of the bending of the pieces, relative to the distances of the points. It determines pieces
+/// without points: a larger value makes the curve stiffer, a smaller one leaves the system singular.
+const STIFFNESS: f64 = 1e-10;
 
-/// The parameter of the point of the curve nearest to `p`, near `u`.
-fn foot(curve: &Curve, p: &P3, u: f64) -> f64 {
+/// Finds the parameter of the point on the curve nearest to `p` by Newton's method from `u`.
+fn nearest_parameter(curve: &Curve, p: &P3, u: f64) -> f64 {
     let last = curve.n_pieces() as f64;
     let mut u = u.clamp(0.0, last);
     for _ in 0..20 {
@@ -188,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn measured_points_are_met_within_the_tolerance() {
+    fn measured_points_are_within_the_tolerance() {
         for (closed, turns) in [(false, 2.0), (true, 1.0)] {
             let points = measured(200, turns, closed);
             let mut before = usize::MAX;
@@ -197,9 +203,10 @@ mod tests {
                 assert!(fitted.deviation <= tolerance, "{closed} {tolerance}: {}", fitted.deviation);
                 assert!(fitted.curve.n_pieces() <= before && fitted.curve.is_closed() == closed);
                 before = fitted.curve.n_pieces();
-                // No corner comes about at a joint.
+                // Joints do not become corners.
                 assert_eq!(fitted.curve.vertices().len(), if closed { 0 } else { 2 });
-                // The stated deviation is that of a dense polyline, too, which is 1e-5 off.
+                // The reported deviation agrees with the distance to a dense polyline, which is accurate
+                // to 1e-5.
                 let (n, last) = (4000, fitted.curve.n_pieces() as f64);
                 let line: Vec<P3> =
                     (0..=n).map(|i| fitted.curve.point(last * f64::from(i) / f64::from(n))).collect();
@@ -221,7 +228,7 @@ mod tests {
         assert!(matches!(Curve::fit(&points[..3], 0.1, 1.0, false), Err(CurveError::Count { .. })));
         assert!(matches!(Curve::fit(&points, f64::NAN, 1.0, false), Err(CurveError::Tolerance(_))));
         assert!(matches!(Curve::fit(&[points[0]; 5], 0.1, 1.0, false), Err(CurveError::NoLength(0))));
-        // Four points are enough for one cubic through them.
+        // Four points determine one cubic through them.
         let few = Curve::fit(&points[..4], 0.0, 1.0, false).unwrap();
         assert!(few.deviation < 1e-3, "{}", few.deviation);
     }

@@ -1,8 +1,8 @@
-//! Identities of minima from query to query.
+//! Tracks identities of minima between queries.
 
 use feeler_geom::count::index;
 
-/// Numbers that minima had in the query before.
+/// Identities of the minima of the previous query.
 #[derive(Clone, Debug)]
 pub(crate) struct Ids<T> {
     before: Vec<T>,
@@ -17,15 +17,16 @@ impl<T> Default for Ids<T> {
     }
 }
 
-/// What has a number.
+/// A result with an identity.
 pub(crate) trait Numbered: Copy {
-    /// The number, 0 for none.
+    /// The identity; 0 if not yet assigned.
     fn id(&mut self) -> &mut u64;
 }
 
 impl<T: Numbered> Ids<T> {
-    /// Gives each minimum the number of the one before that has `moved` least, least moves first, or a new
-    /// one. `moved` tells how far (mm), or nothing when two cannot be the same.
+    /// Assigns identities. Each minimum inherits the identity of the previous minimum with the smallest
+    /// `moved`, in ascending order of `moved`, or receives a new one. `moved` returns the distance (mm),
+    /// or `None` if two minima cannot be the same.
     pub(crate) fn assign(&mut self, minima: &mut [T], moved: impl Fn(&T, &T) -> Option<f64>) {
         self.pairs.clear();
         for (i, new) in minima.iter().enumerate() {

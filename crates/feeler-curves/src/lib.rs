@@ -1,11 +1,12 @@
-//! Deformable curves with a radius (springs, cables, hoses): all local minimal distances to each other, to
-//! themselves and to solids.
+//! Deformable curves with a radius (springs, cables, hoses): all local minimal distances to each other,
+//! to themselves and to solids.
 //!
-//! A [`Curve`] is a chain of Bézier pieces that moves by its control points; a [`CurvePair`] holds the
-//! scratch, the results and the identities of the minima between two curves, or of one with itself. One
-//! module a step: `tree` is what is refitted when a curve moves, `walk` descends to pairs of leaves, `solve`
-//! finds their minima (`along` those of a valley, `solid` those with an `obstacle`), `sets` tells minima from
-//! stretches of equal distance, `ids` follows them.
+//! A [`Curve`] is a chain of Bézier pieces that moves by its control points. A [`CurvePair`] stores the
+//! scratch buffers, the results and the identities of the minima between two curves, or between a curve
+//! and itself. Each step has a module: `tree` is refitted when a curve moves, and `walk` descends to
+//! pairs of leaves. `solve` finds their minima (`along` those of a valley, `solid` those with an
+//! `obstacle`). `sets` joins stretches of equal distance and separates them from minima, and `ids`
+//! tracks identities.
 //!
 //! Lengths are in mm.
 //!
@@ -13,7 +14,7 @@
 //! - `reference`: the culling that BREP compares on a spring (module `reference`), for tests and benches.
 //!
 //! # Source
-//! BREP §3.5 and §4.3.3 (Algorithms 7 and 13). What is done in another way is told by the modules.
+//! BREP §3.5 and §4.3.3 (Algorithms 7 and 13). The modules list their deviations from it.
 
 mod along;
 mod curve;

@@ -1,88 +1,90 @@
-//! What a query tells.
+//! Results and options of queries.
 
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
-/// What of a curve a minimum lies on.
+/// Part of a curve that a minimum lies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
-    /// Inside a piece, or at a joint where the direction goes on.
+    /// Inside a piece, or at a joint where the direction is continuous.
     Inside,
     /// A joint where the direction changes.
     Corner,
-    /// A free end.
+    /// A free end of the curve.
     End,
 }
 
-/// A local minimum of the distance between two curves, or of one with itself.
+/// Local minimum of the distance between two curves, or between a curve and itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveMinimum {
-    /// Parameters on both curves; of a curve with itself the smaller one comes first.
+    /// Parameters on both curves. For a curve and itself, the smaller one comes first.
     pub u: [f64; 2],
-    /// The points of the curves there (not of their tubes: those are `radius` away along the normal).
+    /// Points on the curves at `u`. The points on the tubes are `radius` away along the normal.
     pub points: [P3; 2],
-    /// Unit vector from the first point to the second one. Where the curves cross it is orthogonal to both,
-    /// its sign without meaning.
+    /// Unit vector from the first point to the second one. Where the curves cross, it is orthogonal to
+    /// both, and its sign is arbitrary.
     pub normal: V3,
-    /// Distance of the points.
+    /// Distance between the points (mm).
     pub distance: f64,
-    /// Distance of the tubes: `distance` less both radii. Negative where they overlap.
+    /// Distance between the tubes (mm): `distance` minus both radii. Negative where the tubes overlap.
     pub gap: f64,
-    /// What it lies on.
+    /// Part of each curve that the minimum lies on.
     pub places: [Place; 2],
-    /// For samples of a stretch along which the distance is the same: the number of the stretch in this
-    /// answer.
+    /// Number of the set in this result, if the minimum is a sample of a stretch of equal distance.
     pub set: Option<u32>,
-    /// The same from query to query of one [`crate::CurvePair`] as long as the minimum moves on.
+    /// Identity of the minimum. It stays the same between queries of one [`crate::CurvePair`] while the
+    /// minimum moves continuously.
     pub id: u64,
 }
 
-/// A local minimum of the distance between a curve and a solid, in world coordinates.
+/// Local minimum of the distance between a curve and a solid, in world coordinates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SolidMinimum {
-    /// Parameter of the curve.
+    /// Parameter on the curve.
     pub u: f64,
-    /// The point of the curve there (the tube's is `radius` away against the normal).
+    /// Point on the curve at `u`. The point on the tube is `radius` away, against the normal.
     pub point: P3,
-    /// The point of the solid.
+    /// Footpoint on the solid.
     pub foot: P3,
-    /// Unit vector away from the solid: `point - foot = distance · normal`.
+    /// Unit vector pointing away from the solid: `point - foot = distance · normal`.
     pub normal: V3,
-    /// Signed distance of the points: negative where the curve is inside the solid.
+    /// Signed distance between the points (mm): negative where the curve is inside the solid.
     pub distance: f64,
-    /// Distance of the tube: `distance` less the radius. Negative where it overlaps the solid.
+    /// Distance between tube and solid (mm): `distance` minus the radius. Negative where the tube
+    /// overlaps the solid.
     pub gap: f64,
-    /// What of the curve it lies on.
+    /// Part of the curve that the minimum lies on.
     pub place: Place,
-    /// The face, edge or vertex of the solid.
+    /// Face, edge or vertex of the solid that the minimum lies on.
     pub feature: Feature,
-    /// For samples of a stretch along which the distance is the same: the number of the stretch in this
-    /// answer.
+    /// Number of the set in this result, if the minimum is a sample of a stretch of equal distance.
     pub set: Option<u32>,
-    /// The same from query to query of one [`crate::CurveSolidPair`] as long as the minimum moves on.
+    /// Identity of the minimum. It stays the same between queries of one [`crate::CurveSolidPair`] while
+    /// the minimum moves continuously.
     pub id: u64,
 }
 
-/// What to look for.
+/// Options of queries of curves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveOptions {
-    /// Largest gap of minima that are told (mm).
+    /// Maximum gap of reported minima (mm).
     pub d_max: f64,
-    /// Stretches on which the distance changes by less than this with length (mm per mm) are sets of equal
-    /// distance, told by samples. Larger values make tubes that lie side by side one contact sooner.
+    /// Maximum change of the distance with length (mm per mm) on a stretch of equal distance, which is
+    /// reported as a set of samples. With larger values, tubes that lie side by side become one contact
+    /// sooner.
     pub level_slope: f64,
-    /// The length (mm) from which on a level stretch is a set and not a minimum; `None`: the larger of the
-    /// sum of the radii and a hundredth of the smaller curve's size.
+    /// Minimum length of a set (mm); a shorter level stretch is reported as one minimum. `None` stands
+    /// for the sum of the radii or a hundredth of the smaller curve's size, whichever is larger.
     pub level_length: Option<f64>,
-    /// Most samples of a set, at least 2.
+    /// Maximum number of samples of a set, at least 2.
     pub max_samples: usize,
 }
 
 impl CurveOptions {
-    /// What is wrong with them, if anything.
+    /// Checks that all options are valid.
     ///
     /// # Errors
-    /// A sentence for the user.
+    /// A message for the user that names the first invalid option and its value.
     pub fn check(&self) -> Result<(), String> {
         let not =
             |what: &str, value: f64| Err(format!("{what} is {value}: give a finite number of 0 or more"));
@@ -91,7 +93,9 @@ impl CurveOptions {
             Self { d_max, .. } if !is_fine(*d_max) => not("d_max", *d_max),
             Self { level_slope, .. } if !is_fine(*level_slope) => not("level_slope", *level_slope),
             Self { level_length: Some(length), .. } if !is_fine(*length) => not("level_length", *length),
-            Self { max_samples, .. } if *max_samples < 2 => Err("max_samples is less than 2".into()),
+            Self { max_samples, .. } if *max_samples < 2 => {
+                Err(format!("max_samples is {max_samples}: give at least 2"))
+            }
             _ => Ok(()),
         }
     }
@@ -103,14 +107,15 @@ impl Default for CurveOptions {
     }
 }
 
-/// What a query cost.
+/// Cost of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CurveStats {
-    /// Pairs of nodes of the trees that were visited; for vertices none are counted.
+    /// Number of visited pairs of tree nodes. Traversals for vertices are not counted.
     pub n_nodes: usize,
-    /// Pairs of parts of leaves that were looked at.
+    /// Number of examined pairs of parts of leaves.
     pub n_parts: usize,
-    /// Pairs of parts that were halved down to rounding without an answer, as beside cusps and where both
-    /// curves are circles about each other's points: there, minima may be missing.
+    /// Number of pairs of parts that were bisected down to rounding without a result. Minima may be
+    /// missing there. This happens beside cusps, and where both curves are circles about each other's
+    /// points.
     pub n_undecided: usize,
 }

@@ -1,4 +1,4 @@
-//! A solid as curves meet it: what is worked out once for each face and edge.
+//! Solids prepared for queries against curves: data computed once for each face and edge.
 
 use std::sync::Arc;
 
@@ -8,16 +8,17 @@ use feeler_hierarchy::{Edge, EdgeId, FaceId};
 use feeler_runtime::Body;
 
 use crate::piece::Piece;
-use crate::tree::Skeleton;
+use crate::tree::CurveTree;
 
-/// Largest distance of a fitted edge from the true one, as part of the solid's size: minima are looked for
-/// with the fit and found with the true curve.
-const FIT: f64 = 1e-6;
+/// Maximum distance of a fitted edge from the true curve, as a fraction of the solid's size. Minima are
+/// searched on the fit and polished on the true curve. With a larger value, pairs of minima about to
+/// vanish differ between the two; a smaller value needs more pieces.
+const MAX_FIT_DEVIATION: f64 = 1e-6;
 
-/// Most pieces that a span of an edge is halved into, as a power of 2.
-const HALVINGS: u32 = 10;
+/// Maximum number of halvings of a span of an edge that is fitted.
+const MAX_SPAN_HALVINGS: u32 = 10;
 
-/// A solid, ready for curves. Share it among pairs behind an `Arc`.
+/// A solid prepared for queries against curves. Share it between pairs with an `Arc`.
 #[derive(Clone, Debug)]
 pub struct Obstacle {
     pub(crate) body: Arc<Body>,
@@ -25,38 +26,38 @@ pub struct Obstacle {
     pub(crate) edges: Vec<EdgeShape>,
 }
 
-/// An edge for the search of minima.
+/// Shape of an edge in the search for minima.
 #[derive(Clone, Debug)]
 pub(crate) enum EdgeShape {
-    /// Concave everywhere, or smooth: it has none.
-    Silent,
+    /// The edge is concave everywhere or smooth, and so has no minima.
+    Ignored,
     /// A line or a circle.
     Canonical(Primitive),
-    /// Quintics along the spans of another curve.
+    /// Quintics fitted to the spans of any other curve.
     Fitted(Vec<Fitted>),
 }
 
-/// A span and its quintics, with the parameters of the true curve at their ends.
+/// Quintics fitted to a span, with the parameters of the true curve at their ends.
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
-    pub skeleton: Skeleton<6>,
+    pub tree: CurveTree<6>,
     pub t: Vec<f64>,
 }
 
 impl Fitted {
-    /// Parameter of the true curve for one of the quintics.
+    /// Parameter on the true curve of a parameter on the quintics.
     pub(crate) fn parameter(&self, u: f64) -> f64 {
-        let (k, x) = self.skeleton.place(u);
+        let (k, x) = self.tree.locate(u);
         self.t[k] + x * (self.t[k + 1] - self.t[k])
     }
 }
 
 impl Obstacle {
-    /// Takes a solid into use.
+    /// Prepares a solid.
     #[must_use]
     pub fn new(body: Arc<Body>) -> Self {
         let h = body.hierarchy();
-        // The inner sheet of a spindle torus is not where its spheres are.
+        // The inner sheet of a spindle torus does not lie on the envelope of its spheres.
         let face = |f: &feeler_hierarchy::Face| {
             let primitive = Primitive::of_surface(&f.surface, f.outward)?;
             let is_spindle =
@@ -77,7 +78,7 @@ impl Obstacle {
 
 fn edge_shape(edge: &Edge, size: f64) -> EdgeShape {
     if edge.quasi_only {
-        return EdgeShape::Silent;
+        return EdgeShape::Ignored;
     }
     if let Some(primitive) = Primitive::of_curve(&edge.curve) {
         return EdgeShape::Canonical(primitive);
@@ -93,47 +94,49 @@ fn edge_shape(edge: &Edge, size: f64) -> EdgeShape {
         let mut ends = vec![span.t0];
         let mut pieces = Vec::new();
         for w in t.windows(2) {
-            fit(&edge.curve, w[0], w[1], FIT * size, HALVINGS, &mut pieces, &mut ends);
+            fit(&edge.curve, w[0], w[1], MAX_FIT_DEVIATION * size, MAX_SPAN_HALVINGS, &mut pieces, &mut ends);
         }
-        Fitted { skeleton: Skeleton::new(pieces, edge.closed), t: ends }
+        Fitted { tree: CurveTree::new(pieces, edge.closed), t: ends }
     });
     EdgeShape::Fitted(fitted.collect())
 }
 
-/// Quintics with the position and two derivatives of a curve at their ends, halved until they follow it.
+/// Fits quintics to a curve, with its position and two derivatives at their ends, and halves them until
+/// they are within `max_deviation`.
 fn fit(
     curve: &EdgeCurve,
     t0: f64,
     t1: f64,
-    off: f64,
+    max_deviation: f64,
     halvings: u32,
     pieces: &mut Vec<Piece<6>>,
     ends: &mut Vec<f64>,
 ) {
     let h = t1 - t0;
-    // Just inside: at a break the derivatives of the other side may be given.
+    // Evaluated just inside the interval, because at a break the derivatives may be those of the other
+    // side.
     let (a, b) = (curve.derivs(t0 + 1e-12 * h), curve.derivs(t1 - 1e-12 * h));
     let (p, q) = (a.p.coords, b.p.coords);
     let (da, db) = (a.d1 * h / 5.0, b.d1 * h / 5.0);
     let (dda, ddb) = (a.d2 * (h * h / 20.0), b.d2 * (h * h / 20.0));
     let piece = [p, p + da, p + da * 2.0 + dda, q - db * 2.0 + ddb, q - db, q];
-    let follows = |x: f64| (crate::piece::at(&piece, x).p - curve.point(t0 + x * h).coords).norm() <= off;
+    let follows =
+        |x: f64| (crate::piece::at(&piece, x).p - curve.point(t0 + x * h).coords).norm() <= max_deviation;
     if halvings > 0 && ![0.25, 0.5, 0.75].iter().all(|&x| follows(x)) {
         let middle = 0.5 * (t0 + t1);
-        fit(curve, t0, middle, off, halvings - 1, pieces, ends);
-        fit(curve, middle, t1, off, halvings - 1, pieces, ends);
+        fit(curve, t0, middle, max_deviation, halvings - 1, pieces, ends);
+        fit(curve, middle, t1, max_deviation, halvings - 1, pieces, ends);
         return;
     }
     pieces.push(piece);
     ends.push(t1);
 }
 
-/// Signed distance of a point from a surface or an edge, with its first and second derivative along `d` and
-/// `dd`.
+/// Signed distance of a point from a surface or an edge, with its first and second derivatives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Distance {
     pub value: f64,
-    /// Unit gradient: away from the solid.
+    /// Unit gradient, pointing away from the solid.
     pub gradient: V3,
     bending: Bend,
 }
@@ -153,20 +156,21 @@ impl Distance {
         }
     }
 
-    /// The larger curvature of the parallel surface through the point.
-    pub(crate) fn tightness(&self) -> f64 {
+    /// Largest principal curvature, in magnitude, of the parallel surface through the point (1/mm).
+    pub(crate) fn max_curvature(&self) -> f64 {
         match &self.bending {
             Bend::Form(form) => form.k.abs().max(form.l.abs()),
             Bend::Principal([(k, _), (l, _)]) => k.abs().max(l.abs()),
         }
     }
 
-    /// The foot of `p`.
+    /// Footpoint of `p`.
     pub(crate) fn foot(&self, p: &P3) -> P3 {
         p - self.gradient * self.value
     }
 
-    /// Of a primitive; a point that has no direction from it (on an axis, in a centre) is moved a little.
+    /// Distance from a primitive. A point without a direction from it (on an axis or at a centre) is
+    /// moved slightly.
     pub(crate) fn of_primitive(primitive: &Primitive, p: &P3, size: f64) -> Option<Self> {
         let form = signed_distance_form(primitive, p)
             .or_else(|| signed_distance_form(primitive, &(p + V3::new(0.48, 0.6, 0.64) * (1e-9 * size))))?;
@@ -175,9 +179,9 @@ impl Distance {
 }
 
 impl Obstacle {
-    /// Signed distance of `p` from a face's surface, from the foot that Newton's method comes to from the
-    /// parameters `uv`, which become those of the foot. `None` where it comes to none within half a rectangle
-    /// around `rect`, and where the foot is not the nearest point around it.
+    /// Signed distance of `p` from a face's surface. Newton's method starts at the parameters `uv` and
+    /// updates them to those of the footpoint. Returns `None` if it does not converge within `rect`
+    /// extended by half its size, or if the footpoint is not the nearest point of its neighbourhood.
     pub(crate) fn distance_to_face(&self, f: FaceId, p: &P3, uv: &mut P2, rect: &Rect) -> Option<Distance> {
         let face = &self.body.hierarchy().faces[f.index()];
         let domain = face.surface.natural_domain();
@@ -195,7 +199,7 @@ impl Obstacle {
             let (gu, gv) = (w.dot(&d.du), w.dot(&d.dv));
             let (a, b, c) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
             let (fa, fb, fc) = (a + w.dot(&d.duu), b + w.dot(&d.duv), c + w.dot(&d.dvv));
-            // The second derivative of the distance where it is convex, else that of the tangent plane.
+            // Hessian of the squared distance where it is convex, otherwise that of the tangent plane.
             let is_convex = fa > 0.0 && fa * fc > fb * fb;
             let (a, b, c) = if is_convex { (fa, fb, fc) } else { (a, b, c) };
             let det = a * c - b * b;
@@ -219,8 +223,8 @@ impl Obstacle {
         let principal = face.surface.principal(at);
         let growth = [principal.k1, principal.k2].map(|k| 1.0 + value * sign * k);
         let is_opposite = (w - normal * value).norm() <= 1e-10 * self.body.size();
-        // Near a centre of curvature feet run away from any small move.
-        if !is_found || !is_opposite || growth.iter().any(|g| *g <= FOCAL) {
+        // Near a centre of curvature, footpoints jump under small moves.
+        if !is_found || !is_opposite || growth.iter().any(|g| *g <= MIN_FOCAL_FACTOR) {
             return None;
         }
         let bend = [principal.k1 * sign / growth[0], principal.k2 * sign / growth[1]];
@@ -228,25 +232,28 @@ impl Obstacle {
         Some(Distance { value, gradient: normal, bending: Bend::Principal(both) })
     }
 
-    /// Whether a face holds the point of its surface with parameters `uv`, or ends beside it by less than
-    /// `slack` (mm).
-    pub(crate) fn holds(&self, f: FaceId, uv: P2, slack: f64) -> bool {
+    /// Whether the point of a face's surface at `uv` is on the face, or within `slack` (mm) of its
+    /// border.
+    pub(crate) fn face_contains(&self, f: FaceId, uv: P2, slack: f64) -> bool {
         let face = &self.body.hierarchy().faces[f.index()];
         face.trim.classify(uv) == feeler_geom::trim::Side::Inside
             || face.trim.nearest(uv, face.surface.metric(uv), slack).is_some()
     }
 
-    /// Whether the direction `w` away from an edge point is between the normals beside it.
+    /// Whether the direction `w` from an edge point lies between the normals of the two faces (in the
+    /// edge's polar).
     pub(crate) fn is_in_polar(&self, e: EdgeId, t: f64, w: &V3) -> bool {
         let Some((tangent, [left, right])) = self.body.edge_normals(e, t) else { return false };
-        // Along each face away from the edge nothing is nearer; of a concave edge no direction is such.
-        let slack = POLAR * w.norm();
+        // The distance must not decrease along either face away from the edge; concave edges are never
+        // accepted.
+        let slack = POLAR_SLACK * w.norm();
         let into = [left.cross(&tangent), tangent.cross(&right)];
-        let is_convex = left.cross(&right).dot(&tangent) > -POLAR || left.dot(&right) < -1.0 + POLAR;
+        let is_convex =
+            left.cross(&right).dot(&tangent) > -POLAR_SLACK || left.dot(&right) < -1.0 + POLAR_SLACK;
         is_convex && into.iter().all(|m| w.dot(m) <= slack)
     }
 
-    /// The parameter of an edge's point and whether it belongs to one of its spans.
+    /// Parameter of a point on an edge; `None` if the point is not on one of its spans.
     pub(crate) fn on_edge(&self, e: EdgeId, p: &P3) -> Option<f64> {
         let edge = &self.body.hierarchy().edges[e.index()];
         edge.spans.iter().find_map(|span| {
@@ -257,8 +264,11 @@ impl Obstacle {
     }
 }
 
-/// Part of a radius of curvature that a point may be near to the centre.
-const FOCAL: f64 = 1e-6;
+/// Minimum factor (1 + distance × principal curvature) between the surface and its parallel surface.
+/// Below it, the point is at a centre of curvature, where footpoints are not followed. With a smaller
+/// value, footpoints jump.
+const MIN_FOCAL_FACTOR: f64 = 1e-6;
 
-/// Cosine by which a direction may be outside of a polar.
-const POLAR: f64 = 1e-9;
+/// Cosine by which a direction may lie outside a polar. With a smaller value, minima on borders are
+/// lost.
+const POLAR_SLACK: f64 = 1e-9;

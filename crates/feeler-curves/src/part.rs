@@ -1,18 +1,19 @@
-//! Parts of leaves, halved on the fly, and pairs of them.
+//! Parts of leaves, bisected on the fly, and tests of pairs of them.
 
 use feeler_geom::V3;
 
 use crate::piece::{Piece, halves, turning};
 use crate::tree::{Between, Leaf};
 
-/// A part of a leaf of a curve.
+/// Part of a leaf of a curve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Part<const N: usize> {
     pub control: Piece<N>,
-    /// Parameter of the curve at its start, and how much it grows along the part.
+    /// Parameter of the curve at the start of the part, and its increase along the part.
     pub u: f64,
     pub du: f64,
-    /// Upper bounds of the turning: of the part, and from the start of its leaf to it and from it to the end.
+    /// Upper bounds of the turning (rad): of the part, from the start of its leaf to the part, and from
+    /// the part to the end of its leaf.
     turning: f64,
     lead: f64,
     rest: f64,
@@ -24,7 +25,8 @@ impl<const N: usize> Part<N> {
         Self { control: leaf.control, u, du: end - u, turning: leaf.turning, lead: 0.0, rest: 0.0 }
     }
 
-    /// Its halves; `turns`: with what they turn, which takes as long as all the rest.
+    /// Splits the part at its middle. `turns` requests the turning of the halves, which takes as long as
+    /// everything else.
     pub(crate) fn halves(&self, turns: bool) -> [Self; 2] {
         let [l, r] = halves(&self.control);
         let du = 0.5 * self.du;
@@ -35,17 +37,17 @@ impl<const N: usize> Part<N> {
         ]
     }
 
-    /// Two parts that follow one another, to be asked about one another: nothing is between them.
+    /// Prepares two consecutive parts for a query between them: the turning in between is zero.
     pub(crate) fn facing(l: &Self, r: &Self) -> (Self, Self) {
         (Self { rest: 0.0, ..*l }, Self { lead: 0.0, ..*r })
     }
 
-    /// Length of the control polygon: no part of the curve is longer.
+    /// Length of the control polygon, an upper bound of the length of the part.
     pub(crate) fn length(&self) -> f64 {
         (1..N).map(|i| (self.control[i] - self.control[i - 1]).norm()).sum()
     }
 
-    /// No derivative is longer.
+    /// Upper bound of the speed: the length of the longest control point of the derivative.
     pub(crate) fn speed(&self) -> f64 {
         (N - 1) as f64 * (1..N).map(|i| (self.control[i] - self.control[i - 1]).norm()).fold(0.0, f64::max)
     }
@@ -54,14 +56,14 @@ impl<const N: usize> Part<N> {
         self.turning
     }
 
-    /// The parameter of the curve for one of the part.
+    /// Converts a parameter of the part to one of the curve.
     pub(crate) fn at(&self, x: f64) -> f64 {
         self.u + x * self.du
     }
 }
 
-/// Whether the part of the curve from the start of `a` to the end of `b`, or around the other way, turns too
-/// little to come near itself.
+/// Whether the curve turns too little from the start of `a` to the end of `b` to have a minimum between
+/// them. On closed curves, the path with less turning decides.
 pub(crate) fn turn_too_little<const N: usize, const M: usize>(
     a: &Part<N>,
     b: &Part<M>,
@@ -72,7 +74,7 @@ pub(crate) fn turn_too_little<const N: usize, const M: usize>(
     onward.min(around) < std::f64::consts::PI
 }
 
-/// Whether all of two hulls is further apart than `reach` along the line between their middles.
+/// Whether two convex hulls are farther apart than `reach` in the direction between their middles.
 pub(crate) fn are_apart<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>, reach: f64) -> bool {
     let n = (b[0] + b[M - 1]) - (a[0] + a[N - 1]);
     let far = a.iter().map(|p| n.dot(p)).fold(f64::NEG_INFINITY, f64::max);
@@ -81,7 +83,8 @@ pub(crate) fn are_apart<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<
     gap > 0.0 && gap * gap > reach * reach * n.norm_squared()
 }
 
-/// The same for a point.
+/// Whether a point is farther than `reach` from a convex hull, in the direction from the point to the
+/// hull's middle.
 pub(crate) fn is_apart<const M: usize>(p: &V3, b: &Piece<M>, reach: f64) -> bool {
     let n = b[0] + b[M - 1] - p * 2.0;
     let near = b.iter().map(|q| n.dot(q)).fold(f64::INFINITY, f64::min) - n.dot(p);

@@ -1,23 +1,23 @@
-//! Arithmetic of one Bézier piece: evaluation, halves, and the Bernstein coefficients of products.
+//! Arithmetic of one Bézier piece: evaluation, subdivision, and Bernstein coefficients of products.
 //!
-//! Pieces are cubic or quintic, arrays of `N` control points; what is of a lower degree is raised, which
-//! keeps its shape. `w = a(s) - b(t)` is the difference of two pieces, both over [0, 1].
+//! Pieces are cubic or quintic and stored as arrays of `N` control points. Pieces of a lower degree are
+//! raised, which keeps their shape. `w = a(s) - b(t)` is the difference of two pieces, both over [0, 1].
 //!
 //! # Source
 //! BREP §3.5.2.2 takes the control points of derivatives and of differences as generators of cones. The
-//! coefficients of `w · a'` here are convex combinations of the products of those generators, so their signs
-//! tell at least as much.
+//! coefficients of `w · a'` here are convex combinations of the products of those generators, so their
+//! signs reject at least as many pairs.
 
 use feeler_geom::V3;
 
 /// Control points of a Bézier piece of degree `N - 1`.
 pub(crate) type Piece<const N: usize> = [V3; N];
 
-/// Control points of most pieces: quintics.
-pub(crate) const MOST: usize = 6;
+/// Maximum number of control points of a piece: that of a quintic.
+pub(crate) const MAX_CONTROL_POINTS: usize = 6;
 
-/// Most coefficients of a product of a piece and a derivative, in one parameter.
-pub(crate) const PRODUCTS: usize = 2 * MOST - 2;
+/// Maximum number of Bernstein coefficients in one parameter of a product of a piece and a derivative.
+pub(crate) const MAX_PRODUCT_COEFFICIENTS: usize = 2 * MAX_CONTROL_POINTS - 2;
 
 const fn binomial(n: usize, k: usize) -> f64 {
     if k > n {
@@ -31,10 +31,10 @@ const fn binomial(n: usize, k: usize) -> f64 {
     c
 }
 
-/// `w[i][j]`: the product of the Bernstein polynomials i of degree p and j of degree q is `w[i][j]` times the
-/// one i + j of degree p + q.
-const fn product_weights(p: usize, q: usize) -> [[f64; MOST]; MOST] {
-    let mut w = [[0.0; MOST]; MOST];
+/// Computes the weights `w[i][j]` of products of Bernstein polynomials: polynomial i of degree p times
+/// polynomial j of degree q is `w[i][j]` times polynomial i + j of degree p + q.
+const fn product_weights(p: usize, q: usize) -> [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] {
+    let mut w = [[0.0; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS];
     let mut i = 0;
     while i <= p {
         let mut j = 0;
@@ -47,19 +47,19 @@ const fn product_weights(p: usize, q: usize) -> [[f64; MOST]; MOST] {
     w
 }
 
-/// Weights of products for pieces of `N` control points.
+/// Product weights for pieces of `N` control points.
 struct Weights<const N: usize>;
 
 impl<const N: usize> Weights<N> {
     /// A first derivative times the piece.
-    const FIRST: [[f64; MOST]; MOST] = product_weights(N - 2, N - 1);
+    const FIRST: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 2, N - 1);
     /// A second derivative times the piece.
-    const SECOND: [[f64; MOST]; MOST] = product_weights(N - 3, N - 1);
+    const SECOND: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 3, N - 1);
     /// A first derivative times a first derivative.
-    const SPEED: [[f64; MOST]; MOST] = product_weights(N - 2, N - 2);
+    const SPEED: [[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS] = product_weights(N - 2, N - 2);
 }
 
-/// Position, first and second derivative.
+/// Position and first and second derivative.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct At {
     pub p: V3,
@@ -68,7 +68,7 @@ pub(crate) struct At {
 }
 
 pub(crate) fn at<const N: usize>(a: &Piece<N>, t: f64) -> At {
-    // De Casteljau: three points are left two steps before the end.
+    // De Casteljau's algorithm, stopped two steps before the end, when three points are left.
     let mut c = *a;
     let s = 1.0 - t;
     for k in (3..N).rev() {
@@ -81,10 +81,10 @@ pub(crate) fn at<const N: usize>(a: &Piece<N>, t: f64) -> At {
     At { p: l * s + r * t, d: (r - l) * n, dd: (c[2] - c[1] * 2.0 + c[0]) * (n * (n - 1.0)) }
 }
 
-/// The piece over [0, ½] and the one over [½, 1].
+/// Splits a piece into its parts over [0, ½] and [½, 1].
 pub(crate) fn halves<const N: usize>(a: &Piece<N>) -> [Piece<N>; 2] {
     let (mut l, mut r) = (*a, *a);
-    // After step k, r[i] is the point i of level k; its first one is the next point of the left half.
+    // After step k, r[i] is point i of level k; r[0] is the next point of the left half.
     for (k, l) in l.iter_mut().enumerate().skip(1) {
         for i in 0..N - k {
             r[i] = (r[i] + r[i + 1]) * 0.5;
@@ -94,9 +94,9 @@ pub(crate) fn halves<const N: usize>(a: &Piece<N>) -> [Piece<N>; 2] {
     [l, r]
 }
 
-/// The piece over [-beyond, 1 + beyond].
+/// Returns the piece over [-beyond, 1 + beyond].
 pub(crate) fn widened<const N: usize>(a: &Piece<N>, beyond: f64) -> Piece<N> {
-    // De Casteljau's scheme cuts beyond the ends, too: first at 1 + beyond, then at the old place of -beyond.
+    // De Casteljau's algorithm also extrapolates: cut first at 1 + beyond, then, reversed, at -beyond.
     let part = |a: &Piece<N>, t: f64| {
         let (mut c, mut l) = (*a, *a);
         for (k, l) in l.iter_mut().enumerate().skip(1) {
@@ -114,7 +114,7 @@ pub(crate) fn widened<const N: usize>(a: &Piece<N>, beyond: f64) -> Piece<N> {
     wide
 }
 
-/// Control points of the derivative.
+/// Computes the control points of the derivative.
 pub(crate) fn derivative<const N: usize>(a: &Piece<N>) -> Piece<N> {
     let mut h = [V3::zeros(); N];
     for i in 0..N - 1 {
@@ -123,7 +123,7 @@ pub(crate) fn derivative<const N: usize>(a: &Piece<N>) -> Piece<N> {
     h
 }
 
-/// Control points of the second derivative.
+/// Computes the control points of the second derivative.
 fn second<const N: usize>(a: &Piece<N>) -> Piece<N> {
     let mut h = [V3::zeros(); N];
     for i in 0..N - 2 {
@@ -132,7 +132,7 @@ fn second<const N: usize>(a: &Piece<N>) -> Piece<N> {
     h
 }
 
-/// The smallest and the largest of some numbers.
+/// Smallest and largest of a set of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Range {
     pub lo: f64,
@@ -140,12 +140,12 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    fn none() -> Self {
+    fn empty() -> Self {
         Self { lo: f64::INFINITY, hi: f64::NEG_INFINITY }
     }
 
     fn insert(&mut self, x: f64) {
-        // Comparisons are one instruction, `min` and `max` ask for NaN first.
+        // Comparisons compile to one instruction; `min` and `max` also check for NaN.
         if x < self.lo {
             self.lo = x;
         }
@@ -154,36 +154,36 @@ impl Range {
         }
     }
 
-    /// Whether no number of the range is zero.
+    /// Whether the range excludes zero.
     pub(crate) fn has_sign(&self) -> bool {
         self.lo > 0.0 || self.hi < 0.0
     }
 
-    /// The largest magnitude.
+    /// Largest magnitude in the range.
     pub(crate) fn magnitude(&self) -> f64 {
         self.lo.abs().max(self.hi.abs())
     }
 
-    /// The smallest magnitude.
-    pub(crate) fn least_magnitude(&self) -> f64 {
+    /// Smallest magnitude in the range.
+    pub(crate) fn min_magnitude(&self) -> f64 {
         if self.has_sign() { self.lo.abs().min(self.hi.abs()) } else { 0.0 }
     }
 }
 
-/// Range of the Bernstein coefficients of `w · a'`, and what rounding may add: a zero at an end, which
-/// neighbours have in common, must not be hidden from both.
+/// Computes the range of the Bernstein coefficients of `w · a'`, widened by a bound of the rounding
+/// error. A zero at an end shared by two neighbours must not be hidden from both of them.
 pub(crate) fn gradient<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let h = derivative(a);
-    let range = products::<N, M>(&Weights::<N>::FIRST, &h, N - 1, a, b, &[0.0; PRODUCTS]);
+    let range = products::<N, M>(&Weights::<N>::FIRST, &h, N - 1, a, b, &[0.0; MAX_PRODUCT_COEFFICIENTS]);
     let speed = h[..N - 1].iter().map(V3::amax).fold(0.0, f64::max);
     let slack = 4.0 * f64::EPSILON * speed * (a[0].amax() + b[0].amax() + b[M - 1].amax() + speed);
     Range { lo: range.lo - slack, hi: range.hi + slack }
 }
 
-/// Range of the Bernstein coefficients of `|a'|² + w · a''`.
+/// Computes the range of the Bernstein coefficients of `|a'|² + w · a''`.
 pub(crate) fn curvature<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let (h, k) = (derivative(a), second(a));
-    let mut speed = [0.0; PRODUCTS];
+    let mut speed = [0.0; MAX_PRODUCT_COEFFICIENTS];
     for i in 0..N - 1 {
         for j in 0..N - 1 {
             speed[i + j] += Weights::<N>::SPEED[i][j] * h[i].dot(&h[j]);
@@ -192,18 +192,18 @@ pub(crate) fn curvature<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<
     products::<N, M>(&Weights::<N>::SECOND, &k, N - 2, a, b, &speed)
 }
 
-/// Range of the coefficients of `begin + w · h`, h of `n` control points.
+/// Computes the range of the coefficients of `begin + w · h`, where h has `n` control points.
 fn products<const N: usize, const M: usize>(
-    weights: &[[f64; MOST]; MOST],
+    weights: &[[f64; MAX_CONTROL_POINTS]; MAX_CONTROL_POINTS],
     h: &Piece<N>,
     n: usize,
     a: &Piece<N>,
     b: &Piece<M>,
-    begin: &[f64; PRODUCTS],
+    begin: &[f64; MAX_PRODUCT_COEFFICIENTS],
 ) -> Range {
-    // Both are moved to a common place, where products of coordinates lose no digits.
+    // Both pieces are translated to a common origin, so that products of coordinates lose no digits.
     let origin = a[0];
-    let (mut own, mut other) = (*begin, [[0.0; M]; PRODUCTS]);
+    let (mut own, mut other) = (*begin, [[0.0; M]; MAX_PRODUCT_COEFFICIENTS]);
     for i in 0..n {
         let mut across = [0.0; M];
         for (across, b) in across.iter_mut().zip(b) {
@@ -216,7 +216,7 @@ fn products<const N: usize, const M: usize>(
             }
         }
     }
-    let mut range = Range::none();
+    let mut range = Range::empty();
     for (own, other) in own.iter().zip(&other).take(n + N - 1) {
         for other in other {
             range.insert(own - other);
@@ -225,10 +225,10 @@ fn products<const N: usize, const M: usize>(
     range
 }
 
-/// Range of the Bernstein coefficients of `-a' · b'`.
+/// Computes the range of the Bernstein coefficients of `-a' · b'`.
 pub(crate) fn mixed<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) -> Range {
     let (h, g) = (derivative(a), derivative(b));
-    let mut range = Range::none();
+    let mut range = Range::empty();
     for x in &h[..N - 1] {
         for y in &g[..M - 1] {
             range.insert(-x.dot(y));
@@ -237,25 +237,27 @@ pub(crate) fn mixed<const N: usize, const M: usize>(a: &Piece<N>, b: &Piece<M>) 
     range
 }
 
-/// An upper bound of the angle between two vectors, 2.7e-4 too large at most; 0 where one has no length.
+/// Upper bound of the angle between two vectors, at most 2.7e-4 rad too large; 0 if a vector has no
+/// length.
 pub(crate) fn angle_bound(a: &V3, b: &V3) -> f64 {
     let lengths = (a.norm_squared() * b.norm_squared()).sqrt();
     if lengths > 0.0 { acos_bound(a.dot(b) / lengths) } else { 0.0 }
 }
 
-/// acos(x) ≤ `acos_bound(x)` ≤ acos(x) + 2.7e-4 (Abramowitz and Stegun 4.4.45, whose error is 6.8e-5 at
-/// most).
+/// Upper bound of acos: acos(x) ≤ `acos_bound(x)` ≤ acos(x) + 2.7e-4. The formula is Abramowitz and
+/// Stegun 4.4.45, whose error is at most 6.8e-5.
 fn acos_bound(x: f64) -> f64 {
     let x = x.clamp(-1.0, 1.0);
     let m = x.abs();
     let root = (1.0 - m).sqrt();
     let y = root * (1.570_728_8 - m * (0.212_114_4 - m * (0.074_261_0 - m * 0.018_729_3)));
-    // At 1 the formula is exact: straight pieces have no turning.
+    // The bound is exact at x = 1, so that straight pieces have no turning.
     let y = y + 1.2e-4 * root;
     if x < 0.0 { std::f64::consts::PI - y + 2e-4 } else { y }
 }
 
-/// An upper bound of the turning of a piece: the exterior angles of its control polygon.
+/// Upper bound of the turning (total angle by which the tangent rotates) of a piece: the sum of the
+/// exterior angles of its control polygon.
 pub(crate) fn turning<const N: usize>(a: &Piece<N>) -> f64 {
     let mut legs = [V3::zeros(); N];
     let mut squares = [0.0; N];
@@ -265,7 +267,7 @@ pub(crate) fn turning<const N: usize>(a: &Piece<N>) -> f64 {
     }
     let mut sum = 0.0;
     if squares[..N - 1].iter().all(|&s| s > 0.0) {
-        // Angles that do not wait for each other.
+        // The angles are independent of each other, so the processor can overlap them.
         for i in 0..N - 2 {
             sum += acos_bound(legs[i].dot(&legs[i + 1]) / (squares[i] * squares[i + 1]).sqrt());
         }
@@ -281,22 +283,22 @@ pub(crate) fn turning<const N: usize>(a: &Piece<N>) -> f64 {
     sum
 }
 
-/// Direction at the start, of the first control point that is another one.
+/// Direction at the start: towards the first control point that differs from the first one.
 pub(crate) fn first_leg<const N: usize>(a: &Piece<N>) -> V3 {
     (1..N).map(|i| a[i] - a[0]).find(|d| d.norm_squared() > 0.0).unwrap_or_else(V3::zeros)
 }
 
-/// Direction at the end.
+/// Direction at the end: from the last control point that differs from the end.
 pub(crate) fn last_leg<const N: usize>(a: &Piece<N>) -> V3 {
     (0..N - 1).rev().map(|i| a[N - 1] - a[i]).find(|d| d.norm_squared() > 0.0).unwrap_or_else(V3::zeros)
 }
 
-/// An upper bound of the curvature of a piece; infinite where its derivative may vanish.
+/// Upper bound of the curvature of a piece; infinite if its derivative may vanish.
 pub(crate) fn bend_bound<const N: usize>(a: &Piece<N>) -> f64 {
     let (h, k) = (derivative(a), second(a));
     let chord = a[N - 1] - a[0];
     let length = chord.norm();
-    // Along the chord the speed is at least that of the slowest control point of the derivative.
+    // The speed along the chord is at least that of the slowest control point of the derivative.
     let slowest = h[..N - 1].iter().map(|h| h.dot(&chord)).fold(f64::INFINITY, f64::min) / length;
     if slowest.is_nan() || slowest <= 0.0 {
         return f64::INFINITY;
@@ -325,17 +327,17 @@ mod tests {
     fn acos_is_bounded_closely() {
         let n = 2_000_000;
         for k in 0..=n {
-            // Denser where the slope is infinite.
+            // Samples are denser where the slope of acos is infinite.
             let x = (std::f64::consts::PI * f64::from(k) / f64::from(n)).cos();
             for x in [x, -x] {
                 let off = acos_bound(x) - x.acos();
                 assert!(-1e-15 < off && off < 2.7e-4, "{x}: off by {off:e}");
             }
         }
-        assert!(acos_bound(1.0) == 0.0 && acos_bound(2.0) == 0.0, "straight on");
+        assert!(acos_bound(1.0) == 0.0 && acos_bound(2.0) == 0.0, "acos of 1 and beyond");
         for k in 1..1000 {
             let x = 1.0 - f64::EPSILON * f64::from(k);
-            assert!(acos_bound(x) >= x.acos() && acos_bound(-x) >= (-x).acos(), "near the ends: {x}");
+            assert!(acos_bound(x) >= x.acos() && acos_bound(-x) >= (-x).acos(), "bound near ±1: {x}");
         }
     }
 
@@ -359,8 +361,8 @@ mod tests {
             }
             let end = at(&a, 0.0);
             let w = end.p - b[0];
-            // At a corner of the square the coefficient is the value.
-            assert!(gradient(&a, &b).lo <= w.dot(&end.d) + 1e-13, "at a corner");
+            // At a corner of the square, the coefficient equals the value.
+            assert!(gradient(&a, &b).lo <= w.dot(&end.d) + 1e-13, "coefficient at a corner");
         }
     }
 
@@ -382,7 +384,7 @@ mod tests {
             for (part, u) in [(&l, 0.5 * t), (&r, 0.5 + 0.5 * t), (&wide, -0.25 + 1.5 * t)] {
                 let (p, q) = (at(part, t), at(&a, u));
                 assert!((p.p - q.p).norm() < 1e-12, "{u}: a point off by {:e}", (p.p - q.p).norm());
-                assert!(p.d.angle(&q.d) < 1e-5, "{u}: another direction");
+                assert!(p.d.angle(&q.d) < 1e-5, "{u}: the directions differ");
             }
         }
     }
@@ -412,7 +414,7 @@ mod tests {
             let a: Piece<6> = piece(&mut rng);
             let directions: Vec<V3> = (0..=500).map(|k| at(&a, f64::from(k) / 500.0).d).collect();
             let sum: f64 = directions.windows(2).map(|d| d[0].angle(&d[1])).sum();
-            assert!(sum <= turning(&a) + 1e-9, "turns by {sum}, bounded by {}", turning(&a));
+            assert!(sum <= turning(&a) + 1e-9, "turning of {sum} exceeds its bound {}", turning(&a));
         }
     }
 }

@@ -1,91 +1,94 @@
-//! Stretches of level distance, joined to sets, and told by samples where they are long enough.
+//! Joins stretches of level distance to sets, which are reported as samples if they are long enough.
 
-use crate::solve::{Places, Stretch};
+use crate::solve::{ParamPair, Stretch};
 
-/// Ends of stretches that are nearer than this part of the size are one.
-const JOINED: f64 = 1e-7;
+/// Distance below which ends of stretches coincide, as a fraction of the size. With a smaller value,
+/// sets fall into parts.
+const JOIN_TOLERANCE: f64 = 1e-7;
 
-/// Slope (of the distance with length) that rounding leaves at the ends of stretches.
-const ROUNDING: f64 = 1e-12;
+/// Slope of the distance with length (mm per mm) that rounding leaves at the ends of stretches. With a
+/// larger value, parts of a slope become sets; with a smaller one, level stretches are lost.
+const SLOPE_ROUNDING: f64 = 1e-12;
 
-/// What two places of a stretch are places of.
+/// Geometry of the pair that stretches belong to: two curves, or a curve and a feature of a solid.
 pub(crate) trait Pairing {
-    /// How far apart two places are (mm): of the distances on both sides the larger one.
-    fn apart(&self, p: &Places, q: &Places) -> f64;
-    /// The place nearest across from what the parameter `along` fixes.
-    fn across(&self, places: Places, along: usize) -> Places;
-    /// Whether nothing goes on beyond a place.
-    fn is_end(&self, places: &Places) -> bool;
-    /// Whether the distance grows with the parameter that a stretch goes along.
-    fn rises(&self, places: &Places, stretch: &Stretch) -> bool;
+    /// Distance between two pairs of parameters (mm): the larger one of the distances on both sides.
+    fn separation(&self, p: &ParamPair, q: &ParamPair) -> f64;
+    /// Moves the parameter on the other side to the nearest point, with the parameter `along` fixed.
+    fn across(&self, params: ParamPair, along: usize) -> ParamPair;
+    /// Whether the curve ends at these parameters.
+    fn is_end(&self, params: &ParamPair) -> bool;
+    /// Whether the distance increases with the parameter along which the stretch runs.
+    fn rises(&self, params: &ParamPair, stretch: &Stretch) -> bool;
 }
 
-/// A place on a stretch.
+/// Pair of parameters on a stretch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
-    pub places: Places,
-    /// What the stretch is opposite to.
-    pub of: u32,
-    /// The number of the set; 0 for single minima.
+    pub params: ParamPair,
+    /// Index of the area opposite to the stretch.
+    pub area: u32,
+    /// Number of the set; 0 for single minima.
     pub set: u32,
 }
 
-/// Samples of one set, and single minima that short stretches come to.
+/// Samples of sets, and single minima that represent short stretches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sets {
     pub samples: Vec<Sample>,
     pub minima: Vec<Sample>,
-    /// Stretches that belong to a set: minima on them are told by its samples.
-    pub kept: Vec<Stretch>,
+    /// Stretches that belong to a set. Minima on them are dropped, because the samples represent them.
+    pub set_stretches: Vec<Stretch>,
     chain: Vec<(Stretch, f64)>,
     rest: Vec<Stretch>,
     n_sets: u32,
 }
 
-/// How sets are told.
+/// Options of the sampling of sets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampling {
     pub size: f64,
-    /// Length (mm) from which on a chain is a set, and the distance between its samples.
+    /// Length (mm) from which a chain is a set; also the distance between its samples.
     pub length: f64,
-    pub most: usize,
+    pub max_samples: usize,
 }
 
 impl Sets {
     pub(crate) fn clear(&mut self) {
         self.samples.clear();
         self.minima.clear();
-        self.kept.clear();
+        self.set_stretches.clear();
         self.n_sets = 0;
     }
 
-    /// Joins stretches to chains and tells each.
+    /// Joins stretches to chains and adds the set or minimum of each.
     pub(crate) fn join(&mut self, pairing: &impl Pairing, stretches: &[Stretch], sampling: &Sampling) {
         self.rest.clear();
         self.rest.extend_from_slice(stretches);
         while let Some(first) = self.rest.pop() {
             self.chain.clear();
             self.chain.push((first, 0.0));
-            // On from its end, then back from its start.
-            let near = |p: &Places, q: &Places| pairing.apart(p, q) <= JOINED * sampling.size;
+            // Extend the chain from its end, then from its start.
+            let near =
+                |p: &ParamPair, q: &ParamPair| pairing.separation(p, q) <= JOIN_TOLERANCE * sampling.size;
             for side in [1, 0] {
                 loop {
                     let end = if side == 1 { self.chain[self.chain.len() - 1].0 } else { self.chain[0].0 };
-                    let place = end.ends[side];
-                    let Some(next) = self.rest.iter().position(|s| s.ends.iter().any(|e| near(e, &place)))
+                    let point = end.ends[side];
+                    let Some(next) = self.rest.iter().position(|s| s.ends.iter().any(|e| near(e, &point)))
                     else {
                         break;
                     };
                     let mut next = self.rest.swap_remove(next);
-                    if !near(&next.ends[1 - side], &place) {
+                    if !near(&next.ends[1 - side], &point) {
                         next.ends.reverse();
                         next.outward.reverse();
                     }
                     let at = if side == 1 { self.chain.len() } else { 0 };
-                    if pairing.apart(&next.ends[0], &next.ends[1]) <= JOINED * sampling.size {
-                        // Too short to have a direction: it belongs to the one before.
+                    if pairing.separation(&next.ends[0], &next.ends[1]) <= JOIN_TOLERANCE * sampling.size {
+                        // Too short to have a direction: it is merged into its neighbour.
                         let last = &mut self.chain[at.saturating_sub(1)].0;
-                        let along = |places: &Places| places[last.along];
+                        let along = |params: &ParamPair| params[last.along];
                         let from = along(&last.ends[1 - side]);
                         if (along(&next.ends[side]) - from).abs() > (along(&last.ends[side]) - from).abs() {
                             (last.ends[side], last.outward[side]) = (next.ends[side], next.outward[side]);
@@ -95,50 +98,51 @@ impl Sets {
                     self.chain.insert(at, (next, 0.0));
                 }
             }
-            self.tell(pairing, sampling);
+            self.add_chain(pairing, sampling);
         }
     }
 
-    fn tell(&mut self, pairing: &impl Pairing, sampling: &Sampling) {
+    fn add_chain(&mut self, pairing: &impl Pairing, sampling: &Sampling) {
         let mut sum = 0.0;
         for (stretch, until) in &mut self.chain {
-            sum += pairing.apart(&stretch.ends[0], &stretch.ends[1]);
+            sum += pairing.separation(&stretch.ends[0], &stretch.ends[1]);
             *until = sum;
         }
         let (first, last) = (self.chain[0].0, self.chain[self.chain.len() - 1].0);
-        let is_closed =
-            self.chain.len() > 1 && pairing.apart(&first.ends[0], &last.ends[1]) <= JOINED * sampling.size;
-        let rises = |outward: f64, place: &Places| outward >= -ROUNDING || pairing.is_end(place);
+        let is_closed = self.chain.len() > 1
+            && pairing.separation(&first.ends[0], &last.ends[1]) <= JOIN_TOLERANCE * sampling.size;
+        let rises = |outward: f64, point: &ParamPair| outward >= -SLOPE_ROUNDING || pairing.is_end(point);
         let is_minimum =
             is_closed || rises(first.outward[0], &first.ends[0]) && rises(last.outward[1], &last.ends[1]);
         if !is_minimum {
             return;
         }
         if sum < sampling.length {
-            let least = self.least(pairing, sum);
-            self.minima.push(least);
+            let lowest = self.lowest(pairing, sum);
+            self.minima.push(lowest);
             return;
         }
-        self.tell_samples(pairing, sampling, sum, is_closed);
+        self.add_samples(pairing, sampling, sum, is_closed);
         self.n_sets += 1;
-        self.kept.extend(self.chain.iter().map(|(stretch, _)| *stretch));
+        self.set_stretches.extend(self.chain.iter().map(|(stretch, _)| *stretch));
     }
 
-    /// The ends of a chain, and between them places whose parameters are multiples of a power of two: they
-    /// stay where they are when the ends move.
-    fn tell_samples(&mut self, pairing: &impl Pairing, sampling: &Sampling, sum: f64, is_closed: bool) {
+    /// Adds the ends of a chain as samples, and between them points whose parameters are multiples of a
+    /// power of two. The inner samples stay fixed on the curve while the ends move.
+    fn add_samples(&mut self, pairing: &impl Pairing, sampling: &Sampling, sum: f64, is_closed: bool) {
         let set = self.n_sets;
         let extent = |s: &Stretch| (s.ends[1][s.along] - s.ends[0][s.along]).abs();
         let total: f64 = self.chain.iter().map(|(s, _)| extent(s)).sum();
         let n_ends = if is_closed { 0 } else { 2 };
-        // A ring is told by two places at least.
-        let enough = |n: usize| n + n_ends <= sampling.most && (!is_closed || n >= 2);
-        let part = (sampling.length / sum).max(1.0 / sampling.most.max(2) as f64);
+        // A closed chain has at least two samples.
+        let is_enough = |n: usize| n + n_ends <= sampling.max_samples && (!is_closed || n >= 2);
+        let part = (sampling.length / sum).max(1.0 / sampling.max_samples.max(2) as f64);
         let mut spacing = (total * part).log2().ceil().exp2();
-        // Twice that is enough for ends that are told, too; half of it where a ring has one multiple only.
+        // The spacing is doubled if there are too many samples with the ends, and halved if a closed
+        // chain has only one multiple.
         for _ in 0..4 {
             let n = self.count(spacing);
-            spacing *= if n + n_ends > sampling.most {
+            spacing *= if n + n_ends > sampling.max_samples {
                 2.0
             } else if is_closed && n < 2 {
                 0.5
@@ -149,14 +153,14 @@ impl Sets {
         if !is_closed {
             self.samples.push(Sample { set, ..self.sample(pairing, 0.0) });
         }
-        if enough(self.count(spacing)) {
+        if is_enough(self.count(spacing)) {
             for k in 0..self.chain.len() {
                 let stretch = self.chain[k].0;
                 for i in multiples(&stretch, spacing) {
                     let t = (i as f64 * spacing - stretch.ends[0][stretch.along])
                         / (stretch.ends[1][stretch.along] - stretch.ends[0][stretch.along]);
-                    let places = placed(pairing, &stretch, t);
-                    self.samples.push(Sample { places, of: stretch.of, set });
+                    let params = interpolated(pairing, &stretch, t);
+                    self.samples.push(Sample { params, area: stretch.area, set });
                 }
             }
         }
@@ -169,11 +173,11 @@ impl Sets {
         self.chain.iter().map(|(stretch, _)| multiples(stretch, spacing).count()).sum()
     }
 
-    /// The lowest place of a chain: its middle where rounding hides which one that is.
-    fn least(&self, pairing: &impl Pairing, sum: f64) -> Sample {
+    /// Finds the lowest point of a chain; its middle if rounding hides which one that is.
+    fn lowest(&self, pairing: &impl Pairing, sum: f64) -> Sample {
         let outward = [self.chain[0].0.outward[0], self.chain[self.chain.len() - 1].0.outward[1]];
-        let length = match outward.map(|slope| slope > ROUNDING) {
-            [true, true] => self.turn(pairing, sum),
+        let length = match outward.map(|slope| slope > SLOPE_ROUNDING) {
+            [true, true] => self.lowest_length(pairing, sum),
             [true, false] => sum,
             [false, true] => 0.0,
             [false, false] => 0.5 * sum,
@@ -181,15 +185,15 @@ impl Sets {
         self.sample(pairing, length)
     }
 
-    /// The length along a chain at which the distance begins to rise.
-    fn turn(&self, pairing: &impl Pairing, sum: f64) -> f64 {
+    /// Finds the length along a chain at which the distance starts to increase.
+    fn lowest_length(&self, pairing: &impl Pairing, sum: f64) -> f64 {
         let (mut lo, mut hi) = (0.0, sum);
         for _ in 0..52 {
             let middle = 0.5 * (lo + hi);
             let stretch = self.at(middle).0;
             let along = stretch.along;
             let is_forward = stretch.ends[0][along] <= stretch.ends[1][along];
-            if pairing.rises(&self.sample(pairing, middle).places, &stretch) == is_forward {
+            if pairing.rises(&self.sample(pairing, middle).params, &stretch) == is_forward {
                 hi = middle;
             } else {
                 lo = middle;
@@ -198,7 +202,7 @@ impl Sets {
         0.5 * (lo + hi)
     }
 
-    /// The stretch at a length along the chain, and how much of it is passed there.
+    /// Returns the stretch at a length along the chain, and the fraction of it before that length.
     fn at(&self, length: f64) -> (Stretch, f64) {
         let k = self.chain.iter().position(|(_, until)| length <= *until).unwrap_or(self.chain.len() - 1);
         let (stretch, until) = self.chain[k];
@@ -207,36 +211,36 @@ impl Sets {
         (stretch, t)
     }
 
-    /// The place at a length along the chain.
+    /// Returns the sample at a length along the chain.
     fn sample(&self, pairing: &impl Pairing, length: f64) -> Sample {
         let (stretch, t) = self.at(length);
-        Sample { places: placed(pairing, &stretch, t), of: stretch.of, set: 0 }
+        Sample { params: interpolated(pairing, &stretch, t), area: stretch.area, set: 0 }
     }
 
-    /// Whether a minimum is on a stretch of a set.
-    pub(crate) fn holds(&self, pairing: &impl Pairing, places: &Places, size: f64) -> bool {
+    /// Whether a minimum lies on a stretch of a set.
+    pub(crate) fn contains(&self, pairing: &impl Pairing, params: &ParamPair, size: f64) -> bool {
         let on = |stretch: &Stretch| {
             let [p, q] = stretch.ends;
-            let is_between = |k: usize| p[k].min(q[k]) <= places[k] && places[k] <= p[k].max(q[k]);
-            let is_at = |e: &Places| pairing.apart(e, places) <= JOINED * size;
+            let is_between = |k: usize| p[k].min(q[k]) <= params[k] && params[k] <= p[k].max(q[k]);
+            let is_at = |e: &ParamPair| pairing.separation(e, params) <= JOIN_TOLERANCE * size;
             is_between(0) && is_between(1) || is_at(&p) || is_at(&q)
         };
-        self.kept.iter().any(on)
+        self.set_stretches.iter().any(on)
     }
 }
 
-/// The place of a stretch at a part of it.
-fn placed(pairing: &impl Pairing, stretch: &Stretch, t: f64) -> Places {
+/// Interpolates a stretch at the fraction `t`.
+fn interpolated(pairing: &impl Pairing, stretch: &Stretch, t: f64) -> ParamPair {
     let [p, q] = stretch.ends;
-    let places = [p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1])];
-    // The place across is interpolated no better than the stretch is short.
+    let params = [p[0] + t * (q[0] - p[0]), p[1] + t * (q[1] - p[1])];
+    // The interpolated parameter across is only as accurate as the stretch is short, so it is refined.
     let across = 1 - stretch.along;
-    #[expect(clippy::float_cmp, reason = "a place that stays where it is, to the bit")]
+    #[expect(clippy::float_cmp, reason = "detects a constant parameter, exact to the bit")]
     let stays = p[across] == q[across];
-    if stays { places } else { pairing.across(places, stretch.along) }
+    if stays { params } else { pairing.across(params, stretch.along) }
 }
 
-/// Multiples of `spacing` on a stretch, in its direction; the higher end belongs to what comes after it.
+/// Multiples of `spacing` on a stretch, in its direction. The higher end belongs to the next stretch.
 fn multiples(stretch: &Stretch, spacing: f64) -> impl Iterator<Item = i64> {
     let [p, q] = stretch.ends.map(|e| e[stretch.along] / spacing);
     let (first, end) = (p.min(q).ceil(), p.max(q).ceil());

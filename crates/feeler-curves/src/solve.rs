@@ -1,61 +1,68 @@
-//! Minima of the distance between two parts, between a vertex and a part, each found at least once.
+//! Minima of the distance between two parts, and between a vertex and a part. Each minimum is found at
+//! least once.
 //!
-//! f(x, y) = ½ |w|², w = a(x) - b(y), over [0, 1]². A pair of parts is left out where a sign shows that it
-//! has no minimum, solved where f is convex, followed along its valley where f is convex in one of the
-//! parameters, and halved otherwise.
+//! f(x, y) = ½ |w|², w = a(x) - b(y), over [0, 1]². A pair of parts is rejected if a sign proves that it
+//! has no minimum, and solved by Newton's method if f is convex. If f is convex in one of the
+//! parameters, its valley is followed. All other pairs are bisected.
 //!
 //! # Source
-//! The derivatives of f as BREP §3.5, (3.15); dynamic halves as Algorithm 13.
+//! BREP §3.5, (3.15), for the derivatives of f; Algorithm 13 for dynamic bisection.
 //! # Deviations
-//! - Signs of Bernstein coefficients instead of cones (a combination of what Proposition 2 tests).
-//! - Parts are left out where f is nowhere convex: saddles and maxima are no minima (BREP (3.15) keeps them).
-//! - Convexity instead of flatness says when to stop halving.
-//! - Valleys: where tubes lie side by side, f is all but singular along a line, and no halving ends.
+//! - Signs of Bernstein coefficients replace cones (a combination of what Proposition 2 tests).
+//! - Parts where f is nowhere convex are rejected, because saddles and maxima are not minima (BREP
+//!   (3.15) keeps them).
+//! - Convexity instead of flatness ends the bisection.
+//! - Valleys are followed: where tubes lie side by side, f is nearly singular along a line, and
+//!   bisection would not end.
 
 use std::cell::Cell;
 
 use feeler_geom::V3;
 
-use crate::along::{self, BEYOND, Found, Level, Slope};
+use crate::along::{self, END_TOLERANCE, Found, LevelThreshold, Slope};
 use crate::part::{Part, are_apart, is_apart, turn_too_little};
 use crate::piece::{At, Piece, Range, at, curvature, gradient, mixed, widened};
 use crate::tree::Between;
 
-/// Halvings of a pair of parts; after that it is counted as undecided.
-const HALVINGS: u32 = 80;
+/// Maximum number of bisections of a pair of parts; after that it counts as undecided. With a smaller
+/// value, more pairs are undecided.
+const MAX_BISECTIONS: u32 = 80;
 
-/// A step of Newton's method whose square is less than rounding.
-const SMALL: f64 = 1e-8;
+/// Length of a Newton step (parameter) whose square is below rounding. With a smaller value, one more
+/// step is made.
+const NEGLIGIBLE_STEP: f64 = 1e-8;
 
-/// Length of the interval around the place where a valley leaves a part.
-const CROSSING: f64 = 1e-9;
+/// Width (parameter) of the interval around the point where a valley leaves a part. With a larger value,
+/// more minima are found twice (they are merged later).
+const CROSSING_WIDTH: f64 = 1e-9;
 
-/// Steps of Newton's method before a pair is halved instead.
-const STEPS: usize = 12;
+/// Maximum number of Newton steps before a pair is bisected instead. A smaller value leads to more
+/// bisection.
+const MAX_NEWTON_STEPS: usize = 12;
 
-/// Where a minimum is: parameters on both curves.
-pub(crate) type Places = [f64; 2];
+/// Parameters on both curves.
+pub(crate) type ParamPair = [f64; 2];
 
-/// Two places between which the distance is level, along one parameter of the two.
+/// Stretch of level distance between two pairs of parameters, along one of the two curves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stretch {
-    pub ends: [Places; 2],
-    /// Change of the distance with length at the ends, going out of the stretch.
+    pub ends: [ParamPair; 2],
+    /// Change of the distance with length at the ends (mm per mm), in the direction out of the stretch.
     pub outward: [f64; 2],
-    /// 0 when it goes along the first curve, 1 along the second.
+    /// Index of the curve along which the stretch runs: 0 or 1.
     pub along: usize,
-    /// What of the other side it is opposite to: an area of a solid; 0 for curves.
-    pub of: u32,
+    /// Index of the area of the solid opposite to the stretch; 0 for curves.
+    pub area: u32,
 }
 
-/// What solves give, and what they cost.
+/// Results of solves and their cost.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Solutions {
-    pub minima: Vec<Places>,
+    pub minima: Vec<ParamPair>,
     pub stretches: Vec<Stretch>,
-    /// Pairs of nodes that were visited.
+    /// Number of visited pairs of nodes.
     pub n_nodes: usize,
-    /// Pairs of parts that were looked at, and those that were halved to the end without an answer.
+    /// Number of examined pairs of parts, and of those bisected to the end without a result.
     pub n_parts: usize,
     pub n_undecided: usize,
 }
@@ -70,17 +77,17 @@ impl Solutions {
     }
 }
 
-/// What all solves of a query share.
+/// Limits shared by all solves of a query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Largest distance of the curves (mm).
+    /// Maximum distance between the curves (mm).
     pub reach: f64,
-    pub level: Level,
-    /// Smallest length of a part (mm).
-    pub least: f64,
+    pub level: LevelThreshold,
+    /// Minimum length of a part that may be bisected (mm).
+    pub min_length: f64,
 }
 
-/// Minima of two parts of leaves.
+/// Finds the minima between two parts of leaves.
 pub(crate) fn solve_parts<const N: usize, const M: usize>(
     a: &Part<N>,
     b: &Part<M>,
@@ -88,16 +95,16 @@ pub(crate) fn solve_parts<const N: usize, const M: usize>(
     limits: &Limits,
     out: &mut Solutions,
 ) {
-    solve(a, b, between, limits, HALVINGS, out);
+    solve(a, b, between, limits, MAX_BISECTIONS, out);
 }
 
-/// Minima of one part with itself: those of its halves with one another, and of each with itself. `around`:
-/// upper bound of the turning of the rest of a closed curve.
+/// Finds the minima between a part and itself: those between its halves, and recursively those of each
+/// half with itself. `around` is an upper bound of the turning of the rest of a closed curve.
 pub(crate) fn solve_itself<const N: usize>(a: &Part<N>, around: f64, limits: &Limits, out: &mut Solutions) {
-    itself(a, Between { onward: 0.0, around }, limits, HALVINGS / 2, out);
+    solve_self(a, Between { onward: 0.0, around }, limits, MAX_BISECTIONS / 2, out);
 }
 
-fn itself<const N: usize>(
+fn solve_self<const N: usize>(
     a: &Part<N>,
     between: Between,
     limits: &Limits,
@@ -107,15 +114,15 @@ fn itself<const N: usize>(
     if a.turning() < std::f64::consts::PI {
         return;
     }
-    if halvings == 0 || a.length() <= limits.least {
-        // All but a cusp: told as a curvature that is too large for the radius.
+    if halvings == 0 || a.length() <= limits.min_length {
+        // Only a cusp reaches this depth. It is reported as a tight bend instead.
         return;
     }
     let [l, r] = a.halves(true);
     let (inner_l, inner_r) = Part::facing(&l, &r);
-    solve(&inner_l, &inner_r, between, limits, HALVINGS, out);
-    itself(&l, between, limits, halvings - 1, out);
-    itself(&r, between, limits, halvings - 1, out);
+    solve(&inner_l, &inner_r, between, limits, MAX_BISECTIONS, out);
+    solve_self(&l, between, limits, halvings - 1, out);
+    solve_self(&r, between, limits, halvings - 1, out);
 }
 
 fn solve<const N: usize, const M: usize>(
@@ -133,14 +140,14 @@ fn solve<const N: usize, const M: usize>(
     if gradient(&a.control, &b.control).has_sign() || gradient(&b.control, &a.control).has_sign() {
         return;
     }
-    let second = Second::of(a, b);
+    let second = SecondDerivatives::of(a, b);
     if second.is_nowhere_convex() {
         return;
     }
     if second.is_convex() {
         match newton(a, b, limits) {
-            Newton::Minimum(places) => {
-                out.minima.push(places);
+            Newton::Minimum(params) => {
+                out.minima.push(params);
                 return;
             }
             Newton::None => return,
@@ -158,41 +165,42 @@ fn solve<const N: usize, const M: usize>(
         return;
     }
     let (length_a, length_b) = (a.length(), b.length());
-    if halvings == 0 || length_a.max(length_b) <= limits.least {
+    if halvings == 0 || length_a.max(length_b) <= limits.min_length {
         out.n_undecided += 1;
         return;
     }
     if length_a >= length_b {
-        for half in a.halves(between.matters()) {
+        for half in a.halves(between.can_reject()) {
             solve(&half, b, between, limits, halvings - 1, out);
         }
     } else {
-        for half in b.halves(between.matters()) {
+        for half in b.halves(between.can_reject()) {
             solve(a, &half, between, limits, halvings - 1, out);
         }
     }
 }
 
 /// Ranges of the second derivatives of f over a pair of parts.
-struct Second {
+struct SecondDerivatives {
     aa: Range,
     bb: Range,
     ab: Range,
 }
 
-/// Part of a second derivative that rounding may take from a matrix that is singular.
-const ROUNDING: f64 = 1e-12;
+/// Fraction of the second derivatives that rounding may subtract from a singular matrix. With a smaller
+/// value, sets of equal distance are taken for saddles.
+const SINGULAR_ROUNDING: f64 = 1e-12;
 
-impl Second {
+impl SecondDerivatives {
     fn of<const N: usize, const M: usize>(a: &Part<N>, b: &Part<M>) -> Self {
         let (a, b) = (&a.control, &b.control);
         Self { aa: curvature(a, b), bb: curvature(b, a), ab: mixed(a, b) }
     }
 
     fn is_nowhere_convex(&self) -> bool {
-        let slack = ROUNDING * (self.aa.magnitude() + self.bb.magnitude() + self.ab.magnitude());
+        let slack = SINGULAR_ROUNDING * (self.aa.magnitude() + self.bb.magnitude() + self.ab.magnitude());
         let (aa, bb) = (self.aa.hi + slack, self.bb.hi + slack);
-        let ab = (self.ab.least_magnitude() - slack).max(0.0);
+        let ab = (self.ab.min_magnitude() - slack).max(0.0);
         aa < 0.0 || bb < 0.0 || aa * bb < ab * ab
     }
 
@@ -201,13 +209,14 @@ impl Second {
         self.aa.lo > 0.0 && self.bb.lo > 0.0 && self.aa.lo * self.bb.lo > ab * ab
     }
 
-    /// Whether f is more evenly convex in the second parameter, so that its valley goes along the first one.
+    /// Whether f is more evenly convex in the second parameter, so that its valley runs along the first
+    /// one.
     fn prefers_along_first(&self) -> bool {
         self.bb.lo * self.aa.hi.abs() >= self.aa.lo * self.bb.hi.abs()
     }
 }
 
-/// f and its derivatives at a place of two parts.
+/// f and its derivatives at a pair of parameters.
 struct Jet {
     a: At,
     b: At,
@@ -240,30 +249,31 @@ fn jet_of(a: At, b: At) -> Jet {
 }
 
 impl Jet {
-    /// Smallest second derivative of the distance with respect to length along the curves.
-    fn least_bend(&self) -> f64 {
+    /// Smallest second derivative of the distance with respect to length along the curves (1/mm).
+    fn min_second_derivative(&self) -> f64 {
         let (sa, sb) = (self.a.d.norm_squared(), self.b.d.norm_squared());
         let (aa, bb) = (self.aa / sa, self.bb / sb);
         let ab_sq = self.ab * self.ab / (sa * sb);
-        // Of the two eigenvalues the smaller one from the determinant, which keeps its digits.
+        // The smaller eigenvalue is computed from the determinant, which avoids cancellation.
         let (half, off) = (0.5 * (aa + bb), 0.25 * (aa - bb) * (aa - bb) + ab_sq);
         (aa * bb - ab_sq) / (half + off.sqrt()) / self.w.norm()
     }
 }
 
 enum Newton {
-    Minimum(Places),
-    /// The constrained minimum lies on the border and falls on beyond it.
+    Minimum(ParamPair),
+    /// The minimum within the parts lies on their border, and f still decreases beyond it.
     None,
-    /// A minimum in a valley that is all but level.
+    /// The minimum lies in a nearly level valley.
     Level,
     Failed,
 }
 
-/// The minimum of f, convex over the two parts, by Newton's method kept within them.
+/// Finds the minimum of f, which is convex over the two parts, by Newton's method confined to the unit
+/// square.
 fn newton<const N: usize, const M: usize>(a: &Part<N>, b: &Part<M>, limits: &Limits) -> Newton {
     let (mut x, mut y) = (0.5, 0.5);
-    for _ in 0..STEPS {
+    for _ in 0..MAX_NEWTON_STEPS {
         let j = jet(&a.control, &b.control, x, y);
         let det = j.aa * j.bb - j.ab * j.ab;
         if !(j.aa > 0.0 && det > 0.0) {
@@ -271,15 +281,15 @@ fn newton<const N: usize, const M: usize>(a: &Part<N>, b: &Part<M>, limits: &Lim
         }
         let step = [(j.ab * j.fb - j.bb * j.fa) / det, (j.ab * j.fa - j.aa * j.fb) / det];
         let (to_x, to_y) = (x + step[0], y + step[1]);
-        let inside = |t: f64| (-BEYOND..=1.0 + BEYOND).contains(&t);
+        let inside = |t: f64| (-END_TOLERANCE..=1.0 + END_TOLERANCE).contains(&t);
         if step[0].abs().max(step[1].abs()) < 1e-9 && inside(to_x) && inside(to_y) {
-            // The last step squares the error.
-            if j.least_bend() * limits.level.length < limits.level.slope {
+            // This last step squares the error.
+            if j.min_second_derivative() * limits.level.length < limits.level.slope {
                 return Newton::Level;
             }
             return Newton::Minimum([a.at(to_x), b.at(to_y)]);
         }
-        let (nx, ny) = confined(&j, x, y, to_x, to_y);
+        let (nx, ny) = model_minimum(&j, x, y, to_x, to_y);
         if (nx - x).abs().max((ny - y).abs()) < 1e-13 {
             return Newton::None;
         }
@@ -288,8 +298,8 @@ fn newton<const N: usize, const M: usize>(a: &Part<N>, b: &Part<M>, limits: &Lim
     Newton::Failed
 }
 
-/// The least place of the quadratic model of f in the unit square.
-fn confined(j: &Jet, x: f64, y: f64, to_x: f64, to_y: f64) -> (f64, f64) {
+/// Minimises the quadratic model of f over the unit square.
+fn model_minimum(j: &Jet, x: f64, y: f64, to_x: f64, to_y: f64) -> (f64, f64) {
     let inside = |t: f64| (0.0..=1.0).contains(&t);
     if inside(to_x) && inside(to_y) {
         return (to_x, to_y);
@@ -298,7 +308,7 @@ fn confined(j: &Jet, x: f64, y: f64, to_x: f64, to_y: f64) -> (f64, f64) {
         let (dx, dy) = (nx - x, ny - y);
         j.fa * dx + j.fb * dy + 0.5 * (j.aa * dx * dx + j.bb * dy * dy) + j.ab * dx * dy
     };
-    // On each side of the square the model is least at one place; of those the least one.
+    // The model has one minimum on each side of the square; the smallest of the four is taken.
     let on_x = |nx: f64| (nx, (y - (j.fb + j.ab * (nx - x)) / j.bb).clamp(0.0, 1.0));
     let on_y = |ny: f64| ((x - (j.fa + j.ab * (ny - y)) / j.aa).clamp(0.0, 1.0), ny);
     let mut best = on_x(0.0);
@@ -310,35 +320,35 @@ fn confined(j: &Jet, x: f64, y: f64, to_x: f64, to_y: f64) -> (f64, f64) {
     best
 }
 
-/// What a valley gives: parameters of the curve that it goes along, and of the other one.
-enum InValley {
-    Minimum(Places),
-    Level { ends: [Places; 2], outward: [f64; 2] },
+/// Result along a valley: parameters of the curve that it runs along, and of the other one.
+enum ValleyResult {
+    Minimum(ParamPair),
+    Level { ends: [ParamPair; 2], outward: [f64; 2] },
 }
 
-/// Follows the places of P where f is least in the parameter of Q, in which it is convex (`qq` has a positive
-/// sign); false when nothing can be told without halving.
+/// Follows the valley of f along P: the points where f is minimal in the parameter of Q. f must be
+/// convex in that parameter (`qq` is positive). Returns false if the pair must be bisected first.
 fn valley<const N: usize, const M: usize>(
     p: &Part<N>,
     q: &Part<M>,
     qq: &Range,
     pq: &Range,
     limits: &Limits,
-    take: &mut impl FnMut(InValley),
+    take: &mut impl FnMut(ValleyResult),
 ) -> bool {
     if qq.lo <= 0.0 {
         return false;
     }
     let (from, to, beyond) = match valley_range(&p.control, &q.control, qq, pq) {
-        Valley::Within([from, to], beyond) => (from, to, beyond),
-        Valley::None => return true,
-        Valley::Unknown => return false,
+        ValleyLocation::Within([from, to], beyond) => (from, to, beyond),
+        ValleyLocation::None => return true,
+        ValleyLocation::Unknown => return false,
     };
-    // The last place of the valley and its direction: where the next one is looked for.
+    // Last point of the valley (x, y) and its slope dy/dx, from which the next point is extrapolated.
     let last = Cell::new([0.5, 0.5, 0.0]);
     let across = |x: f64| {
         let [last_x, last_y, direction] = last.get();
-        // f is convex in y between these: a bracket keeps Newton's method from leaving them.
+        // f is convex in y between these bounds; the bracket keeps Newton's method inside them.
         let (mut lo, mut hi) = (-beyond, 1.0 + beyond);
         let mut y = (last_y + direction * (x - last_x)).clamp(lo, hi);
         let (a, mut b) = (at(&p.control, x), at(&q.control, y));
@@ -346,7 +356,7 @@ fn valley<const N: usize, const M: usize>(
             let w = a.p - b.p;
             let slope = -w.dot(&b.d);
             let step = -slope / (b.d.norm_squared() - w.dot(&b.dd));
-            if step.abs() < SMALL {
+            if step.abs() < NEGLIGIBLE_STEP {
                 break;
             }
             if slope < 0.0 {
@@ -358,9 +368,9 @@ fn valley<const N: usize, const M: usize>(
             b = at(&q.control, y);
         }
         let mut j = jet_of(a, b);
-        // What a last step changes to first order: its square is rounding.
+        // First-order change of the derivative by a last step; the square of the step is below rounding.
         let step = if j.bb == 0.0 { 0.0 } else { -j.fb / j.bb };
-        let step = step.clamp(-SMALL, SMALL);
+        let step = step.clamp(-NEGLIGIBLE_STEP, NEGLIGIBLE_STEP);
         j.fa += j.ab * step;
         last.set([x, y + step, -j.ab / j.bb]);
         (j, y + step)
@@ -374,94 +384,102 @@ fn valley<const N: usize, const M: usize>(
     let mut found = |found: Found| match found {
         Found::Minimum(x) => {
             let (_, y) = across(x);
-            // Further beyond, the curve may go on in another way: that is the next part's.
-            if (-BEYOND..=1.0 + BEYOND).contains(&y) {
-                take(InValley::Minimum([p.at(x), q.at(y)]));
+            // Beyond the end tolerance the next piece may have another shape, so the minimum is left to
+            // it.
+            if (-END_TOLERANCE..=1.0 + END_TOLERANCE).contains(&y) {
+                take(ValleyResult::Minimum([p.at(x), q.at(y)]));
             }
         }
-        Found::Level(from, to) => take(InValley::Level {
+        Found::Level(from, to) => take(ValleyResult::Level {
             ends: [from.p, to.p].map(|x| [p.at(x), q.at(across(x).1)]),
             outward: [-from.value / from.scale, to.value / to.scale],
         }),
     };
-    if to - from > BEYOND {
+    if to - from > END_TOLERANCE {
         along::minima(&mut slope, [from, to], &limits.level, &mut found);
     } else {
         let s = slope(0.5 * (from + to));
-        if s.value.abs() <= BEYOND * s.change {
+        if s.value.abs() <= END_TOLERANCE * s.change {
             found(Found::Minimum(s.p - s.value / s.change));
         }
     }
     true
 }
 
-/// Where the valley is.
-enum Valley {
-    /// Over this part of the unit interval of x; y is in the unit interval, or beyond it by at most so much.
+/// Location of a valley in the unit square.
+enum ValleyLocation {
+    /// The interval of x that contains the valley, and the maximum distance of y beyond the unit
+    /// interval.
     Within([f64; 2], f64),
-    /// Nowhere in the unit square.
+    /// The valley does not pass through the unit square.
     None,
-    /// That cannot be told.
+    /// The location cannot be determined without bisection.
     Unknown,
 }
 
-/// How far beyond the unit interval valleys are followed that go along its end.
-const WIDE: f64 = 0.25;
+/// Distance (parameter) beyond the unit interval of y within which valleys along its end are followed. A
+/// larger value finds more minima twice (they are merged later); a smaller one causes needless
+/// bisection.
+const VALLEY_MARGIN: f64 = 0.25;
 
-/// The part of the unit interval of x whose valley is within the unit interval of y.
+/// Determines the interval of x whose valley lies within the unit interval of y.
 fn valley_range<const N: usize, const M: usize>(
     p: &Piece<N>,
     q: &Piece<M>,
     qq: &Range,
     pq: &Range,
-) -> Valley {
-    // The slope across, which grows with y: its zero is the valley.
+) -> ValleyLocation {
+    // Derivative of f in y at both ends of y. It grows with y, and its zero is the valley.
     let ends = [at(q, 0.0), at(q, 1.0)];
     let across = |x: f64, end: usize| {
         let (p, q) = (at(p, x), &ends[end]);
         ((q.p - p.p).dot(&q.d), -p.d.dot(&q.d))
     };
-    let slack = BEYOND * qq.hi;
+    let slack = END_TOLERANCE * qq.hi;
     let is_below = |x: f64| across(x, 0).0 > slack;
     let is_above = |x: f64| across(x, 1).0 < -slack;
     if pq.has_sign() {
-        // The valley rises where the mixed derivative is negative.
+        // The valley rises in y if the mixed derivative is negative.
         let rises = pq.hi < 0.0;
         let (is_before, is_after) = (
             |x: f64| if rises { is_below(x) } else { is_above(x) },
             |x: f64| if rises { is_above(x) } else { is_below(x) },
         );
         if is_after(0.0) || is_before(1.0) {
-            return Valley::None;
+            return ValleyLocation::None;
         }
         let (enters, leaves) = if rises { (0, 1) } else { (1, 0) };
         let from = if is_before(0.0) { crossing(&|x| across(x, enters), rises)[0] } else { 0.0 };
         let to = if is_after(1.0) { crossing(&|x| across(x, leaves), rises)[1] } else { 1.0 };
-        return if from <= to { Valley::Within([from, to], 10.0 * BEYOND) } else { Valley::None };
+        return if from <= to {
+            ValleyLocation::Within([from, to], 10.0 * END_TOLERANCE)
+        } else {
+            ValleyLocation::None
+        };
     }
     let drift = 0.5 * pq.magnitude();
     if across(0.5, 0).0 > drift || across(0.5, 1).0 < -drift {
-        return Valley::None;
+        return ValleyLocation::None;
     }
-    // Valleys along an end of y need no halving when f is convex a little beyond it, too.
-    let wide = widened(q, WIDE);
+    // A valley along an end of y needs no bisection if f is also convex slightly beyond that end.
+    let wide = widened(q, VALLEY_MARGIN);
     if curvature(&wide, p).lo <= 0.0 {
-        return Valley::Unknown;
+        return ValleyLocation::Unknown;
     }
-    let drift = 0.5 * mixed(p, &wide).magnitude() / (1.0 + 2.0 * WIDE);
-    if jet(p, q, 0.5, -WIDE).fb <= -drift && drift <= jet(p, q, 0.5, 1.0 + WIDE).fb {
-        Valley::Within([0.0, 1.0], WIDE)
+    let drift = 0.5 * mixed(p, &wide).magnitude() / (1.0 + 2.0 * VALLEY_MARGIN);
+    if jet(p, q, 0.5, -VALLEY_MARGIN).fb <= -drift && drift <= jet(p, q, 0.5, 1.0 + VALLEY_MARGIN).fb {
+        ValleyLocation::Within([0.0, 1.0], VALLEY_MARGIN)
     } else {
-        Valley::Unknown
+        ValleyLocation::Unknown
     }
 }
 
-/// An interval of [0, 1] around the zero of a function that falls or rises there, given with its derivative:
-/// so short that what is found in it twice, as it belongs to the neighbour, costs little.
+/// Brackets the zero in [0, 1] of a monotonic function given with its derivative. The bracket is so
+/// narrow that minima found twice inside it cost little.
 fn crossing(f: &impl Fn(f64) -> (f64, f64), falls: bool) -> [f64; 2] {
     let (mut lo, mut hi) = (0.0, 1.0);
     let mut x: f64 = 0.5;
-    // 60 bisections would use up the bits.
+    // 60 bisections exhaust the bits of a double.
     for _ in 0..60 {
         let (value, slope) = f(x);
         if (value > 0.0) == falls {
@@ -469,18 +487,18 @@ fn crossing(f: &impl Fn(f64) -> (f64, f64), falls: bool) -> [f64; 2] {
         } else {
             hi = x;
         }
-        if hi - lo < CROSSING {
+        if hi - lo < CROSSING_WIDTH {
             break;
         }
-        // Newton's step and a little more, so that the bracket closes from both sides.
+        // A Newton step extended slightly, so that the bracket closes from both sides.
         let newton = x - value / slope;
-        let over = newton + (newton - x).signum() * 0.25 * CROSSING;
+        let over = newton + (newton - x).signum() * 0.25 * CROSSING_WIDTH;
         x = if lo < over && over < hi { over } else { 0.5 * (lo + hi) };
     }
     [lo, hi]
 }
 
-/// Minima of the distance from a point to a part, as parameters of its curve.
+/// Finds the minima of the distance between a point and a part, as parameters of its curve.
 pub(crate) fn solve_point<const M: usize>(
     point: &V3,
     b: &Part<M>,
@@ -509,7 +527,7 @@ pub(crate) fn solve_point<const M: usize>(
     along::minima(&mut slope, [0.0, 1.0], &limits.level, &mut found);
 }
 
-/// What is found along one curve.
+/// Result along one curve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OnCurve {
     Minimum(f64),
@@ -517,14 +535,14 @@ pub(crate) enum OnCurve {
 }
 
 impl Solutions {
-    /// Takes what a valley gives; `swapped` when it goes along the second curve.
-    fn take(&mut self, found: InValley, swapped: bool) {
-        let order = |[p, q]: Places| if swapped { [q, p] } else { [p, q] };
+    /// Records the result of a valley; `swapped` if the valley runs along the second curve.
+    fn take(&mut self, found: ValleyResult, swapped: bool) {
+        let order = |[p, q]: ParamPair| if swapped { [q, p] } else { [p, q] };
         match found {
-            InValley::Minimum(places) => self.minima.push(order(places)),
-            InValley::Level { ends, outward } => {
+            ValleyResult::Minimum(params) => self.minima.push(order(params)),
+            ValleyResult::Level { ends, outward } => {
                 let along = usize::from(swapped);
-                self.stretches.push(Stretch { ends: ends.map(order), outward, along, of: 0 });
+                self.stretches.push(Stretch { ends: ends.map(order), outward, along, area: 0 });
             }
         }
     }

@@ -1,13 +1,15 @@
-//! The binary tree over a curve: leaves are equal parts of pieces, parents hold what is next to one another.
+//! Binary tree over a curve. Its leaves are equal parts of pieces; each inner node covers two adjacent
+//! children.
 //!
-//! The tree is made once. A step moves its control points: leaves are cut anew by halving, boxes and turnings
-//! are refitted from the leaves up, and nothing is allocated.
+//! The tree is built once. When the control points move, leaves are cut again by halving, and boxes and
+//! turnings are refitted from the leaves up, without allocation.
 //!
 //! # Source
-//! BREP §4.3.3: a curve is cut at equal parameters offline, its tree keeps its topology, boxes are refitted.
+//! BREP §4.3.3: a curve is cut at equal parameters offline, its tree keeps its topology, and boxes are
+//! refitted.
 //! # Deviations
-//! Boxes stand along the axes: they are refitted in a few nanoseconds, and what they let pass, the signs
-//! of slopes in `solve` mostly do not.
+//! Boxes are axis-aligned, because they are refitted in a few nanoseconds. Most pairs that they fail to
+//! reject are rejected by the signs of slopes in `solve`.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -16,30 +18,34 @@ use feeler_geom::count::index;
 
 use crate::piece::{Piece, angle_bound, first_leg, halves, last_leg, turning};
 
-/// Turning that a leaf may have in the shape that the tree is made for: BREP's flatness (0.5 rad) as a half
-/// angle. A cycle of the spring of the bench `springs` takes a fifth less time than with 0.5 or with 1.6.
-const FLAT: f64 = 1.0;
+/// Maximum turning of a leaf (rad) in the shape that the tree is built for. BREP's flatness (0.5 rad) is
+/// used as a half angle: a cycle of the spring of the bench `springs` takes a fifth less time than with
+/// 0.5 or 1.6. A larger value causes more bisection in each step; a smaller one gives more leaves to
+/// refit.
+const MAX_LEAF_TURNING: f64 = 1.0;
 
-/// Times that a piece may be halved offline.
-const HALVINGS: u32 = 6;
+/// Maximum number of times that a piece is halved when the tree is built. With a larger value, wildly
+/// bent pieces have thousands of leaves; with a smaller one, they are bisected in each step.
+const MAX_PIECE_HALVINGS: u32 = 6;
 
-/// Directions that differ by more than this angle (rad) at a joint make it a corner.
-const CORNER: f64 = 1e-6;
+/// Minimum angle (rad) between the directions at a joint that makes it a corner. With a larger value,
+/// bends are lost; with a smaller one, joints of smooth curves become vertices.
+const MIN_CORNER_ANGLE: f64 = 1e-6;
 
-/// A part of a piece.
+/// Leaf of the tree: a part of a piece.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf<const N: usize> {
     pub control: Piece<N>,
-    /// The parameters of its ends.
+    /// Parameters of its ends.
     pub u: [f64; 2],
-    /// Upper bound of its turning.
+    /// Upper bound of its turning (rad).
     pub turning: f64,
-    /// Upper bounds of the turning from the start of the curve to its start: before and after the joint
-    /// there.
+    /// Upper bounds of the turning (rad) from the start of the curve to the start of the leaf: before
+    /// and after the joint there.
     pub turned: [f64; 2],
 }
 
-/// A box along the axes.
+/// Axis-aligned bounding box.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub min: V3,
@@ -60,13 +66,13 @@ impl Bounds {
         Self { min: self.min.inf(&o.min), max: self.max.sup(&o.max) }
     }
 
-    /// Squared distance to another box, 0 where they overlap.
+    /// Squared distance to another box; 0 if they overlap.
     pub(crate) fn distance_sq(&self, o: &Self) -> f64 {
         let gap = (self.min - o.max).sup(&(o.min - self.max)).sup(&V3::zeros());
         gap.norm_squared()
     }
 
-    /// Squared distance to a point, 0 inside.
+    /// Squared distance to a point; 0 inside.
     pub(crate) fn distance_sq_to(&self, p: &V3) -> f64 {
         (self.min - p).sup(&(p - self.max)).sup(&V3::zeros()).norm_squared()
     }
@@ -76,8 +82,9 @@ impl Bounds {
     }
 }
 
-/// Leaves `first .. first + count`. Nodes stand in preorder: the left child of node i is i + 1, and the right
-/// one follows after its `2 · left - 1` nodes.
+/// Tree node over the leaves `first .. first + count`. Nodes are stored in preorder: the left child of
+/// node i is i + 1, and the right child follows after the `2 · left - 1` nodes of the left subtree,
+/// where `left` is its number of leaves.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Node {
     pub bounds: Bounds,
@@ -95,34 +102,35 @@ impl Node {
     }
 }
 
-/// A place on a curve that is none of its smooth points.
+/// Corner or free end of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Vertex {
-    /// Its parameter.
+    /// Parameter on the curve.
     pub u: f64,
     pub point: V3,
-    /// Directions along the curve before and after it; none beyond a free end. Of any length.
+    /// Directions along the curve before and after the vertex, not normalised; `None` beyond a free end.
     pub before: Option<V3>,
     pub after: Option<V3>,
-    /// The leaves before and after it.
+    /// Leaves before and after the vertex.
     pub leaves: [Option<u32>; 2],
 }
 
-/// The pieces of a curve and the tree over them.
+/// Pieces of a curve with the tree over them.
 #[derive(Clone, Debug)]
-pub(crate) struct Skeleton<const N: usize> {
+pub(crate) struct CurveTree<const N: usize> {
     pub pieces: Vec<Piece<N>>,
     pub leaves: Vec<Leaf<N>>,
     pub nodes: Vec<Node>,
     pub vertices: Vec<Vertex>,
     pub is_closed: bool,
-    /// Halvings of each piece.
+    /// Number of halvings of each piece.
     halvings: Vec<u32>,
-    /// Upper bound of the turning of all: of a closed curve once around, with the joint where it starts.
+    /// Upper bound of the total turning (rad). For a closed curve it includes the joint where the curve
+    /// starts.
     pub total_turning: f64,
 }
 
-impl<const N: usize> Skeleton<N> {
+impl<const N: usize> CurveTree<N> {
     pub(crate) fn new(pieces: Vec<Piece<N>>, is_closed: bool) -> Self {
         let halvings: Vec<u32> = pieces.iter().map(|p| halvings(p, 0)).collect();
         let mut leaves = Vec::new();
@@ -137,16 +145,16 @@ impl<const N: usize> Skeleton<N> {
             }));
         }
         let mut nodes = Vec::with_capacity(2 * leaves.len() - 1);
-        let count = u32::try_from(leaves.len()).expect("leaves of a curve are numbered by u32");
+        let count = u32::try_from(leaves.len()).expect("leaf indices fit in a u32");
         build(&mut nodes, 0, count);
-        // At most all joints become corners: room for them is made here, not in a step.
+        // At most all joints become corners, so updates never reallocate this list.
         let vertices = Vec::with_capacity(pieces.len() + 1);
-        let mut made = Self { pieces, leaves, nodes, vertices, is_closed, halvings, total_turning: 0.0 };
-        made.refit();
-        made
+        let mut tree = Self { pieces, leaves, nodes, vertices, is_closed, halvings, total_turning: 0.0 };
+        tree.refit();
+        tree
     }
 
-    /// Takes moved `pieces` into the leaves and boxes.
+    /// Updates leaves, turnings and boxes after `pieces` have moved.
     pub(crate) fn refit(&mut self) {
         let mut first = 0;
         for (piece, &halvings) in self.pieces.iter().zip(&self.halvings) {
@@ -171,7 +179,7 @@ impl<const N: usize> Skeleton<N> {
         let mut sum = 0.0;
         let last = self.leaves.len() - 1;
         let mut before = last_leg(&self.leaves[last].control);
-        // The next leaf that a piece begins with.
+        // Index of the next leaf that starts a piece.
         let (mut joint, mut joints) = (0, self.halvings.iter());
         for i in 0..self.leaves.len() {
             let leaf = &mut self.leaves[i];
@@ -218,20 +226,22 @@ impl<const N: usize> Skeleton<N> {
         }
     }
 
-    /// The children of a node of more than one leaf.
+    /// Children of a node with more than one leaf.
     pub(crate) fn children(&self, node: u32) -> [u32; 2] {
         [node + 1, node + 2 * self.nodes[node as usize].left_count()]
     }
 
-    /// The piece that a parameter is in, and the parameter there. Both in range for any number.
-    pub(crate) fn place(&self, u: f64) -> (usize, f64) {
+    /// Returns the piece that contains a parameter, and the local parameter in it. The index is valid
+    /// for any number.
+    pub(crate) fn locate(&self, u: f64) -> (usize, f64) {
         let k = whole(u).min(self.pieces.len() - 1);
         (k, u - k as f64)
     }
 }
 
-/// Upper bounds of the turning between two leaves of one curve: from the end of the first to the start of the
-/// second, and on around a closed curve. Infinite between two curves and around open ones.
+/// Upper bounds of the turning (rad) between two leaves of one curve: from the end of the first to the
+/// start of the second, and the other way around a closed curve. They are infinite between two curves;
+/// `around` is also infinite for open ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Between {
     pub onward: f64,
@@ -241,17 +251,18 @@ pub(crate) struct Between {
 impl Between {
     pub(crate) const CURVES: Self = Self { onward: f64::INFINITY, around: f64::INFINITY };
 
-    /// Whether parts of the leaves may turn too little; not when already what is between turns enough.
-    pub(crate) fn matters(&self) -> bool {
+    /// Whether the turning of parts of the leaves can lead to a rejection; false if the turning in
+    /// between is already large enough.
+    pub(crate) fn can_reject(&self) -> bool {
         self.onward.min(self.around) < PI
     }
 }
 
-/// The rule of total turning (MATH §11): what follows on a curve comes near itself, doubly orthogonal, after
-/// a turning of at least π, and to a free end after π/2.
-impl<const N: usize> Skeleton<N> {
-    /// Whether nothing of two nodes, the first one before the second one or the same, can be near one
-    /// another.
+/// Rejection by total turning (MATH §11): a curve can have a doubly orthogonal chord to itself only
+/// after a turning of at least π, and one to a free end after π/2.
+impl<const N: usize> CurveTree<N> {
+    /// Whether two nodes turn too little to have a minimum between them. The first one must precede the
+    /// second one or be the same.
     pub(crate) fn turns_too_little(&self, first: usize, second: usize) -> bool {
         let (first, second) = (&self.nodes[first], &self.nodes[second]);
         let (begin, end) = (&self.leaves[first.first as usize], &self.leaves[second.last()]);
@@ -265,7 +276,7 @@ impl<const N: usize> Skeleton<N> {
         onward.min(around) < PI
     }
 
-    /// What turns between two leaves, the first one before the second one.
+    /// Turning between two leaves; the first one must precede the second one.
     pub(crate) fn between(&self, first: usize, second: usize) -> Between {
         let (a, b) = (&self.leaves[first], &self.leaves[second]);
         let onward = b.turned[1] - a.turned[1] - a.turning;
@@ -277,10 +288,11 @@ impl<const N: usize> Skeleton<N> {
         Between { onward, around }
     }
 
-    /// Whether a leaf turns too little on the way to a vertex to come near it.
-    pub(crate) fn is_near_vertex(&self, vertex: &Vertex, leaf: usize) -> bool {
-        let least = if vertex.leaves.contains(&None) { FRAC_PI_2 } else { PI };
-        // Without the corners at both ends: a way that leads no nearer is as good as an orthogonal one.
+    /// Whether the curve turns too little between a leaf and a vertex to have a minimum between them.
+    pub(crate) fn turns_too_little_to_vertex(&self, vertex: &Vertex, leaf: usize) -> bool {
+        let required = if vertex.leaves.contains(&None) { FRAC_PI_2 } else { PI };
+        // The corners at both ends are excluded: a one-sided minimum needs as much turning as an
+        // orthogonal one.
         let total = |from: usize, to: usize| {
             let (from, to) = (&self.leaves[from], &self.leaves[to]);
             to.turned[1] + to.turning - from.turned[1]
@@ -288,17 +300,18 @@ impl<const N: usize> Skeleton<N> {
         let onward = vertex.leaves[1].filter(|&v| v as usize <= leaf).map(|v| total(v as usize, leaf));
         let back = vertex.leaves[0].filter(|&v| leaf <= v as usize).map(|v| total(leaf, v as usize));
         let straight = [onward, back].into_iter().flatten().fold(f64::INFINITY, f64::min);
-        if straight < least {
+        if straight < required {
             return true;
         }
-        // The other way around a closed curve.
+        // The path in the other direction around a closed curve.
         self.is_closed
-            && vertex.leaves[1].is_some_and(|v| self.total_turning - self.apart(v as usize, leaf) < least)
+            && vertex.leaves[1]
+                .is_some_and(|v| self.total_turning - self.min_turning_to_joint(v as usize, leaf) < required)
     }
 
-    /// Lower bound of the turning between a joint before leaf `v` and a leaf, the way that does not pass the
-    /// start.
-    fn apart(&self, v: usize, leaf: usize) -> f64 {
+    /// Lower bound of the turning (rad) between the joint before leaf `v` and a leaf, along the path
+    /// that does not pass the start.
+    fn min_turning_to_joint(&self, v: usize, leaf: usize) -> f64 {
         let (joint, leaf_at) = (&self.leaves[v], &self.leaves[leaf]);
         if v <= leaf {
             leaf_at.turned[0] - joint.turned[1]
@@ -309,21 +322,21 @@ impl<const N: usize> Skeleton<N> {
     }
 }
 
-/// The whole number of a parameter, 0 below 0.
+/// Integer part of a parameter; 0 for negative numbers.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a conversion that saturates")]
 pub(crate) fn whole(u: f64) -> usize {
     u as usize
 }
 
-/// How often a piece is halved until its parts are flat.
+/// Number of halvings of a piece until its parts are flat enough.
 fn halvings<const N: usize>(piece: &Piece<N>, depth: u32) -> u32 {
-    if depth == HALVINGS || turning(piece) <= FLAT {
+    if depth == MAX_PIECE_HALVINGS || turning(piece) <= MAX_LEAF_TURNING {
         return depth;
     }
     halves(piece).iter().map(|half| halvings(half, depth + 1)).max().unwrap_or(depth)
 }
 
-/// Cuts a piece into as many equal parts as there are leaves, a power of two.
+/// Cuts a piece into as many equal parts as there are leaves; their number must be a power of two.
 fn cut<const N: usize>(piece: &Piece<N>, leaves: &mut [Leaf<N>]) {
     if let [leaf] = leaves {
         leaf.control = *piece;
@@ -347,5 +360,6 @@ fn build(nodes: &mut Vec<Node>, first: u32, count: u32) {
 
 fn is_corner(before: &V3, after: &V3) -> bool {
     let scale_sq = before.norm_squared() * after.norm_squared();
-    before.dot(after) < 0.0 || before.cross(after).norm_squared() > CORNER * CORNER * scale_sq
+    before.dot(after) < 0.0
+        || before.cross(after).norm_squared() > MIN_CORNER_ANGLE * MIN_CORNER_ANGLE * scale_sq
 }

@@ -1,25 +1,26 @@
-//! The simultaneous descent of two trees, or of one tree with itself, to pairs of leaves that may hold
+//! Simultaneous descent of two trees, or of one tree with itself, to pairs of leaves that may contain
 //! minima.
 //!
 //! # Source
 //! BREP §4.3.3, Algorithm 13, its static half.
 //! # Deviations
-//! - A limit of the distance, in boxes and at leaves: with it boxes cull more than cones do.
-//! - Self-contact leaves out what turns by less than π instead of neighbours by hand.
+//! - The distance is limited, in boxes and at leaves. With a limit, boxes cull more than cones do.
+//! - Self-contact rejects parts with less turning than π in between, instead of neighbours chosen by
+//!   hand.
 
 use feeler_geom::V3;
 
 use crate::part::Part;
 use crate::solve::{Limits, OnCurve, Solutions, solve_itself, solve_parts, solve_point};
-use crate::tree::{Between, Skeleton, Vertex};
+use crate::tree::{Between, CurveTree, Vertex};
 
-/// Pairs of nodes still to be visited; its room is kept from query to query.
+/// Pairs of nodes still to be visited; the buffer is reused between queries.
 pub(crate) type Stack = Vec<(u32, u32)>;
 
-/// Minima inside of pieces of two curves.
+/// Finds the minima inside of pieces of two curves.
 pub(crate) fn curves<const N: usize, const M: usize>(
-    a: &Skeleton<N>,
-    b: &Skeleton<M>,
+    a: &CurveTree<N>,
+    b: &CurveTree<M>,
     limits: &Limits,
     stack: &mut Stack,
     out: &mut Solutions,
@@ -44,9 +45,9 @@ pub(crate) fn curves<const N: usize, const M: usize>(
     }
 }
 
-/// Minima inside of pieces of a curve with itself: the first place is the one that comes first.
-pub(crate) fn itself<const N: usize>(
-    a: &Skeleton<N>,
+/// Finds the minima inside of pieces between a curve and itself; the first parameter is the smaller one.
+pub(crate) fn self_pairs<const N: usize>(
+    a: &CurveTree<N>,
     limits: &Limits,
     stack: &mut Stack,
     out: &mut Solutions,
@@ -86,12 +87,12 @@ pub(crate) fn itself<const N: usize>(
     }
 }
 
-/// Minima of the distance from a point inside of the pieces of a curve; of its own curve when it is a vertex
-/// of that (`own`), what turns too little left out.
+/// Finds the minima of the distance from a point inside of the pieces of a curve. `own` is the vertex if
+/// the point is a vertex of that curve; leaves with too little turning in between are then rejected.
 pub(crate) fn point<const M: usize>(
     point: &V3,
     own: Option<&Vertex>,
-    b: &Skeleton<M>,
+    b: &CurveTree<M>,
     limits: &Limits,
     stack: &mut Stack,
     n_parts: &mut usize,
@@ -112,7 +113,7 @@ pub(crate) fn point<const M: usize>(
         let leaf = node.first as usize;
         let part = Part::of_leaf(&b.leaves[leaf]);
         match own {
-            Some(vertex) if b.is_near_vertex(vertex, leaf) => {}
+            Some(vertex) if b.turns_too_little_to_vertex(vertex, leaf) => {}
             _ => solve_point(point, &part, limits, out, n_parts),
         }
     }

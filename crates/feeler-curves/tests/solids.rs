@@ -1,4 +1,4 @@
-//! Curves and solids: closed forms.
+//! Curves against solids: closed-form expectations.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::path::Path;
@@ -13,7 +13,7 @@ fn solid(name: &str) -> Obstacle {
     Obstacle::new(Arc::new(Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap()))
 }
 
-/// A straight cable over a box, along and across, and into it.
+/// A straight cable over a box, across it, and pressed into it.
 #[test]
 fn a_cable_and_a_box() {
     let solid = solid("box");
@@ -26,8 +26,8 @@ fn a_cable_and_a_box() {
     let options = CurveOptions { d_max: 2.0, ..CurveOptions::default() };
     let mut pair = CurveSolidPair::new();
     let pose = Pose::identity();
-    // Over the top from inside to far outside: one contact of equal distance, ended by the end and by the
-    // edge.
+    // Above the top face, from the middle to far outside: one set, which ends at the end of the cable
+    // and at the edge.
     let above = V3::new(middle.x, middle.y, top + 1.5);
     let cable = straight(above, above + V3::new(size, 0.0, 0.0));
     let found = pair.query(&cable, &solid, &pose, &options).to_vec();
@@ -39,7 +39,7 @@ fn a_cable_and_a_box() {
     let last = found.iter().map(|m| m.foot.x).fold(f64::NEG_INFINITY, f64::max);
     assert!((last - bounds.max.x).abs() < 1e-9, "{found:?}");
     assert_eq!(pair.interferes(&cable, &solid, &pose, 1e-6), Some(false));
-    // Upright, its end in the top face: pressed in by the radius, then deeper than that.
+    // Upright with its end in the top face: pressed in by less than the radius, then by more.
     for (height, gap) in [(0.2, -0.3), (-0.3, -0.8)] {
         let end = V3::new(middle.x, middle.y, top + height);
         let cable = straight(end, end + V3::new(0.0, 0.0, size));
@@ -48,14 +48,14 @@ fn a_cable_and_a_box() {
         assert!((found[0].gap - gap).abs() < 1e-12 && found[0].place == Place::End);
         assert_eq!(pair.interferes(&cable, &solid, &pose, 1e-6), Some(true));
     }
-    // All of it inside, far from the faces: no minimum, and yet it interferes.
+    // The whole cable inside, far from the faces: no minimum, but it interferes.
     let cable = straight(middle.coords, middle.coords + V3::new(0.01, 0.0, 0.0));
     assert!(pair.query(&cable, &solid, &pose, &options).is_empty());
     assert_eq!(pair.interferes(&cable, &solid, &pose, 1e-6), Some(true));
 }
 
-/// A long straight cable over a ring with a round section: it meets each side, however long it is, and also
-/// where it is symmetric.
+/// A long straight cable over a ring with a round section has a minimum on each side, whatever its
+/// length, also in symmetric positions.
 #[test]
 fn a_long_cable_over_a_ring() {
     let solid = solid("ring");
@@ -63,7 +63,7 @@ fn a_long_cable_over_a_ring() {
     let options = CurveOptions { d_max: 0.2, ..CurveOptions::default() };
     for (from, to) in [(-15.0, 15.0), (-150.0, 150.0), (-2500.0, 2500.0), (-2493.0, 2507.0), (-500.0, 4500.0)]
     {
-        // In one piece, and in two with the joint on the ring's axis.
+        // In one piece, and in two pieces with the joint on the ring's axis.
         for joints in [vec![from, to], vec![from, 0.0, to]] {
             let mut points = vec![P3::new(from, 0.0, 2.6)];
             for ends in joints.windows(2) {
@@ -79,7 +79,7 @@ fn a_long_cable_over_a_ring() {
     }
 }
 
-/// A long cable over a narrow face: what is level is as long as the face is wide.
+/// A long cable over a narrow face: the level stretch is as long as the face is wide.
 #[test]
 fn a_long_cable_over_a_narrow_face() {
     let solid = solid("race");
@@ -90,7 +90,7 @@ fn a_long_cable_over_a_narrow_face() {
         let points: Vec<P3> = (0..=3).map(|k| at(f64::from(k) / 3.0)).collect();
         let cable = Curve::new(3, &points, 0.5, false).unwrap();
         let found = pair.query(&cable, &solid, &Pose::identity(), &options);
-        // The upper end of the ring: radii from 14 to 20 mm.
+        // The upper end face of the ring has radii from 14 to 20 mm.
         assert!(found.iter().all(|m| (m.gap - 0.1).abs() < 1e-9 && m.set.is_some()), "{found:?}");
         for [from, to] in [[-20.0_f64, -14.0], [14.0, 20.0]] {
             let is_there = |m: &&feeler_curves::SolidMinimum| m.foot.x * from.signum() > 0.0;
@@ -104,7 +104,7 @@ fn a_long_cable_over_a_narrow_face() {
     }
 }
 
-/// Sets are told by a few samples whatever the options ask for.
+/// Sets have few samples for any options.
 #[test]
 fn samples_are_few() {
     let solid = solid("box");
@@ -123,7 +123,7 @@ fn samples_are_few() {
                 ..CurveOptions::default()
             };
             let found = pair.query(&cable, &solid, &Pose::identity(), &options);
-            // The ends of the cable may be told by themselves.
+            // The ends of the cable may be additional minima.
             assert!((2..=most + 2).contains(&found.len()), "{length} {most}: {found:?}");
             let us: Vec<f64> = found.iter().map(|m| m.u).collect();
             assert!(us[0] < 1e-9 && us[us.len() - 1] > 2.0 - 1e-9, "{length} {most}: {us:?}");

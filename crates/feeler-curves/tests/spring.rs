@@ -1,4 +1,4 @@
-//! A spring of six cubics, compressed: the numbers that its neighbouring turns are known by.
+//! A spring of six cubics, compressed: known counts and distances of the minima between its turns.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 
@@ -7,7 +7,7 @@ use std::f64::consts::TAU;
 use feeler_curves::{Curve, CurveOptions, CurvePair, P3, Place};
 use feeler_geom::math;
 
-/// Three turns of radius 10 in six half turns.
+/// Three turns of radius 10 as six half turns.
 fn spring(pitch: f64) -> Vec<P3> {
     let (r, turns, pieces) = (10.0_f64, 3.0, 6);
     let h = TAU * turns / f64::from(pieces);
@@ -28,7 +28,7 @@ fn spring(pitch: f64) -> Vec<P3> {
     points
 }
 
-/// Minima between the ends that are strict, and their distances from turn to turn: 1, 2 and more turns apart.
+/// Counts and distances of the strict inner minima between points one, two or more turns apart.
 #[test]
 fn turns_of_a_spring() {
     let expected = [

@@ -1,4 +1,5 @@
-//! Valleys of f that leave a part: minima on them were lost or made up. Minima by brute force.
+//! Regression tests: valleys of f that leave a part, whose minima were once lost or invented. The
+//! expected minima are by brute force.
 
 use feeler_curves::{Curve, CurveOptions, CurvePair, P3};
 
@@ -14,11 +15,11 @@ fn check(a: &Curve, b: &Curve, minima: &[([f64; 2], f64)]) {
     assert_eq!(found.len(), minima.len(), "{found:?}");
     for ((u, d), (v, e)) in found.iter().zip(minima) {
         let off = (u[0] - v[0]).abs().max((u[1] - v[1]).abs()).max((d - e).abs());
-        assert!(off < 1e-5, "{u:?} at {d}, not {v:?} at {e}");
+        assert!(off < 1e-5, "found {u:?} at {d}, expected {v:?} at {e}");
     }
 }
 
-/// Across the first part of the ring f is a hundred times more convex at one end than at the other one.
+/// Across the first part of the ring, f is a hundred times more convex at one end than at the other.
 #[test]
 fn a_minimum_at_the_end_of_a_valley_is_found() {
     let a = curve(
@@ -50,9 +51,10 @@ fn a_minimum_at_the_end_of_a_valley_is_found() {
     check(&a, &b, &[([0.24990180, 2.15996617], 4.171158), ([0.41170286, 0.45584230], 1.319231)]);
 }
 
-/// The valley of the first minimum of the piece continued beyond its start is none of the piece before.
+/// The first minimum of the piece extrapolated beyond its start has a valley that does not belong to the
+/// piece before.
 #[test]
-fn a_valley_beyond_a_piece_is_none() {
+fn a_valley_beyond_a_piece_is_ignored() {
     let a = curve(
         &[
             [0.7885101209728163, 0.8698600498540099, 3.009879373912124],

@@ -13,12 +13,12 @@ fn query(a: &Curve, b: &Curve) -> Vec<CurveMinimum> {
 }
 
 fn places(minima: &[CurveMinimum]) -> Vec<([f64; 2], [Place; 2])> {
-    // Parameters but for rounding.
+    // Parameters rounded to 1e-12.
     minima.iter().map(|m| (m.u.map(|u| (u * 1e12).round() / 1e12), m.places)).collect()
 }
 
 #[test]
-fn corners_of_a_ring_are_no_contacts_of_it_with_itself() {
+fn corners_of_a_ring_do_not_touch_themselves() {
     let ring = [
         [0.0, 0.0, 0.0],
         [4.0, 1.0, 0.5],
@@ -37,16 +37,16 @@ fn corners_of_a_ring_are_no_contacts_of_it_with_itself() {
     }
 }
 
-/// One side of the corner is orthogonal to the way to the end, the other one leads nearer to it.
+/// One side of the corner is orthogonal to the direction of the end, the other side approaches it.
 #[test]
-fn a_corner_is_no_minimum_when_one_side_leads_nearer() {
+fn a_corner_is_not_a_minimum_when_one_side_approaches() {
     let side = [[-2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]];
     let b = polyline(&[[0.0, 1.0, 0.0], [0.0, 5.0, 0.0]], false);
     let expected = [([1.5, 0.0], [Place::Inside, Place::End])];
-    assert_eq!(places(&query(&polyline(&side, false), &b)), expected, "of the curve");
+    assert_eq!(places(&query(&polyline(&side, false), &b)), expected, "corner of the curve");
     let back = [side[2], side[1], side[0]];
     let expected = [([0.5, 0.0], [Place::Inside, Place::End])];
-    assert_eq!(places(&query(&polyline(&back, false), &b)), expected, "turned");
+    assert_eq!(places(&query(&polyline(&back, false), &b)), expected, "corner of the reversed curve");
 }
 
 #[test]
@@ -54,12 +54,16 @@ fn minima_with_one_point_far_along_a_curve_are_two() {
     let a = polyline(&[[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]], false);
     let b = polyline(&[[1.0, 1.0, -1.0], [1.0, 1.0, 1.0]], false);
     let inside = [Place::Inside; 2];
-    assert_eq!(places(&query(&a, &b)), [([0.25, 0.5], inside), ([1.75, 0.5], inside)], "there and back");
+    assert_eq!(
+        places(&query(&a, &b)),
+        [([0.25, 0.5], inside), ([1.75, 0.5], inside)],
+        "one minimum on each leg"
+    );
 }
 
 #[test]
 fn places_of_a_curve_with_itself_keep_their_order() {
-    // The end faces the first leg.
+    // The end is opposite to the first leg.
     let a = polyline(&[[0.0, 0.0, 0.0], [6.0, 0.0, 0.0], [6.0, 4.0, 0.0], [3.0, 1.0, 0.0]], false);
     let options = CurveOptions { d_max: 100.0, ..CurveOptions::default() };
     let mut pair = CurvePair::new();
@@ -67,8 +71,8 @@ fn places_of_a_curve_with_itself_keep_their_order() {
     assert!(found.contains(&([0.5, 3.0], [Place::Inside, Place::End])), "{found:?}");
 }
 
-/// The end is 1e-10 past the other curve: the crossing is a minimum, the end is none. A minimum at the very
-/// place where a curve was cut to build its tree is found, too.
+/// The end is just past the other curve (by 1e-10, for example): the crossing is a minimum, the end is
+/// not. A minimum exactly at a cut of the tree is also found.
 #[test]
 fn ends_just_beyond_a_crossing() {
     for off in [1e-6, 1e-8, 1e-9, 1e-10, 1e-11] {
@@ -83,7 +87,7 @@ fn ends_just_beyond_a_crossing() {
     }
 }
 
-/// The end is on the other curve but for rounding.
+/// The end lies on the other curve up to rounding.
 #[test]
 fn ends_on_a_curve_are_found() {
     for k in 0..100 {
@@ -98,7 +102,7 @@ fn ends_on_a_curve_are_found() {
     }
 }
 
-/// Where planar curves cross the points differ by rounding, in the plane: that is no normal.
+/// At a crossing of planar curves the points differ only by rounding in the plane, which gives no normal.
 #[test]
 fn the_normal_where_curves_cross_is_orthogonal_to_both() {
     for k in 0..500 {
@@ -114,8 +118,8 @@ fn the_normal_where_curves_cross_is_orthogonal_to_both() {
     }
 }
 
-/// Two pieces that go on in one direction, bent away from a line before the joint and towards it after it:
-/// the joint is no minimum, though the piece before has one there.
+/// Two pieces with a common direction at their joint, bent away from a line before it and towards the
+/// line after it. The joint is not a minimum, although the piece before it has one there.
 #[test]
 fn a_joint_where_the_bend_changes() {
     let line =

@@ -1,19 +1,19 @@
-//! Which of many moving convex bodies are near each other.
+//! Broad phase: detects which of many moving convex bodies are near each other.
 //!
 //! # Source
-//! DIST §3.3, Algorithm 6: a lower bound of every pair's distance, lowered by what the bodies have moved
-//! (3.14), computed again by GJK only when it has run out.
+//! DIST §3.3, Algorithm 6: a lower bound of every pair's distance is reduced by the motion of the bodies
+//! (3.14), and recomputed by GJK only when it no longer excludes the pair.
 //!
 //! # Deviations
-//! - (3.14) adds up the lengths of both bodies' displacements. Here a bound is lowered by how far the two
-//!   centres have moved against each other since it was computed, and by the displacements of points turning
-//!   about them: bodies that fall together keep their bounds.
-//! - Pairs are kept only where boxes around the bodies, wide enough for some steps, overlap; all others are
-//!   proven to be further apart than asked. The boxes are compared in a tree: along one axis, N bodies spread
-//!   in space have about N^(5/3) overlapping intervals.
-//! - A pair that is near is reported without another computation until it has moved by a margin.
+//! - (3.14) adds the lengths of both bodies' displacements. Here a bound is reduced by the relative
+//!   displacement of the two centres since it was computed, and by the displacements of points rotating
+//!   about the centres. Bodies that fall together keep their bounds.
+//! - Pairs are stored only if boxes around the bodies, enlarged for some steps, overlap; all others are
+//!   proven to be farther apart than `d_max`. The boxes are compared in a tree, because along one axis,
+//!   N bodies spread in space have about N^(5/3) overlapping intervals.
+//! - A near pair is reported without another computation until it has moved by the margin.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
 mod overlaps;
 
@@ -22,66 +22,67 @@ use crate::{Outcome, Request, Start, distance};
 use feeler_geom::{P3, Pose, V3};
 use overlaps::{Bounds, overlaps};
 
-/// What [`BroadPhase`] is asked.
+/// Options of [`BroadPhase`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BroadPhaseRequest {
-    /// Pairs up to this distance (mm) are near.
+    /// Maximum distance of near pairs (mm).
     pub d_max: f64,
-    /// Near pairs may be reported up to this much further apart (mm): the larger, the fewer distances are
-    /// computed. Zero computes one whenever a near pair has moved.
+    /// Tolerance of near pairs (mm): pairs up to `d_max + margin` apart may be reported. With a larger
+    /// margin, fewer distances are computed; with zero, one is computed whenever a near pair has moved.
     pub margin: f64,
 }
 
-/// Why a step has no answer.
+/// Error of a step or of a construction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BroadPhaseError {
-    /// More bodies than numbers for them.
+    /// More bodies than 32-bit indices.
     #[error("more than 2³² bodies")]
     TooManyBodies,
-    /// A limit that is negative or not finite.
+    /// A limit is negative or not finite.
     #[error("d_max and margin must be finite and not negative")]
     Request,
-    /// A shape with a support point that is not finite or beyond 1e150 mm, or with a radius that is negative
-    /// or not finite.
+    /// A support point of a shape is not finite or beyond 1e150 mm, or its radius is negative or not
+    /// finite.
     #[error("body {0} has no finite extent")]
     Shape(usize),
-    /// Not one pose for each body.
-    #[error("{given} poses for {bodies} bodies")]
+    /// The number of poses differs from that of bodies.
+    #[error("{given} poses given for {bodies} bodies")]
     Count {
         /// Number of poses.
         given: usize,
         /// Number of bodies.
         bodies: usize,
     },
-    /// A pose with a number that is not finite or beyond 1e150.
+    /// A number of a pose is not finite.
     #[error("the pose of body {0} is not finite")]
     Pose(usize),
 }
 
-/// What the steps have cost so far.
+/// Accumulated cost of the steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BroadPhaseCounts {
-    /// Steps.
+    /// Number of steps.
     pub steps: u64,
-    /// Distances computed.
+    /// Number of computed distances.
     pub distances: u64,
-    /// Steps that have compared all boxes.
+    /// Number of steps in which all boxes were compared.
     pub rebuilds: u64,
-    /// Pairs with overlapping boxes, now.
+    /// Current number of pairs with overlapping boxes.
     pub pairs: usize,
 }
 
-/// The near pairs of bodies that move from step to step. Bodies come and go; each has a number, and that of
-/// one that has gone is given to the next that comes.
+/// Near pairs of moving bodies, updated step by step. Bodies can be inserted and removed. Each has a
+/// number; the number of a removed body is reused for the next insertion.
 #[derive(Debug)]
 pub struct BroadPhase<S> {
     request: BroadPhaseRequest,
-    /// By number; `None` where no body has it.
+    /// Shapes by number; `None` if no body has the number.
     shapes: Vec<Option<S>>,
     bodies: Vec<Body>,
-    /// Numbers without a body; the last one is given first.
+    /// Numbers without a body; the last one is assigned first.
     free: Vec<u32>,
-    /// Whether the boxes must be compared in the next step: bodies have come, or the request has changed.
+    /// Whether the next step must compare all boxes, because bodies were inserted or the request has
+    /// changed.
     stale: bool,
     pairs: Vec<Pair>,
     near: Vec<(u32, u32)>,
@@ -90,54 +91,56 @@ pub struct BroadPhase<S> {
 
 #[derive(Clone, Debug)]
 struct Body {
-    /// Whether it has had a pose.
+    /// Whether the body has had a pose.
     placed: bool,
-    /// Middle of the shape's box, in its own frame.
+    /// Centre of the shape's bounding box, in the shape's frame.
     middle: P3,
-    /// No point of the shape is further from there (mm).
+    /// Maximum distance of a point of the shape from `middle` (mm).
     reach: f64,
     pose: Pose,
-    /// The middle, now.
+    /// Current position of `middle`.
     center: P3,
-    /// Way of a point at `reach` turning about the middle, in all steps so far (mm).
-    turned: f64,
-    /// When boxes were last compared: `center` and `turned`, and how far any point may move until they are
-    /// again.
-    built: (P3, f64),
-    allowed: f64,
-    /// Way of the fastest point in the last step.
+    /// Accumulated path length of a point at distance `reach` that rotates about the middle (mm).
+    rotation_path: f64,
+    /// `center` and `rotation_path` at the last comparison of boxes, and the motion (mm) allowed until the
+    /// next comparison.
+    at_rebuild: (P3, f64),
+    allowed_motion: f64,
+    /// Upper bound of the displacement of all points in the last step (mm).
     displacement: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     bodies: (u32, u32),
-    /// Lower bound of the distance when it was computed (mm).
+    /// Lower bound of the distance when it was last computed (mm).
     bound: f64,
     near: bool,
-    /// From the middle of the first to that of the second, then.
-    apart: V3,
-    /// Sum of both bodies' `turned`, then.
-    turned: f64,
-    /// From the first to the second at the closest points; zero when unknown.
+    /// Vector from the first body's centre to the second one's when the bound was computed.
+    center_offset: V3,
+    /// Sum of both bodies' `rotation_path` when the bound was computed (mm).
+    rotation_path: f64,
+    /// Direction from the first to the second body at the closest points; zero if unknown.
     direction: V3,
 }
 
-/// Steps for which boxes are made wide enough, at the speed of the last step. With fewer, boxes are compared
-/// too often; with more, too many pairs are kept (`benches/src/bin/broad_phase.rs`).
+/// Number of steps for which boxes are enlarged, at the speed of the last step. With a smaller value,
+/// boxes are compared too often; with a larger one, too many pairs are stored
+/// (`benches/src/bin/broad_phase.rs`).
 const STEPS_AHEAD: f64 = 32.0;
 
-/// Coordinates from here on are as good as infinite (mm): their squares still are numbers.
-const FAR: f64 = 1e150;
+/// Maximum coordinate (mm); larger ones count as infinite, because their squares may overflow.
+const MAX_COORDINATE: f64 = 1e150;
 
-/// Rounding of centres and distances, relative to the coordinates.
-const ROUNDING: f64 = 1e-13;
+/// Rounding error of centres and distances, relative to the coordinates. With a larger value, more
+/// distances are computed; with a smaller one, near pairs may be missed.
+const COORDINATE_ROUNDING: f64 = 1e-13;
 
 impl<S: Support> BroadPhase<S> {
-    /// Bodies by their shapes, numbered in this order.
+    /// Creates bodies from shapes, numbered in their order.
     ///
     /// # Errors
-    /// See [`BroadPhaseError`].
+    /// [`BroadPhaseError::Request`], [`BroadPhaseError::Shape`], [`BroadPhaseError::TooManyBodies`].
     pub fn new(shapes: Vec<S>, request: BroadPhaseRequest) -> Result<Self, BroadPhaseError> {
         let mut empty = Self {
             request: checked(request)?,
@@ -153,10 +156,10 @@ impl<S: Support> BroadPhase<S> {
         Ok(empty)
     }
 
-    /// Another body; its number. The next step compares all boxes.
+    /// Inserts a body and returns its number. The next step compares all boxes.
     ///
     /// # Errors
-    /// [`BroadPhaseError::Shape`], [`BroadPhaseError::TooManyBodies`]; nothing is added then.
+    /// [`BroadPhaseError::Shape`], [`BroadPhaseError::TooManyBodies`]; the body is not inserted then.
     pub fn insert(&mut self, shape: S) -> Result<u32, BroadPhaseError> {
         let number = self.free.last().map_or(self.shapes.len(), |i| *i as usize);
         let numbered = u32::try_from(number).map_err(|_| BroadPhaseError::TooManyBodies)?;
@@ -172,7 +175,7 @@ impl<S: Support> BroadPhase<S> {
         Ok(numbered)
     }
 
-    /// Takes a body away, and its pairs. Nothing where no body has this number.
+    /// Removes a body and its pairs. Does nothing if no body has this number.
     pub fn remove(&mut self, number: u32) {
         if self.shapes.get_mut(number as usize).and_then(Option::take).is_some() {
             self.free.push(number);
@@ -180,30 +183,30 @@ impl<S: Support> BroadPhase<S> {
         }
     }
 
-    /// Asks something else from the next step on.
+    /// Changes the options from the next step on.
     ///
     /// # Errors
-    /// [`BroadPhaseError::Request`]; the old request stays then.
+    /// [`BroadPhaseError::Request`]; the previous options are kept then.
     pub fn set_request(&mut self, request: BroadPhaseRequest) -> Result<(), BroadPhaseError> {
         self.stale |= checked(request)? != self.request;
         self.request = request;
         Ok(())
     }
 
-    /// How many numbers there are, those without a body too: as many poses a step takes.
+    /// Count of numbers, including those without a body. [`Self::step`] takes this many poses.
     #[must_use]
     pub fn numbers(&self) -> usize {
         self.shapes.len()
     }
 
-    /// The pairs (i, j), i < j, ascending, of bodies in these poses that may be near: all pairs up to `d_max`
-    /// apart, none that is further than `d_max + margin` (by more than 0.1 %). Depends on earlier steps only
-    /// in which of the pairs in between it tells.
+    /// Updates the poses and returns the near pairs (i, j), i < j, in ascending order. It contains all
+    /// pairs up to `d_max` apart, and no pair farther apart than `d_max + margin` (by more than 0.1 %).
+    /// Earlier steps affect only which pairs in between are returned.
     ///
-    /// Poses are those of all numbers; where no body has one, its pose is not read.
+    /// `poses` has one entry for each number; entries of numbers without a body are ignored.
     ///
     /// # Errors
-    /// Not one finite pose for each body; the step is then as if it had not been.
+    /// [`BroadPhaseError::Count`], [`BroadPhaseError::Pose`]; the step then has no effect.
     pub fn step(&mut self, poses: &[Pose]) -> Result<&[(u32, u32)], BroadPhaseError> {
         if poses.len() != self.bodies.len() {
             return Err(BroadPhaseError::Count { given: poses.len(), bodies: self.bodies.len() });
@@ -228,7 +231,7 @@ impl<S: Support> BroadPhase<S> {
         self.near.clear();
         let mut pairs = std::mem::take(&mut self.pairs);
         for pair in &mut pairs {
-            self.renew(pair);
+            self.update_bound(pair);
             if pair.near {
                 self.near.push(pair.bodies);
             }
@@ -237,27 +240,27 @@ impl<S: Support> BroadPhase<S> {
         Ok(&self.near)
     }
 
-    /// What the steps have cost so far.
+    /// Accumulated cost of the steps.
     #[must_use]
     pub fn counts(&self) -> BroadPhaseCounts {
         BroadPhaseCounts { pairs: self.pairs.len(), ..self.counts }
     }
 
-    /// Computes a pair's bound again if it has run out.
-    fn renew(&mut self, pair: &mut Pair) {
+    /// Recomputes a pair's bound if it no longer decides whether the pair is near.
+    fn update_bound(&mut self, pair: &mut Pair) {
         let (i, j) = (pair.bodies.0 as usize, pair.bodies.1 as usize);
         let (a, b) = (&self.bodies[i], &self.bodies[j]);
-        let apart = b.center - a.center;
-        let turned = a.turned + b.turned;
-        let moved = (apart - pair.apart).norm() + (turned - pair.turned);
-        // Coordinates may be large and distances small.
-        let rounding = ROUNDING * (a.size() + b.size());
-        let lasts = if pair.near {
+        let center_offset = b.center - a.center;
+        let rotation_path = a.rotation_path + b.rotation_path;
+        let moved = (center_offset - pair.center_offset).norm() + (rotation_path - pair.rotation_path);
+        // Coordinates may be large relative to distances.
+        let rounding = COORDINATE_ROUNDING * (a.size() + b.size());
+        let is_valid = if pair.near {
             moved <= self.request.margin
         } else {
             pair.bound - moved - rounding > self.request.d_max
         };
-        if lasts {
+        if is_valid {
             return;
         }
         let request =
@@ -266,7 +269,7 @@ impl<S: Support> BroadPhase<S> {
         let (bound, direction) = match (moved(i, a), moved(j, b)) {
             (Some(a), Some(b)) => {
                 let answer = distance(&a, &b, &request);
-                // What is not known is near.
+                // If the distance is unknown, the pair counts as near.
                 let known = answer.outcome != Outcome::Invalid;
                 (if known { answer.lower_bound } else { 0.0 }, answer.direction)
             }
@@ -274,10 +277,10 @@ impl<S: Support> BroadPhase<S> {
         };
         self.counts.distances += 1;
         let near = bound - rounding <= self.request.d_max;
-        *pair = Pair { bodies: pair.bodies, bound, near, apart, turned, direction };
+        *pair = Pair { bodies: pair.bodies, bound, near, center_offset, rotation_path, direction };
     }
 
-    /// Compares boxes around all bodies, wide enough for the next steps.
+    /// Compares the boxes of all bodies, enlarged for the next steps.
     fn rebuild(&mut self) {
         self.counts.rebuilds += 1;
         let d_max = self.request.d_max;
@@ -289,10 +292,10 @@ impl<S: Support> BroadPhase<S> {
             let ball =
                 Bounds { lo: body.center - V3::repeat(body.reach), hi: body.center + V3::repeat(body.reach) };
             let own = Moved::new(shape, &body.pose).ok().and_then(|s| bounds(&s)).unwrap_or(ball);
-            body.built = (body.center, body.turned);
-            // A little for bodies at rest, which may be hit.
-            body.allowed = (STEPS_AHEAD * body.displacement).max(0.1 * body.reach).max(0.5 * d_max);
-            let by = V3::repeat(0.5 * d_max + body.allowed + ROUNDING * body.size());
+            body.at_rebuild = (body.center, body.rotation_path);
+            // A minimum size is added for bodies at rest, which may be hit.
+            body.allowed_motion = (STEPS_AHEAD * body.displacement).max(0.1 * body.reach).max(0.5 * d_max);
+            let by = V3::repeat(0.5 * d_max + body.allowed_motion + COORDINATE_ROUNDING * body.size());
             numbers.push(number);
             tight.push(own);
             wide.push(Bounds { lo: own.lo - by, hi: own.hi + by });
@@ -300,16 +303,23 @@ impl<S: Support> BroadPhase<S> {
         let mut old = std::mem::take(&mut self.pairs).into_iter().peekable();
         for (k, l) in overlaps(&wide) {
             let (k, l) = (k as usize, l as usize);
-            // Numbers ascend, and so do their pairs.
+            // Numbers ascend, and so do the pairs.
             let bodies = (numbers[k], numbers[l]);
             while old.next_if(|p| p.bodies < bodies).is_some() {}
             let pair = old.next_if(|p| p.bodies == bodies).unwrap_or_else(|| {
                 let (i, j) = (bodies.0 as usize, bodies.1 as usize);
                 let (a, b) = (&self.bodies[i], &self.bodies[j]);
-                // The boxes' distance will do as a first bound.
-                let apart = b.center - a.center;
-                let turned = a.turned + b.turned;
-                Pair { bodies, bound: tight[k].gap(&tight[l]), near: false, apart, turned, direction: apart }
+                // The distance between the boxes is the first bound.
+                let center_offset = b.center - a.center;
+                let rotation_path = a.rotation_path + b.rotation_path;
+                Pair {
+                    bodies,
+                    bound: tight[k].gap(&tight[l]),
+                    near: false,
+                    center_offset,
+                    rotation_path,
+                    direction: center_offset,
+                }
             });
             self.pairs.push(pair);
         }
@@ -317,7 +327,7 @@ impl<S: Support> BroadPhase<S> {
 }
 
 impl Body {
-    /// `None` for a shape without a finite extent.
+    /// Creates a body; `None` if the shape has no finite extent.
     fn new<S: Support>(shape: &S) -> Option<Self> {
         let bounds = bounds(shape)?;
         let half = (bounds.hi - bounds.lo) * 0.5;
@@ -326,12 +336,12 @@ impl Body {
         Some(Self {
             placed: false,
             middle,
-            reach: half.norm() + ROUNDING * size,
+            reach: half.norm() + COORDINATE_ROUNDING * size,
             pose: Pose::identity(),
             center: middle,
-            turned: 0.0,
-            built: (middle, 0.0),
-            allowed: -1.0,
+            rotation_path: 0.0,
+            at_rebuild: (middle, 0.0),
+            allowed_motion: -1.0,
             displacement: 0.0,
         })
     }
@@ -341,38 +351,39 @@ impl Body {
         if std::mem::replace(&mut self.placed, true) {
             // Twice the sine of half the angle: the chord of a point at distance 1 from the axis.
             let chord = 2.0 * self.pose.rotation.rotation_to(&pose.rotation).imag().norm();
-            let turned = chord * self.reach * (1.0 + 1e-9);
-            self.turned += turned;
-            self.displacement = (center - self.center).norm() + turned;
+            let rotation_path = chord * self.reach * (1.0 + 1e-9);
+            self.rotation_path += rotation_path;
+            self.displacement = (center - self.center).norm() + rotation_path;
         }
         self.center = center;
         self.pose = *pose;
     }
 
-    /// Whether a point may have left the box that was made for it.
+    /// Whether a point may have left the enlarged box.
     fn has_left(&self) -> bool {
-        let (center, turned) = self.built;
-        !((self.center - center).norm() + (self.turned - turned) <= self.allowed)
+        let (center, rotation_path) = self.at_rebuild;
+        !((self.center - center).norm() + (self.rotation_path - rotation_path) <= self.allowed_motion)
     }
 
-    /// Largest coordinate of its points, about; and what has been added up.
+    /// Approximate largest coordinate of the body's points, plus a share of the accumulated rotation for
+    /// its rounding.
     fn size(&self) -> f64 {
-        self.center.coords.amax() + self.reach + self.turned * 1e-3
+        self.center.coords.amax() + self.reach + self.rotation_path * 1e-3
     }
 }
 
 fn checked(request: BroadPhaseRequest) -> Result<BroadPhaseRequest, BroadPhaseError> {
-    let limit = |x: f64| (0.0..FAR).contains(&x);
+    let limit = |x: f64| (0.0..MAX_COORDINATE).contains(&x);
     if limit(request.d_max) && limit(request.margin) { Ok(request) } else { Err(BroadPhaseError::Request) }
 }
 
-/// The box of a shape; `None` when it is not finite.
+/// Bounding box of a shape; `None` if it is not finite.
 fn bounds<S: Support>(shape: &S) -> Option<Bounds> {
     let radius = shape.radius();
     let along = |k: usize, sign: f64| shape.support(&V3::ith(k, sign)).point[k] + sign * radius;
     let corner = |sign: f64| P3::new(along(0, sign), along(1, sign), along(2, sign));
     let out = Bounds { lo: corner(-1.0), hi: corner(1.0) };
-    let finite = out.lo.iter().chain(out.hi.iter()).all(|c| c.abs() < FAR);
+    let finite = out.lo.iter().chain(out.hi.iter()).all(|c| c.abs() < MAX_COORDINATE);
     (finite && radius >= 0.0).then_some(out)
 }
 

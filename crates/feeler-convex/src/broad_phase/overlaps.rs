@@ -1,8 +1,8 @@
-//! All pairs of overlapping boxes, by a tree of them.
+//! Finds all pairs of overlapping boxes with a tree.
 
 use feeler_geom::P3;
 
-/// A box along the axes.
+/// Axis-aligned bounding box.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
     pub(super) lo: P3,
@@ -10,40 +10,41 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    fn meets(&self, other: &Self) -> bool {
+    fn intersects(&self, other: &Self) -> bool {
         (0..3).all(|k| self.lo[k] <= other.hi[k] && other.lo[k] <= self.hi[k])
     }
 
-    fn around(self, other: &Self) -> Self {
+    fn union(self, other: &Self) -> Self {
         Self { lo: self.lo.inf(&other.lo), hi: self.hi.sup(&other.hi) }
     }
 
-    /// Distance of two boxes; 0 where they meet.
+    /// Distance between two boxes; 0 if they overlap.
     pub(super) fn gap(&self, other: &Self) -> f64 {
         let along = |k: usize| (other.lo[k] - self.hi[k]).max(self.lo[k] - other.hi[k]).max(0.0);
         feeler_geom::V3::new(along(0), along(1), along(2)).norm()
     }
 }
 
-/// Most boxes of a leaf: below, testing all pairs is cheaper than another level.
-const LEAF: usize = 8;
+/// Maximum number of boxes in a leaf. Below it, testing all pairs is cheaper than another level.
+const MAX_LEAF_BOXES: usize = 8;
 
 struct Node {
     bounds: Bounds,
-    /// Range of `order`.
+    /// Range of the node in `order`.
     first: usize,
     end: usize,
-    /// The two halves are neighbours; 0 for a leaf.
+    /// Index of the left child; the right child follows it. 0 for a leaf.
     left: usize,
 }
 
-/// Pairs (i, j), i < j, in ascending order. Boxes must be finite. N log N for boxes that overlap few others.
+/// Returns all overlapping pairs (i, j), i < j, in ascending order. Boxes must be finite. The cost is
+/// O(N log N) if each box overlaps few others.
 pub(super) fn overlaps(boxes: &[Bounds]) -> Vec<(u32, u32)> {
     let mut pairs = Vec::new();
     if boxes.is_empty() {
         return pairs;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "bodies are counted in u32")]
+    #[expect(clippy::cast_possible_truncation, reason = "the number of bodies fits in a u32")]
     let mut order: Vec<u32> = (0..boxes.len() as u32).collect();
     let nodes = build(boxes, &mut order);
     let mut open = vec![(0, 0)];
@@ -57,8 +58,8 @@ pub(super) fn overlaps(boxes: &[Bounds]) -> Vec<(u32, u32)> {
             } else {
                 open.extend([(p.left, p.left), (p.left + 1, p.left + 1), (p.left, p.left + 1)]);
             }
-        } else if p.bounds.meets(&q.bounds) {
-            // Halves of a node differ by one in number: the larger is the one higher up.
+        } else if p.bounds.intersects(&q.bounds) {
+            // The counts of two siblings differ by at most one, so the larger node is the one higher up.
             if p.left != 0 && (q.left == 0 || p.end - p.first >= q.end - q.first) {
                 open.extend([(p.left, b), (p.left + 1, b)]);
             } else if q.left != 0 {
@@ -76,21 +77,21 @@ pub(super) fn overlaps(boxes: &[Bounds]) -> Vec<(u32, u32)> {
 
 fn test(boxes: &[Bounds], i: u32, others: &[u32], pairs: &mut Vec<(u32, u32)>) {
     let own = &boxes[i as usize];
-    let met = others.iter().filter(|j| own.meets(&boxes[**j as usize]));
-    pairs.extend(met.map(|j| (i.min(*j), i.max(*j))));
+    let overlapping = others.iter().filter(|j| own.intersects(&boxes[**j as usize]));
+    pairs.extend(overlapping.map(|j| (i.min(*j), i.max(*j))));
 }
 
-/// Halves at the median along the widest axis: the depth is log₂ of the number of boxes.
+/// Splits at the median along the widest axis, so that the depth is log₂ of the number of boxes.
 fn build(boxes: &[Bounds], order: &mut [u32]) -> Vec<Node> {
     let bound = |range: &[u32]| {
         let first = boxes[range[0] as usize];
-        range.iter().fold(first, |b, i| b.around(&boxes[*i as usize]))
+        range.iter().fold(first, |b, i| b.union(&boxes[*i as usize]))
     };
     let mut nodes = vec![Node { bounds: bound(order), first: 0, end: order.len(), left: 0 }];
     let mut next = 0;
     while next < nodes.len() {
         let Node { bounds, first, end, .. } = nodes[next];
-        if end - first > LEAF {
+        if end - first > MAX_LEAF_BOXES {
             let axis = (bounds.hi - bounds.lo).imax();
             let center = |i: &u32| boxes[*i as usize].lo[axis] + boxes[*i as usize].hi[axis];
             let middle = (end - first) / 2;
@@ -119,7 +120,7 @@ mod tests {
             for size in [0.0, 0.05, 0.3, 2.0] {
                 let boxes: Vec<Bounds> = (0..n)
                     .map(|_| {
-                        // On a grid, so that many touch and coincide.
+                        // On a grid, so that many boxes touch and coincide.
                         let lo = P3::from(rng.vector().map(|c| (c * 8.0).round() / 8.0));
                         Bounds { lo, hi: lo + V3::repeat(size * rng.between(0.0, 1.0)) }
                     })

@@ -3,7 +3,8 @@ use crate::reference::Drop;
 use crate::reference::cases::Random;
 use crate::support::{Ball, Cuboid, Segment};
 
-/// All pairs up to `limit` apart, each by its own distance, unless balls around them are further apart.
+/// All pairs up to `limit` apart by their computed distance; pairs with bounding balls farther apart are
+/// skipped.
 fn near_pairs(drop: &Drop, limit: f64) -> Vec<((u32, u32), f64)> {
     let mut out = Vec::new();
     let n = drop.shapes.len();
@@ -24,14 +25,14 @@ fn near_pairs(drop: &Drop, limit: f64) -> Vec<((u32, u32), f64)> {
     out
 }
 
-/// Drops `n` grains; returns distances computed, per step and pair of bodies.
+/// Drops `n` grains and checks every step. Returns the computed distances per step and pair of bodies.
 fn drop_and_check(n: usize, steps: u32, dt: f64, request: BroadPhaseRequest) -> f64 {
     let mut drop = Drop::new(71, n);
     let mut broad = BroadPhase::new(drop.shapes.clone(), request).unwrap();
-    let mut met = 0;
+    let mut n_near = 0;
     for step in 0..steps {
         let near = broad.step(&drop.poses).unwrap();
-        assert!(near.windows(2).all(|w| w[0] < w[1]), "in order, none twice");
+        assert!(near.windows(2).all(|w| w[0] < w[1]), "pairs must ascend without duplicates");
         let limit = request.d_max + request.margin;
         let all = near_pairs(&drop, limit * 1.001 + 1e-9);
         for (pair, d) in &all {
@@ -40,18 +41,18 @@ fn drop_and_check(n: usize, steps: u32, dt: f64, request: BroadPhaseRequest) -> 
         for pair in near {
             assert!(all.iter().any(|(p, _)| p == pair), "{step}: {pair:?} is not near");
         }
-        met += all.iter().filter(|(_, d)| *d <= request.d_max).count();
+        n_near += all.iter().filter(|(_, d)| *d <= request.d_max).count();
         drop.step(dt);
     }
-    assert!(met > 0, "{n}: nothing came near");
+    assert!(n_near > 0, "{n}: no pair came near");
     let counts = broad.counts();
     assert_eq!(counts.steps, u64::from(steps), "steps");
-    #[expect(clippy::cast_precision_loss, reason = "numbers of calls")]
+    #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
     let share = counts.distances as f64 / (f64::from(steps) * (n * (n - 1) / 2) as f64);
     share
 }
 
-/// DIST §4.4: the share of distances computed falls below 5 %, and none is missed.
+/// DIST §4.4: fewer than 5 % of the distances are computed, and no near pair is missed.
 #[test]
 fn falling_grains() {
     let request = BroadPhaseRequest { d_max: 0.02, margin: 0.05 };
@@ -59,12 +60,12 @@ fn falling_grains() {
         let share = drop_and_check(n, steps, dt, request);
         assert!(share < 0.05, "{n} grains: {share}");
     }
-    // Without a margin, and at steps as long as a grain.
+    // Without a margin, and with steps as long as a grain.
     drop_and_check(60, 60, 0.1, BroadPhaseRequest { d_max: 0.3, margin: 0.0 });
     drop_and_check(60, 60, 0.02, BroadPhaseRequest { d_max: 0.0, margin: 0.0 });
 }
 
-/// A long rod far from its neighbour's centre: turning alone brings its end near.
+/// A long rod far from its neighbour's centre: its end comes near by rotation alone.
 #[test]
 fn turning_counts_as_moving() {
     let rod = Segment::new([P3::new(-5.0, 0.0, 0.0), P3::new(5.0, 0.0, 0.0)]).unwrap();
@@ -85,7 +86,7 @@ fn turning_counts_as_moving() {
     assert!(broad.counts().distances < 120, "{:?}", broad.counts());
 }
 
-/// Bodies that move together keep what is known of them; bodies at rest cost nothing.
+/// Bodies that move together keep their bounds, and bodies at rest cost nothing.
 #[test]
 fn common_motion_costs_no_distances() {
     let shapes = vec![Cuboid::new(V3::repeat(1.0)).unwrap(); 27];
@@ -97,7 +98,7 @@ fn common_motion_costs_no_distances() {
             .collect()
     };
     let near = broad.step(&at(0.0)).unwrap().to_vec();
-    assert!(near.len() >= 54, "faces, edges and corners: {}", near.len());
+    assert!(near.len() >= 54, "pairs at faces, edges and corners: {}", near.len());
     let first = broad.counts().distances;
     for k in 1..500 {
         assert_eq!(broad.step(&at(0.01 * f64::from(k))).unwrap(), near, "{k}");
@@ -106,37 +107,37 @@ fn common_motion_costs_no_distances() {
 }
 
 #[test]
-fn what_is_no_step_says_why() {
+fn invalid_steps_are_refused() {
     let cube = Cuboid::new(V3::repeat(1.0)).unwrap();
     for (d_max, margin) in [(-1.0, 0.0), (f64::NAN, 0.0), (0.0, -1.0), (0.0, f64::INFINITY)] {
         let made = BroadPhase::new(vec![cube], BroadPhaseRequest { d_max, margin });
         assert_eq!(made.unwrap_err(), BroadPhaseError::Request, "{d_max} {margin}");
     }
     #[derive(Debug)]
-    struct Nowhere;
-    impl Support for Nowhere {
+    struct NanSupport;
+    impl Support for NanSupport {
         fn support(&self, _: &V3) -> crate::SupportPoint {
             crate::SupportPoint::plain(P3::new(f64::NAN, 0.0, 0.0))
         }
     }
     let request = BroadPhaseRequest { d_max: 1.0, margin: 0.0 };
-    assert_eq!(BroadPhase::new(vec![Nowhere], request).unwrap_err(), BroadPhaseError::Shape(0), "NaN");
+    assert_eq!(BroadPhase::new(vec![NanSupport], request).unwrap_err(), BroadPhaseError::Shape(0), "NaN");
     let mut empty = BroadPhase::new(Vec::<Cuboid>::new(), request).unwrap();
     assert!(empty.step(&[]).unwrap().is_empty(), "no bodies");
     let mut two = BroadPhase::new(vec![cube, cube], request).unwrap();
     let here = [Pose::identity(), Pose::translation(2.5, 0.0, 0.0)];
     assert_eq!(two.step(&here).unwrap(), [(0, 1)], "near");
-    let none = two.step(&here[..1]).unwrap_err();
-    assert_eq!(none, BroadPhaseError::Count { given: 1, bodies: 2 }, "count");
+    let refused = two.step(&here[..1]).unwrap_err();
+    assert_eq!(refused, BroadPhaseError::Count { given: 1, bodies: 2 }, "count");
     let bad = [here[0], Pose::translation(f64::NAN, 0.0, 0.0)];
     assert_eq!(two.step(&bad).unwrap_err(), BroadPhaseError::Pose(1), "NaN");
-    assert_eq!(two.counts().steps, 1, "as if it had not been");
-    // Far away and back in one step.
+    assert_eq!(two.counts().steps, 1, "a refused step must not count");
+    // Far away and back within one step each.
     assert!(two.step(&[here[0], Pose::translation(1e6, 0.0, 0.0)]).unwrap().is_empty(), "far");
     assert_eq!(two.step(&here).unwrap(), [(0, 1)], "back");
 }
 
-/// The same bits from the same steps; jumps anywhere are followed.
+/// Two instances give identical results, and no near pair is missed after arbitrary jumps.
 #[test]
 fn any_motion_is_followed() {
     let mut rng = Random(72);
@@ -145,9 +146,9 @@ fn any_motion_is_followed() {
     let mut broad = [(); 2].map(|()| BroadPhase::new(drop.shapes.clone(), request).unwrap());
     for _ in 0..100 {
         let [one, two] = broad.each_mut().map(|b| b.step(&drop.poses).unwrap().to_vec());
-        assert_eq!(one, two, "the same");
+        assert_eq!(one, two, "two instances must agree");
         let all = near_pairs(&drop, 0.1);
-        assert!(all.iter().all(|(p, _)| one.binary_search(p).is_ok()), "none missed");
+        assert!(all.iter().all(|(p, _)| one.binary_search(p).is_ok()), "a near pair is missed");
         for pose in &mut drop.poses {
             let size = rng.decades(-6.0, 1.0) * if rng.below(4) == 0 { 1.0 } else { 0.0 };
             *pose = Pose::new(rng.vector() * size, rng.vector() * size) * *pose;

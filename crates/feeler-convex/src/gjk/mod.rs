@@ -4,38 +4,40 @@
 //! DIST §3.2, Algorithm 5, with [Signed Volumes](mod@crate::signed_volumes) as its sub-algorithm.
 //!
 //! # Deviations
-//! - `continue` in Algorithm 5 means: leave the loop (MATH §12).
-//! - Near contact the search direction is the simplex's normal, not the difference of the closest points.
-//! - The loop also ends when a support point comes again or when a step brings nothing nearer; where rounding
-//!   misled the sub-algorithm, all faces of the simplex are tried before a step counts as one that brings
-//!   nothing.
-//! - A distance that is small against the coordinates is computed again from the last simplex in doubled
+//! - `continue` in Algorithm 5 is read as leaving the loop (MATH §12).
+//! - Near contact, the search direction is the normal of the simplex instead of the difference of the
+//!   closest points.
+//! - The loop also ends if a support point repeats or a step does not reduce the distance. If rounding
+//!   may have misled the sub-algorithm, all faces of the simplex are tried before a step counts as
+//!   futile.
+//! - A distance that is small relative to the coordinates is recomputed from the last simplex in doubled
 //!   precision.
-//! - An answer whose bounds stay further apart than rounding makes them is sought a second time, from its own
-//!   direction.
-//! - Coordinates outside the range in which their sixth powers are numbers are scaled by a power of two.
+//! - If the bounds stay farther apart than rounding explains, the search is repeated from the direction
+//!   found.
+//! - Coordinates whose sixth powers overflow or underflow are scaled by a power of two.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
-use crate::simplex::{Pair, SMALL, Simplex};
+use crate::simplex::{Pair, REFINE_BELOW, Simplex};
 pub use crate::types::{Answer, Outcome, Request, Start, Warm, Witness, WitnessVertex};
 
-use crate::expansion::{Pulled, depth_of_contact};
+use crate::expansion::{Translated, depth_of_contact};
 use crate::signed_volumes::{Nearest, Newest, Signs, exhaustive, is_optimal, signed_volumes};
 use crate::support::Support;
 use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 
-/// Finds the point of a simplex nearest to the origin, inside a search.
+/// Finds the point of a simplex nearest to the origin, as a step of GJK.
 pub trait SubAlgorithm {
-    /// For two to four points, the last the newest; `None` when it has no answer.
+    /// Returns the nearest point for two to four points, the newest one last; `None` if the
+    /// sub-algorithm fails.
     fn nearest(&self, simplex: &[V3]) -> Option<Nearest>;
 }
 
-/// Signed Volumes for the newest vertex.
+/// Signed Volumes with the newest vertex last.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SignedVolumes {
-    /// How signs are found.
+    /// Method of computing signs.
     pub signs: Signs,
 }
 
@@ -46,13 +48,13 @@ impl SubAlgorithm for SignedVolumes {
     }
 }
 
-/// The distance of two convex shapes in one frame.
+/// Computes the distance between two convex shapes in a common frame.
 #[must_use]
 pub fn distance<A: Support + ?Sized, B: Support + ?Sized>(a: &A, b: &B, request: &Request) -> Answer {
     distance_with(a, b, request, &SignedVolumes::default())
 }
 
-/// The distance of two convex shapes in one frame, with a sub-algorithm of the caller's choice.
+/// Computes the distance between two convex shapes in a common frame with a given sub-algorithm.
 #[must_use]
 pub fn distance_with<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     a: &A,
@@ -66,12 +68,12 @@ pub fn distance_with<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     if search.is_ordinary() && !search.is_doubtful(&end) {
         return search.answer(&end);
     }
-    with_more_care(&search, &end)
+    search_again(&search, &end)
 }
 
-/// Searches again where the numbers have left their range or the bounds are far apart.
+/// Repeats the search if coordinates are out of range or the bounds are too far apart.
 #[cold]
-fn with_more_care<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
+fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     first: &Search<'_, '_, A, B, S>,
     end: &End,
 ) -> Answer {
@@ -92,20 +94,20 @@ fn with_more_care<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     let mut search = Search::new(&pair, &again, sub_algorithm);
     let end = search.descend();
     let other = search.answer(&end);
-    let rounding = DOUBT * size;
-    let surer = other.distance < answer.distance - rounding
+    let rounding = MAX_BOUND_DIFFERENCE * size;
+    let is_better = other.distance < answer.distance - rounding
         || (other.distance < answer.distance + rounding && other.lower_bound > answer.lower_bound);
     let iterations = answer.iterations + other.iterations;
-    Answer { iterations, ..if surer { other } else { answer } }
+    Answer { iterations, ..if is_better { other } else { answer } }
 }
 
-/// How the loop ended.
+/// Reason why the loop ended.
 enum End {
-    /// Nothing nearer is to be found.
+    /// The distance cannot be reduced further.
     Converged,
-    /// The nearest point is the origin, up to rounding, and the simplex is no tetrahedron around it.
+    /// The nearest point is the origin up to rounding, and the simplex is not a tetrahedron around it.
     Contact,
-    /// A tetrahedron around the origin.
+    /// The simplex is a tetrahedron around the origin.
     Inside,
     Beyond,
     Exhausted,
@@ -118,30 +120,32 @@ struct Search<'s, 'p, A: ?Sized, B: ?Sized, S> {
     sub_algorithm: &'s S,
     simplex: Simplex,
     radius: f64,
-    /// Largest coordinate met, scaled.
+    /// Largest coordinate encountered, scaled.
     size: f64,
-    /// Of the cores' distance, scaled.
+    /// Lower bound of the distance between the cores, scaled.
     lower_bound: f64,
     along: V3,
     iterations: u32,
 }
 
-/// Steps without gain before a search ends: with 4, one of 10⁵ hard pairs
-/// (`benches/src/bin/convex_campaign.rs`) ended too early; with 16 none of 10⁷ does.
-const MOST_MISSES: u32 = 16;
+/// Maximum number of steps without progress before a search ends. With 4, one of 10⁵ hard pairs
+/// (`benches/src/bin/convex_campaign.rs`) ends too early; with 16, none of 10⁷ does. A larger value
+/// costs futile steps.
+const MAX_MISSES: u32 = 16;
 
-/// Rounding of a difference of coordinates, relative to these.
-const ROUNDING: f64 = 16.0 * f64::EPSILON;
+/// Rounding error of a difference of coordinates, relative to the coordinates. With a larger value,
+/// shapes touch too early; with a smaller one, searches may not end.
+const COORDINATE_ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// Bounds that are further apart than this, relative to the coordinates, are further apart than rounding
-/// makes them.
-const DOUBT: f64 = 64.0 * ROUNDING;
+/// Difference of the bounds, relative to the coordinates, above which rounding does not explain it and
+/// the search is repeated. A larger value accepts wrong results; a smaller one is slower.
+const MAX_BOUND_DIFFERENCE: f64 = 64.0 * COORDINATE_ROUNDING;
 
 impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'s, 'p, A, B, S> {
     #[inline]
     fn new(pair: &'s Pair<'p, A, B>, request: &'s Request, sub_algorithm: &'s S) -> Self {
         let radius = (pair.a.radius() + pair.b.radius()) * pair.scale;
-        // A radius of one shape must not hide the other's being negative.
+        // Each radius is checked, because their sum may hide a negative one.
         let valid = pair.a.radius() >= 0.0 && pair.b.radius() >= 0.0;
         let mut out = Self {
             pair,
@@ -160,23 +164,24 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         out
     }
 
-    /// Whether sixth powers of the coordinates are numbers, or no scale makes them so.
+    /// Whether sixth powers of the coordinates are in range, or no scale brings them into range.
     #[inline]
     fn is_ordinary(&self) -> bool {
         (1e-40 < self.size && self.size < 1e40) || !(0.0 < self.size && self.size < f64::INFINITY)
     }
 
-    /// Whether the bounds are further apart than asked for and than rounding makes them: the last simplex was
-    /// a needle. Begun afresh along the direction found, the simplices are others.
+    /// Whether the bounds are farther apart than requested and than rounding explains, because the last
+    /// simplex was a needle. A search restarted along the direction found takes other simplices.
     #[inline]
     fn is_doubtful(&self, end: &End) -> bool {
         let d = self.simplex.v.norm();
-        matches!(end, End::Converged) && d - self.lower_bound > self.wanted(d).max(DOUBT * self.size)
+        matches!(end, End::Converged)
+            && d - self.lower_bound > self.max_error(d).max(MAX_BOUND_DIFFERENCE * self.size)
     }
 
-    /// The largest error asked for at a distance of the cores.
+    /// Maximum error requested at the distance `d` between the cores.
     #[inline]
-    fn wanted(&self, d: f64) -> f64 {
+    fn max_error(&self, d: f64) -> f64 {
         (self.request.rel_tol * (d - self.radius).abs()).max(self.request.abs_tol * self.pair.scale)
     }
 
@@ -196,29 +201,30 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         while self.iterations < self.request.max_iterations {
             self.iterations += 1;
             let d = d_sq.sqrt();
-            if !(d > ROUNDING * self.size) {
+            if !(d > COORDINATE_ROUNDING * self.size) {
                 return if d.is_finite() && self.size.is_finite() { End::Contact } else { End::Invalid };
             }
-            // Most often the nearest point itself, whose length is known.
-            let (along, length) = if d > SMALL * self.size {
+            // The direction is usually the nearest point itself, whose length is already computed.
+            let (along, length) = if d > REFINE_BELOW * self.size {
                 (self.simplex.v, d)
             } else {
                 let along = self.simplex.direction(self.size);
                 (along, along.norm())
             };
             self.along = along;
-            let vertex = self.pair.take_near(&along, self.simplex.last());
+            let vertex = self.pair.support_near(&along, self.simplex.last());
             self.size = self.size.max(vertex.size(scale));
             let bound = along.dot(&vertex.w) / length;
             if !bound.is_finite() {
-                // An overflow looks the same as an infinite point: the first is scaled away and tried again.
+                // An overflow is indistinguishable from an infinite point. After the first attempt,
+                // coordinates are scaled and the search is repeated.
                 return End::Invalid;
             }
             self.lower_bound = self.lower_bound.max(bound);
             if self.lower_bound > max_distance {
                 return End::Beyond;
             }
-            if d - self.lower_bound <= self.wanted(d) || self.simplex.holds(&vertex.w) {
+            if d - self.lower_bound <= self.max_error(d) || self.simplex.contains_vertex(&vertex.w) {
                 return End::Converged;
             }
             let before = self.simplex.n;
@@ -244,7 +250,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         End::Exhausted
     }
 
-    /// The new nearest point, given what the sub-algorithm found; `None` when it is not nearer than the last.
+    /// Returns the new nearest point, given the result of the sub-algorithm; `None` if it is not nearer
+    /// than the last one.
     fn checked(&self, quick: Option<Nearest>, d_sq: f64, misses: &mut u32) -> Option<Nearest> {
         let s = self.simplex.points();
         let quick = quick.filter(|n| n.vertices().len() < 4 || is_optimal(s, n));
@@ -257,18 +264,18 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         if best.point().norm_squared() < d_sq {
             return Some(best);
         }
-        // Not nearer, although the bound says there is more to gain. Near the optimum a distance changes with
-        // the square of a step, and by less than its rounding: a few steps that keep it to that are still
-        // steps; more are none.
+        // The point is not nearer, although the bound shows that the distance can decrease. Near the
+        // optimum a distance changes with the square of a step, by less than its rounding. A few steps
+        // that keep the distance within rounding are allowed.
         *misses += 1;
-        let rounding = 2.0 * d_sq.sqrt() * ROUNDING * self.size;
+        let rounding = 2.0 * d_sq.sqrt() * COORDINATE_ROUNDING * self.size;
         let level = |n: &Nearest| n.point().norm_squared() <= d_sq + rounding;
-        quick.filter(|n| *misses <= MOST_MISSES && level(n))
+        quick.filter(|n| *misses <= MAX_MISSES && level(n))
     }
 
     #[inline]
     fn answer(&self, end: &End) -> Answer {
-        let touch = (self.request.touch_tol * self.pair.scale).max(ROUNDING * self.size);
+        let touch = (self.request.touch_tol * self.pair.scale).max(COORDINATE_ROUNDING * self.size);
         match end {
             End::Invalid => self.finish(Outcome::Invalid, 0.0, V3::zeros()),
             End::Inside if clearance(self.simplex.points()) > touch => {
@@ -276,10 +283,12 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
             }
             End::Contact | End::Inside => self.contact(touch),
             End::Converged | End::Exhausted | End::Beyond => {
-                let small = self.simplex.v.norm_squared() < (SMALL * SMALL) * self.size * self.size;
+                let small =
+                    self.simplex.v.norm_squared() < (REFINE_BELOW * REFINE_BELOW) * self.size * self.size;
                 let v = if small { self.simplex.refined(self.pair.scale) } else { self.simplex.v };
                 let d = v.norm();
-                // The last digits of v may be lost; those of the direction need not be.
+                // The last digits of v may be lost to cancellation, but the direction can still be
+                // computed.
                 let direction = if d > 0.0 { v / d } else { self.along / self.along.norm() };
                 let core = d - self.radius;
                 if d <= touch {
@@ -301,7 +310,8 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         }
     }
 
-    /// Cores at a distance of zero: does a direction separate the shapes?
+    /// Result for cores at distance zero: touching if a separating direction is found, otherwise
+    /// overlapping.
     fn contact(&self, touch: f64) -> Answer {
         if self.radius <= touch
             && let Some(n) =
@@ -312,13 +322,13 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         self.finish(Outcome::Overlapping, 0.0, V3::zeros())
     }
 
-    /// A direction along which the cores are no deeper than `touch`, where a few trials find one.
+    /// Returns a direction along which the cores are no deeper than `touch`, if a few trials find one.
     fn separating(&self, touch: f64) -> Option<V3> {
-        let depth = |n: &V3| -self.pair.take_near(n, self.simplex.last()).w.dot(n);
+        let depth = |n: &V3| -self.pair.support_near(n, self.simplex.last()).w.dot(n);
         let mut best = (f64::INFINITY, V3::zeros());
-        // The normal of the face that is at the origin; the simplex's own direction, which at this distance
-        // is its normal or noise; and the one before. A direction that separates has no point of the
-        // difference behind it.
+        // Candidates: the normal of the face at the origin, the simplex's own direction (its normal or
+        // noise at this distance), and the previous direction. Behind a separating direction there is no
+        // point of the difference.
         let inward = |n: V3| if n.dot(&self.along) < 0.0 { -n } else { n };
         let face = nearest_plane(self.simplex.points()).map_or_else(V3::zeros, |(_, n)| n);
         let own = inward(self.simplex.direction(self.size));
@@ -332,10 +342,11 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
                 best = (depth, n);
             }
         }
-        // Pulled apart along the best of them and a little further, the closest points show a better one.
+        // The shapes are pulled apart along the best candidate and slightly more; their closest points
+        // give a better direction.
         for _ in 0..4 {
             let (deep, n) = best;
-            let pulled = Pulled { shape: self.pair.b, by: n * (1.125 * deep / self.pair.scale) };
+            let pulled = Translated { shape: self.pair.b, by: n * (1.125 * deep / self.pair.scale) };
             let pair = Pair { a: self.pair.a, b: &pulled, scale: self.pair.scale };
             let request = Request { start: Start::Direction(n), max_iterations: 50, ..Request::default() };
             let mut apart = Search::new(&pair, &request, self.sub_algorithm);
@@ -355,11 +366,11 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
         None
     }
 
-    /// Whether the bounds close. They stay apart by half the digits where the simplex is a needle, or where
-    /// the distance is small; what is left above that is a failure.
+    /// Whether the bounds agree. With a needle simplex or a small distance, they stay apart by half of
+    /// the digits; a larger difference is a failure.
     fn has_converged(&self, end: &End, d: f64) -> bool {
         let gap = d - self.lower_bound;
-        gap <= self.wanted(d) || (matches!(end, End::Converged) && gap <= 1e-7 * self.size.max(d))
+        gap <= self.max_error(d) || (matches!(end, End::Converged) && gap <= 1e-7 * self.size.max(d))
     }
 
     #[inline]
@@ -377,21 +388,21 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
             direction,
             iterations: self.iterations,
         };
-        self.simplex.tell(&mut out.witness);
-        // From the cores to the surfaces.
+        self.simplex.write_witness(&mut out.witness);
+        // Move the points from the cores to the surfaces.
         out.witness.point_a += direction * self.pair.a.radius();
         out.witness.point_b -= direction * self.pair.b.radius();
         out
     }
 }
 
-/// Distance of the origin from the nearest face of a tetrahedron around it; zero for a flat one.
+/// Distance of the origin from the nearest face of a tetrahedron around it; zero for a flat tetrahedron.
 fn clearance(s: &[V3]) -> f64 {
     nearest_plane(s).map_or(0.0, |(d, _)| d)
 }
 
-/// The distance of the origin from the nearest face of a tetrahedron, and the face's inward normal; `None`
-/// when a face has none.
+/// Returns the distance of the origin from the nearest face of a tetrahedron, and the inward normal of
+/// that face. `None` if a face is degenerate.
 fn nearest_plane(s: &[V3]) -> Option<(f64, V3)> {
     let [a, b, c, d] = *s else { return None };
     let mut best = (f64::INFINITY, V3::zeros(), a);
@@ -409,7 +420,7 @@ fn nearest_plane(s: &[V3]) -> Option<(f64, V3)> {
     Some((height, if n.dot(&up) < 0.0 { -n } else { n }))
 }
 
-/// The first simplex.
+/// Initialises the simplex.
 #[inline]
 fn start<A: Support + ?Sized, B: Support + ?Sized>(
     pair: &Pair<'_, A, B>,
@@ -423,8 +434,8 @@ fn start<A: Support + ?Sized, B: Support + ?Sized>(
         if size > 0.0 && size.is_finite() { d / size } else { V3::x() }
     };
     match start {
-        Start::Cold => simplex.set(&pair.take(&cold())),
-        Start::Direction(d) => simplex.set(&pair.take(&if usable(d) { *d } else { cold() })),
+        Start::Cold => simplex.set(&pair.support(&cold())),
+        Start::Direction(d) => simplex.set(&pair.support(&if usable(d) { *d } else { cold() })),
         Start::Warm(warm) => {
             let vertex = |[i, j]: [u32; 2]| {
                 let point = |p, index| crate::support::SupportPoint { point: p, index };
@@ -434,15 +445,15 @@ fn start<A: Support + ?Sized, B: Support + ?Sized>(
                 match vertex(*indices) {
                     None => {
                         let d = if usable(&warm.direction) { warm.direction } else { cold() };
-                        return simplex.set(&pair.take_near(&d, *indices));
+                        return simplex.set(&pair.support_near(&d, *indices));
                     }
                     Some(v) if simplex.n == 0 => simplex.set(&v),
-                    Some(v) if simplex.holds(&v.w) => {}
+                    Some(v) if simplex.contains_vertex(&v.w) => {}
                     Some(v) => simplex.push(&v),
                 }
             }
             if simplex.n == 0 {
-                simplex.set(&pair.take(&cold()));
+                simplex.set(&pair.support(&cold()));
             } else if simplex.n > 1
                 && let Some(n) = crate::nearest_to_origin(simplex.points())
             {

@@ -22,14 +22,14 @@ fn combine(points: &[P3], weights: &[f64]) -> P3 {
     P3::from(points.iter().zip(weights).fold(V3::zeros(), |s, (p, w)| s + p.coords * *w))
 }
 
-/// Checks an answer by duality: points of both sets (weights) bound the distance from above, the gap along
-/// their difference from below.
+/// Verifies a result by duality: points of both sets (weights) bound the distance from above, and the
+/// gap along their difference bounds it from below.
 fn certify(a: &[P3], b: &[P3], answer: &Answer, size: f64) -> f64 {
     let (set_a, set_b) = (PointSet::new(a).unwrap(), PointSet::new(b).unwrap());
     let check = |w: &Witness| {
         let (wa, wb) = (w.weights_a::<8>(), w.weights_b::<8>());
         assert!(wa.iter().chain(&wb).all(|w| *w >= 0.0), "weights {wa:?} {wb:?}");
-        assert!((wa.iter().sum::<f64>() - 1.0).abs() < 1e-13, "sum of weights");
+        assert!((wa.iter().sum::<f64>() - 1.0).abs() < 1e-13, "the weights must sum to 1");
         assert!((combine(a, &wa) - w.point_a).norm() < 1e-13 * size, "weights of A");
         assert!((combine(b, &wb) - w.point_b).norm() < 1e-13 * size, "weights of B");
         w.point_b - w.point_a
@@ -40,9 +40,9 @@ fn certify(a: &[P3], b: &[P3], answer: &Answer, size: f64) -> f64 {
         Outcome::Separated => {
             assert!((n.norm() - distance).abs() < 1e-13 * size, "distance of the witnesses");
             let n = answer.direction;
-            assert!((n.norm() - 1.0).abs() < 1e-14, "unit");
+            assert!((n.norm() - 1.0).abs() < 1e-14, "the direction must be a unit vector");
             let gap = set_b.support(&-n).point.coords.dot(&n) - set_a.support(&n).point.coords.dot(&n);
-            // The direction is known to about half the digits where the simplex is a needle.
+            // With a needle simplex, the direction is accurate to about half of the digits.
             assert!(
                 distance - gap < 1e-12 * size + 1e-14 * size * size / distance,
                 "{a:?} {b:?}: {gap} {distance}"
@@ -92,7 +92,7 @@ fn agrees_with_enumeration() {
         let (a, b) = (points(&mut rng, na), points(&mut rng, nb));
         let outcome = distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &Request::default());
         let d = certify(&a, &b, &outcome, 4.0);
-        // The hull of all differences; by Carathéodory four of them suffice.
+        // The hull of all differences; by Carathéodory's theorem four of them suffice.
         let diff: Vec<V3> = a.iter().flat_map(|p| b.iter().map(move |q| q - p)).collect();
         let mut exact = f64::INFINITY;
         let n = diff.len();
@@ -117,28 +117,33 @@ fn known_cases() {
     let above = square.map(|p| p + V3::new(0.25, 0.25, 2.0));
     let (a, b) = (PointSet::new(&square).unwrap(), PointSet::new(&above).unwrap());
     let answer = distance(&a, &b, &Request::default());
-    assert_eq!(answer.outcome, Outcome::Separated, "apart");
+    assert_eq!(answer.outcome, Outcome::Separated, "disjoint squares");
     let (d, witness) = (answer.distance, answer.witness);
     assert!((d - 2.0).abs() < 1e-15, "parallel squares: {d}");
     assert!((witness.point_b - witness.point_a - V3::new(0.0, 0.0, 2.0)).norm() < 1e-14, "{witness:?}");
     let near = Request { max_distance: 1.5, ..Request::default() };
     let answer = distance(&a, &b, &near);
-    assert!(answer.outcome == Outcome::Beyond && answer.lower_bound > 1.5, "limit");
+    assert!(answer.outcome == Outcome::Beyond && answer.lower_bound > 1.5, "limited distance");
     assert_eq!(
         distance(&a, &a, &Request::default()).outcome,
         Outcome::Touching,
-        "flat: no interiors to meet"
+        "flat shapes have no interior"
     );
     let line = [P3::new(-1.0, 0.5, -1.0), P3::new(2.0, 0.5, 1.0)];
     let line = PointSet::new(&line).unwrap();
-    assert_eq!(distance(&a, &line, &Request::default()).outcome, Outcome::Overlapping, "pierced");
+    assert_eq!(
+        distance(&a, &line, &Request::default()).outcome,
+        Outcome::Overlapping,
+        "a line through a square"
+    );
     let one = Request { max_iterations: 0, ..Request::default() };
     assert_eq!(distance(&a, &b, &one).outcome, Outcome::Stalled, "no iterations");
     assert!(PointSet::new(&[]).is_err(), "no points");
     assert!(PointSet::new(&[P3::new(f64::NAN, 0.0, 0.0)]).is_err(), "not finite");
 }
 
-/// Sizes at which squares and cubes of coordinates leave the range of numbers, and sizes that differ.
+/// Sizes at which squares and cubes of coordinates overflow or underflow, and pairs of very different
+/// sizes.
 #[test]
 fn scales() {
     let cube = |size: f64, at: f64| -> Vec<P3> {
@@ -161,7 +166,7 @@ fn scales() {
     assert!((answer.distance / 1e150 - 1.0).abs() < 1e-15, "{answer:?}");
 }
 
-/// The next search from the last answer: the same result in fewer steps.
+/// A search started from the last result finds the same distance in fewer steps.
 #[test]
 fn warm_starts() {
     use crate::support::{Moved, Polytope};
@@ -176,10 +181,10 @@ fn warm_starts() {
         let pose = |t: f64| feeler_geom::Pose::new(V3::new(2.2 + t, 0.3 - t, t), V3::new(t, 0.5, 2.0 * t));
         let at = |t: f64| Moved::new(&b, &pose(t)).unwrap();
         let first = distance(&a, &at(0.0), &Request::default());
-        let ask = |start| distance(&a, &at(1e-4), &Request { start, ..Request::default() });
-        let answers = [Start::Cold, Start::Direction(first.direction), Start::Warm(first.warm())].map(ask);
+        let query = |start| distance(&a, &at(1e-4), &Request { start, ..Request::default() });
+        let answers = [Start::Cold, Start::Direction(first.direction), Start::Warm(first.warm())].map(query);
         for (answer, steps) in answers.iter().zip(&mut steps) {
-            assert_eq!(answer.outcome, Outcome::Separated, "apart");
+            assert_eq!(answer.outcome, Outcome::Separated, "disjoint polytopes");
             assert!((answer.distance - answers[0].distance).abs() < 1e-14, "{answers:?}");
             *steps += answer.iterations;
         }
@@ -191,20 +196,20 @@ fn warm_starts() {
 fn radii_and_what_touching_means() {
     use crate::support::{Ball, Capsule, Cuboid, Ellipsoid, Moved};
     let ball = |x: f64, r: f64| Ball::new(P3::new(x, 0.0, 0.0), r).unwrap();
-    let ask = |x: f64| distance(&ball(0.0, 1.0), &ball(x, 0.5), &Request::default());
-    let apart = ask(2.0);
+    let query = |x: f64| distance(&ball(0.0, 1.0), &ball(x, 0.5), &Request::default());
+    let apart = query(2.0);
     assert!(apart.outcome == Outcome::Separated && (apart.distance - 0.5).abs() < 1e-16, "{apart:?}");
-    assert_eq!(apart.witness.point_a, P3::new(1.0, 0.0, 0.0), "on the surface");
-    assert_eq!(apart.witness.point_b, P3::new(1.5, 0.0, 0.0), "on the surface");
-    assert_eq!(ask(1.5).outcome, Outcome::Touching, "touching");
-    assert_eq!(ask(1.5 + 1e-13).outcome, Outcome::Separated, "just apart");
-    assert_eq!(ask(1.5 - 1e-13).outcome, Outcome::Overlapping, "just overlapping");
-    assert_eq!(ask(0.0).outcome, Outcome::Overlapping, "one centre");
+    assert_eq!(apart.witness.point_a, P3::new(1.0, 0.0, 0.0), "the point must be on the surface");
+    assert_eq!(apart.witness.point_b, P3::new(1.5, 0.0, 0.0), "the point must be on the surface");
+    assert_eq!(query(1.5).outcome, Outcome::Touching, "touching");
+    assert_eq!(query(1.5 + 1e-13).outcome, Outcome::Separated, "just apart");
+    assert_eq!(query(1.5 - 1e-13).outcome, Outcome::Overlapping, "just overlapping");
+    assert_eq!(query(0.0).outcome, Outcome::Overlapping, "a common centre");
     let loose = Request { touch_tol: 1e-12, ..Request::default() };
     assert_eq!(
         distance(&ball(0.0, 1.0), &ball(1.5 + 1e-13, 0.5), &loose).outcome,
         Outcome::Touching,
-        "asked for"
+        "within touch_tol"
     );
     let capsule = Capsule::new([P3::new(-1.0, 0.0, 3.0), P3::new(1.0, 0.0, 3.0)], 0.5).unwrap();
     let cube = Cuboid::new(V3::repeat(1.0)).unwrap();
@@ -213,29 +218,29 @@ fn radii_and_what_touching_means() {
         (answer.distance - 1.5).abs() < 1e-15 && (answer.direction - V3::z()).norm() < 1e-15,
         "{answer:?}"
     );
-    // Boxes face to face, edge to edge and corner to corner, a hair before and behind touching.
+    // Boxes face to face and edge to face, slightly before, at and beyond touching.
     let turn = |v: V3| feeler_geom::Pose::new(V3::zeros(), v);
     let q = std::f64::consts::FRAC_PI_4;
     for (rotation, half) in [(V3::zeros(), 1.0), (V3::z() * q, 2.0_f64.sqrt())] {
-        for (hair, expected) in
+        for (offset, expected) in
             [(1e-13, Outcome::Separated), (0.0, Outcome::Touching), (-1e-13, Outcome::Overlapping)]
         {
             let mut pose = turn(rotation);
-            pose.translation.vector = V3::new(1.0 + half + hair, 0.0, 0.0);
+            pose.translation.vector = V3::new(1.0 + half + offset, 0.0, 0.0);
             let answer = distance(&cube, &Moved::new(cube, &pose).unwrap(), &Request::default());
-            assert_eq!(answer.outcome, expected, "{rotation:?} {hair}: {answer:?}");
+            assert_eq!(answer.outcome, expected, "{rotation:?} {offset}: {answer:?}");
         }
     }
-    // A smooth pair in closed form.
+    // A smooth pair with a closed form.
     let a = Ellipsoid::new(V3::new(1.0, 1.0, 1.0)).unwrap();
     let pose = feeler_geom::Pose::translation(0.3, -1.2, 2.5);
     let answer = distance(&a, &Moved::new(a, &pose).unwrap(), &Request::default());
     let exact = pose.translation.vector.norm() - 2.0;
     assert!((answer.distance - exact).abs() < 1e-14, "{answer:?} {exact}");
-    assert_eq!(answer.outcome, Outcome::Separated, "round");
+    assert_eq!(answer.outcome, Outcome::Separated, "disjoint balls");
 }
 
-/// Every kind of hard pair, each answer checked by proof; the long campaign is
+/// Every kind of hard pair, each result verified by proof. The long campaign is
 /// `benches/src/bin/convex_campaign.rs`.
 #[test]
 fn hard_pairs_against_exact_distances() {
@@ -246,17 +251,17 @@ fn hard_pairs_against_exact_distances() {
         let (a, b) = hard_pair(&mut rng, kind);
         let answer = distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &Request::default());
         let verdict = judge(&a, &b, &answer).unwrap_or_else(|e| panic!("{}: {e} {a:?} {b:?}", KINDS[kind]));
-        // Below the rounding of a coordinate no relative error can be asked for.
+        // Below the rounding of a coordinate, a relative error is meaningless.
         let fine = verdict.relative < 1e-12 || verdict.to_size < f64::EPSILON;
         assert!(fine, "{}: {verdict:?} {a:?} {b:?}", KINDS[kind]);
     }
 }
 
-/// Pairs on which earlier versions failed.
+/// Regression tests: pairs on which earlier versions failed.
 #[test]
 fn worst_cases() {
     use crate::reference::cases::judge;
-    // The weights of the needle's vertices once ended a search at 2e-9.
+    // The weights of the needle's vertices once ended a search with an error of 2e-9.
     let a = [
         [0.938088719470223, -0.453404366730102, 0.17334220534923261],
         [-0.40527722185486126, -0.07728013512779475, 0.48411285148720284],
@@ -269,7 +274,8 @@ fn worst_cases() {
         [-0.7247400475094682, -0.38048334485160074, -0.2577074202992504],
         [-0.724740065959726, -0.3804833600002955, -0.2577074319832333],
     ];
-    // Needles that miss the direction by the rounding of their vertices, once 1.8e-12 and 1.2e-12 too long.
+    // Needles whose direction is wrong by the rounding of their vertices; the distances were once
+    // 1.8e-12 and 1.2e-12 too large.
     let boxes = (
         [
             [-0.5614751616011653, 0.004105727276180748, 0.17320335405161855],
@@ -316,7 +322,7 @@ fn worst_cases() {
     }
 }
 
-/// Two gear teeth approach until they touch (DIST §4.8.3): every distance is right down to the rounding of
+/// Two gear teeth approach until they touch (DIST §4.8.3). Every distance is accurate to the rounding of
 /// the coordinates.
 #[test]
 fn gear_teeth() {
@@ -357,14 +363,14 @@ fn gear_teeth() {
                 last = answer.distance;
             }
         }
-        assert!(last < 128.0 * f64::EPSILON * 3.0, "measured down to {last:e}");
+        assert!(last < 128.0 * f64::EPSILON * 3.0, "the smallest measured distance is {last:e}");
     }
 }
 
-/// A shape that answers with whatever a function says.
-struct Strange<F: Fn(&V3) -> V3>(F, f64);
+/// A shape whose support mapping is an arbitrary function.
+struct FunctionShape<F: Fn(&V3) -> V3>(F, f64);
 
-impl<F: Fn(&V3) -> V3> Support for Strange<F> {
+impl<F: Fn(&V3) -> V3> Support for FunctionShape<F> {
     fn support(&self, direction: &V3) -> crate::SupportPoint {
         crate::SupportPoint::plain(P3::from((self.0)(direction)))
     }
@@ -374,20 +380,20 @@ impl<F: Fn(&V3) -> V3> Support for Strange<F> {
 }
 
 #[test]
-fn shapes_that_are_none_are_said_to_be_invalid() {
+fn invalid_shapes_are_reported() {
     use crate::support::{Ball, Cuboid};
     let ball = Ball::new(P3::new(5.0, 0.0, 0.0), 1.0).unwrap();
     let point = |_: &V3| V3::zeros();
     for radius in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let bad = Strange(point, radius);
+        let bad = FunctionShape(point, radius);
         assert_eq!(distance(&bad, &ball, &Request::default()).outcome, Outcome::Invalid, "radius {radius}");
         assert_eq!(distance(&ball, &bad, &Request::default()).outcome, Outcome::Invalid, "radius {radius}");
     }
     let cube = Cuboid::new(V3::repeat(1.0)).unwrap();
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let always = Strange(move |_: &V3| V3::new(bad, 0.0, 0.0), 0.0);
+        let always = FunctionShape(move |_: &V3| V3::new(bad, 0.0, 0.0), 0.0);
         let sometimes =
-            Strange(move |d: &V3| if d.x < 0.0 { V3::new(0.0, bad, 0.0) } else { V3::x() * 9.0 }, 0.0);
+            FunctionShape(move |d: &V3| if d.x < 0.0 { V3::new(0.0, bad, 0.0) } else { V3::x() * 9.0 }, 0.0);
         for answer in [
             distance(&always, &cube, &Request::default()),
             distance(&cube, &always, &Request::default()),
@@ -399,14 +405,14 @@ fn shapes_that_are_none_are_said_to_be_invalid() {
     }
 }
 
-/// Support mappings that contradict themselves end, with any outcome and numbers that are numbers.
+/// Searches with contradictory support mappings terminate with some outcome and finite numbers.
 #[test]
-fn lying_shapes_end() {
+fn contradictory_shapes_terminate() {
     use std::cell::Cell;
     let mut outcomes = Vec::new();
     for seed in 0..2000 {
         let state = Cell::new(SmallRng::seed_from_u64(seed));
-        let lie = Strange(
+        let contradictory = FunctionShape(
             |_: &V3| {
                 let mut rng = state.replace(SmallRng::seed_from_u64(0));
                 let v = V3::from_fn(|_, _| rng.random_range(-1.0..1.0_f64))
@@ -416,9 +422,9 @@ fn lying_shapes_end() {
             },
             if seed % 2 == 0 { 0.0 } else { 0.5 },
         );
-        let point = Strange(|_: &V3| V3::new(0.3, 0.2, 0.1), 0.0);
+        let point = FunctionShape(|_: &V3| V3::new(0.3, 0.2, 0.1), 0.0);
         let request = Request { max_iterations: 300, ..Request::default() };
-        let answer = distance(&lie, &point, &request);
+        let answer = distance(&contradictory, &point, &request);
         assert!(answer.iterations <= 2 * 300, "{answer:?}");
         assert!(answer.distance >= 0.0 && answer.lower_bound <= answer.distance, "{answer:?}");
         if !outcomes.contains(&answer.outcome) {
@@ -428,8 +434,8 @@ fn lying_shapes_end() {
     assert!(outcomes.len() > 1, "{outcomes:?}");
 }
 
-/// Shapes of no size are points, segments and discs: every pair has its distance, and a depth of zero at
-/// none.
+/// Shapes of zero size are points: every pair has the correct distance, and a depth of zero at distance
+/// zero.
 #[test]
 fn shapes_of_no_size() {
     use crate::support::{

@@ -9,8 +9,8 @@ fn vector(rng: &mut SmallRng) -> V3 {
     V3::from_fn(|_, _| rng.random_range(-1.0..1.0))
 }
 
-/// Moving B by the depth along the direction makes the shapes touch, and no direction does with less: checked
-/// at many.
+/// Moving B by the depth along the direction makes the shapes touch, and no shorter translation does, as
+/// checked in many directions.
 fn check<A: Support, B: Support>(a: &A, b: &B, tol: f64) -> Penetration {
     let found = penetration(a, b, &PenetrationRequest::default());
     assert_eq!(found.outcome, Depth::Found, "{found:?}");
@@ -19,7 +19,7 @@ fn check<A: Support, B: Support>(a: &A, b: &B, tol: f64) -> Penetration {
         along + a.radius() + b.radius()
     };
     let u = found.direction;
-    assert!((u.norm() - 1.0).abs() < 1e-14, "unit");
+    assert!((u.norm() - 1.0).abs() < 1e-14, "the direction must be a unit vector");
     assert!((height(&u) - found.depth).abs() < tol, "{} {}", height(&u), found.depth);
     assert!(found.lower_bound <= found.depth, "bounds");
     let witness = found.point_a - found.point_b;
@@ -30,7 +30,7 @@ fn check<A: Support, B: Support>(a: &A, b: &B, tol: f64) -> Penetration {
     );
     let mut rng = SmallRng::seed_from_u64(61);
     for i in 0..400 {
-        // Everywhere, and close by.
+        // Directions everywhere and near the result.
         let v = if i % 2 == 0 { vector(&mut rng) } else { u + vector(&mut rng) * 1e-3 };
         let v = v.normalize();
         assert!(height(&v) >= found.depth - tol, "{v:?}: {} < {}", height(&v), found.depth);
@@ -47,10 +47,10 @@ fn boxes_and_balls_in_closed_form() {
     let (p, q) = (P3::new(0.0, 0.0, 0.0), P3::new(0.3, 0.0, 0.4));
     let found = check(&Ball::new(p, 1.0).unwrap(), &Ball::new(q, 0.75).unwrap(), 1e-14);
     assert!((found.depth - 1.25).abs() < 1e-15, "{found:?}");
-    // One centre: any direction will do.
+    // A common centre: every direction is valid.
     let found = check(&Ball::new(p, 1.0).unwrap(), &Ball::new(p, 0.75).unwrap(), 1e-14);
     assert!((found.depth - 1.75).abs() < 1e-15, "{found:?}");
-    // Crossing axes: any direction across both.
+    // Intersecting axes: the direction is orthogonal to both.
     let capsule = |e: V3| Capsule::new([P3::from(-e), P3::from(e)], 0.25).unwrap();
     let found = check(&capsule(V3::x()), &capsule(V3::y()), 1e-14);
     assert!((found.depth - 0.5).abs() < 1e-15 && (found.direction.z.abs() - 1.0).abs() < 1e-15, "{found:?}");
@@ -83,7 +83,8 @@ fn polytopes_against_all_facets_of_their_difference() {
             .iter()
             .map(|f| {
                 let [a, b, c] = f.map(|i| difference[i as usize].coords);
-                // The widest corner: facets with collinear points are among them.
+                // Normals are computed at the widest corner, because facets may have nearly collinear
+                // corners.
                 normal(&a, &b, &c).map_or(f64::INFINITY, |n| n.dot(&a))
             })
             .fold(f64::INFINITY, f64::min);
@@ -111,7 +112,7 @@ fn round_shapes_are_found_to_all_digits() {
             check(&a, &b, 1e-6);
         }
     }
-    // A ball as an ellipsoid: the depth in closed form.
+    // A ball as an ellipsoid: the depth has a closed form.
     let a = Ellipsoid::new(V3::repeat(1.0)).unwrap();
     let b = Moved::new(a, &Pose::translation(0.6, 0.0, 1.7)).unwrap();
     let found = check(&a, &b, 1e-12);
@@ -121,8 +122,8 @@ fn round_shapes_are_found_to_all_digits() {
 
 #[test]
 fn hostile_input() {
-    struct Nowhere;
-    impl Support for Nowhere {
+    struct NanSupport;
+    impl Support for NanSupport {
         fn support(&self, _: &V3) -> SupportPoint {
             SupportPoint::plain(P3::new(f64::NAN, 0.0, 0.0))
         }
@@ -139,24 +140,24 @@ fn hostile_input() {
     let ball = Ball::new(P3::origin(), 2.0).unwrap();
     let cube = Cuboid::new(V3::repeat(1.0)).unwrap();
     let request = PenetrationRequest::default();
-    assert_eq!(penetration(&cube, &Nowhere, &request).outcome, Depth::Invalid, "NaN");
+    assert_eq!(penetration(&cube, &NanSupport, &request).outcome, Depth::Invalid, "NaN");
     assert_eq!(penetration(&ball, &Negative, &request).outcome, Depth::Invalid, "radius");
-    assert_eq!(distance(&cube, &Nowhere, &Request::default()).outcome, Outcome::Invalid, "NaN");
+    assert_eq!(distance(&cube, &NanSupport, &Request::default()).outcome, Outcome::Invalid, "NaN");
     assert_eq!(distance(&ball, &Negative, &Request::default()).outcome, Outcome::Invalid, "radius");
-    // Of no size at all: a depth of zero.
+    // Two coincident points have a depth of zero.
     let point = Ball::new(P3::origin(), 0.0).unwrap();
     let found = penetration(&point, &point, &request);
     assert!(found.outcome == Depth::Found && found.depth == 0.0, "{found:?}");
-    // Flat: two crossing segments, a segment along a face.
+    // Flat differences: two crossing segments, and a segment along a face.
     let segment = |e: V3| Segment::new([P3::from(-e), P3::from(e)]).unwrap();
     let found = penetration(&segment(V3::x()), &segment(V3::y()), &request);
     assert!(found.outcome == Depth::Found && found.depth < 1e-15, "{found:?}");
     let found = penetration(&cube, &segment(V3::x() * 0.5), &request);
     assert!(found.outcome == Depth::Found && (found.depth - 1.0).abs() < 1e-15, "{found:?}");
-    let none = PenetrationRequest { max_iterations: 0, ..request };
+    let no_steps = PenetrationRequest { max_iterations: 0, ..request };
     assert_eq!(
-        penetration(&cube, &Moved::new(cube, &Pose::translation(0.3, 0.2, 0.1)).unwrap(), &none).outcome,
+        penetration(&cube, &Moved::new(cube, &Pose::translation(0.3, 0.2, 0.1)).unwrap(), &no_steps).outcome,
         Depth::Stalled,
-        "no steps"
+        "without steps"
     );
 }

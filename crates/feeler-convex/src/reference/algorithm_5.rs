@@ -1,4 +1,4 @@
-//! GJK as the text has it, without anything that hides a sub-algorithm's errors.
+//! GJK as printed, without any measures that hide errors of a sub-algorithm.
 //!
 //! # Source
 //! DIST §3.2.3, Algorithm 5; `continue` leaves the loop (MATH §12).
@@ -7,18 +7,18 @@ use crate::gjk::SubAlgorithm;
 use crate::support::Support;
 use feeler_geom::V3;
 
-/// What the loop ended with.
+/// Result of [`algorithm_5`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plain {
     /// ‖v‖ of the last simplex.
     pub distance: f64,
-    /// Steps taken.
+    /// Number of steps.
     pub iterations: u32,
-    /// The sub-algorithm gave no answer, or the steps ran out.
+    /// Whether the sub-algorithm failed or the maximum number of steps was reached.
     pub failed: bool,
 }
 
-/// Algorithm 5 with relative tolerance `rel` on ‖v‖² and tolerance `tol` on the simplex.
+/// Runs Algorithm 5 with relative tolerance `rel` on ‖v‖² and tolerance `tol` on the simplex.
 pub fn algorithm_5<A: Support, B: Support, S: SubAlgorithm>(
     a: &A,
     b: &B,

@@ -1,9 +1,9 @@
-//! Pairs of small hulls that are hard on distance algorithms.
+//! Pairs of small hulls that are hard for distance algorithms, and the verification of results.
 
 use super::exact;
 use feeler_geom::{P3, V3};
 
-/// A small generator of numbers (SplitMix64): the same cases wherever they are made.
+/// Small random number generator (SplitMix64) with the same sequence on every platform.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 
@@ -16,32 +16,32 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Below `n`.
+    /// Returns an integer in [0, `n`).
     pub fn below(&mut self, n: u32) -> usize {
-        #[expect(clippy::cast_possible_truncation, reason = "below n")]
+        #[expect(clippy::cast_possible_truncation, reason = "the value is below n")]
         let i = (self.next() % u64::from(n)) as usize;
         i
     }
 
-    /// In [lo, hi).
+    /// Returns a number in [lo, hi).
     pub fn between(&mut self, lo: f64, hi: f64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "53 bits")]
         let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         lo + (hi - lo) * unit
     }
 
-    /// In the cube of half length 1.
+    /// Returns a vector in the cube of half length 1.
     pub fn vector(&mut self) -> V3 {
         V3::from_fn(|_, _| self.between(-1.0, 1.0))
     }
 
-    /// Ten to a power in [lo, hi).
+    /// Returns ten to a power in [lo, hi).
     pub fn decades(&mut self, lo: f64, hi: f64) -> f64 {
         feeler_geom::math::powf(10.0, self.between(lo, hi))
     }
 }
 
-/// The kinds of [`hard_pair`].
+/// Kinds of [`hard_pair`].
 pub const KINDS: [&str; 9] = [
     "clouds",
     "boxes with parallel faces",
@@ -54,8 +54,8 @@ pub const KINDS: [&str; 9] = [
     "huge and tiny coordinates",
 ];
 
-/// Two sets of one to eight points of a kind; half of the pairs are brought close, to a gap of 1e-14 to 1 of
-/// their size, or into touch.
+/// Returns two sets of one to eight points of a kind. Half of the pairs are moved close together, to a
+/// gap of 1e-14 to 1 or to contact.
 pub fn hard_pair(rng: &mut Random, kind: usize) -> (Vec<P3>, Vec<P3>) {
     let cloud =
         |rng: &mut Random| -> Vec<P3> { (0..=rng.below(8)).map(|_| P3::from(rng.vector())).collect() };
@@ -75,7 +75,7 @@ pub fn hard_pair(rng: &mut Random, kind: usize) -> (Vec<P3>, Vec<P3>) {
             for set in [&mut a, &mut b] {
                 let thin = V3::from_fn(|_, _| if rng.below(2) == 0 { 1.0 } else { rng.decades(-6.0, 0.0) });
                 let own = nalgebra::Rotation3::new(rng.vector() * 3.0);
-                // Half of them about parallel.
+                // Half of the sets share a rotation, so that they are nearly parallel.
                 let own = if rng.below(2) == 0 { own } else { turn };
                 set.iter_mut().for_each(|p| *p = own * P3::from(p.coords.component_mul(&thin)));
             }
@@ -133,7 +133,7 @@ pub fn hard_pair(rng: &mut Random, kind: usize) -> (Vec<P3>, Vec<P3>) {
     (a, b)
 }
 
-/// Moves B along the closest points to a small gap, or to none.
+/// Moves B along the closest points to a small gap or to contact.
 fn bring_close(rng: &mut Random, a: &[P3], b: &mut [P3]) {
     let answer = crate::distance(
         &match crate::PointSet::new(a) {
@@ -153,21 +153,21 @@ fn bring_close(rng: &mut Random, a: &[P3], b: &mut [P3]) {
     }
 }
 
-/// How an answer for two sets of points compares with the exact one.
+/// Errors of a result for two sets of points, compared with the exact distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// Error of the distance, relative to the distance; 0 for touching and overlapping sets.
     pub relative: f64,
     /// Error of the distance, relative to the largest coordinate.
     pub to_size: f64,
-    /// The exact distance over the largest coordinate.
+    /// Exact distance divided by the largest coordinate.
     pub gap: f64,
 }
 
-/// Checks an answer for the hulls of two sets of points by proof.
+/// Verifies a result for the hulls of two sets of points by proof.
 ///
 /// # Errors
-/// What is wrong with the answer.
+/// A message with the reason why the result is wrong.
 pub fn judge(a: &[P3], b: &[P3], answer: &crate::Answer) -> Result<Verdict, String> {
     use crate::Outcome;
     let size = a.iter().chain(b).fold(0.0, |m: f64, p| m.max(p.coords.amax()));
@@ -192,16 +192,16 @@ pub fn judge(a: &[P3], b: &[P3], answer: &crate::Answer) -> Result<Verdict, Stri
             if near(&exact) {
                 Ok(Verdict { relative: 0.0, to_size: exact.upper.value() / size, gap: 0.0 })
             } else {
-                Err(format!("overlapping, at a distance of {:e}", exact.upper.value()))
+                Err(format!("outcome is overlapping, but the distance is {:e}", exact.upper.value()))
             }
         }
         Outcome::Touching => {
             let exact = exact::distance(&a, &b, &pairs);
             let gap = exact::gap(&a, &b, &answer.direction);
             if !near(&exact) {
-                Err(format!("touching, at a distance of {:e}", exact.upper.value()))
+                Err(format!("outcome is touching, but the distance is {:e}", exact.upper.value()))
             } else if !(gap >= -1.25 * touch) {
-                Err(format!("touching, but {gap:e} deep"))
+                Err(format!("outcome is touching, but the gap is {gap:e}"))
             } else {
                 Ok(Verdict { relative: 0.0, to_size: exact.upper.value() / size, gap: 0.0 })
             }
@@ -209,13 +209,13 @@ pub fn judge(a: &[P3], b: &[P3], answer: &crate::Answer) -> Result<Verdict, Stri
         Outcome::Separated => {
             let exact = exact::distance(&a, &b, &pairs);
             let d = exact.upper.value();
-            // Half a bit of the coordinates is proof enough.
+            // Half a bit of the coordinates is a sufficient proof.
             if exact.width() > (1e-14 * d).max(0.125 * f64::EPSILON * size) {
-                return Err(format!("no proof: {:e} for {d:e}", exact.width()));
+                return Err(format!("the distance {d:e} is only proven to {:e}", exact.width()));
             }
             let error = exact.error(distance).abs();
             Ok(Verdict { relative: error / d, to_size: error / size, gap: d / size })
         }
-        other => Err(format!("{other:?}")),
+        other => Err(format!("unexpected outcome {other:?}")),
     }
 }

@@ -1,25 +1,26 @@
-//! Grains that fall into a heap, to move bodies as bodies move: for tests and benches of the broad phase.
+//! Grains that fall into a heap: realistic motion for tests and benches of the broad phase.
 //!
 //! # Source
-//! DIST §4.4 (free falling particles). The dynamics are those of balls, positions corrected step by
-//! step: enough to have free fall, impacts, rolling and rest.
+//! DIST §4.4 (free falling particles). The dynamics are those of balls with positions corrected step by
+//! step, which suffices for free fall, impacts, rolling and rest.
 
 use super::cases::Random;
 use crate::Polytope;
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::UnitQuaternion;
 
-/// Balls that collide, relative to those around the grains: corners of grains then meet.
-const CONTACT: f64 = 0.75;
+/// Radius of the colliding balls, relative to the bounding balls of the grains. It is below 1, so that
+/// corners of grains intersect.
+const CONTACT_RATIO: f64 = 0.75;
 
 /// Polytopes with a ball around each, in a column with a floor and walls.
 #[derive(Clone, Debug)]
 pub struct Drop {
-    /// The grains, each around its own origin.
+    /// The grains, each centred at its own origin.
     pub shapes: Vec<Polytope>,
-    /// Radii of the balls around them.
+    /// Radii of their bounding balls.
     pub radii: Vec<f64>,
-    /// Where they are now.
+    /// Current poses.
     pub poses: Vec<Pose>,
     velocities: Vec<V3>,
     spins: Vec<V3>,
@@ -27,7 +28,7 @@ pub struct Drop {
 }
 
 impl Drop {
-    /// `n` grains of radius 0.5 to 1 above the floor z = 0, in loose layers.
+    /// Creates `n` grains of radius 0.5 to 1 above the floor z = 0, in loose layers.
     #[must_use]
     pub fn new(seed: u64, n: usize) -> Self {
         let mut rng = Random(seed);
@@ -63,7 +64,7 @@ impl Drop {
         out
     }
 
-    /// The next poses, `dt` later, with a gravity of 10.
+    /// Advances by `dt` with a gravity of 10.
     pub fn step(&mut self, dt: f64) {
         let n = self.shapes.len();
         for i in 0..n {
@@ -77,19 +78,19 @@ impl Drop {
         for i in 0..n {
             for j in i + 1..n {
                 let apart = self.poses[j].translation.vector - self.poses[i].translation.vector;
-                let room = CONTACT * (self.radii[i] + self.radii[j]);
-                if apart.norm_squared() < room * room {
-                    self.push_apart(i, j, apart, room);
+                let contact_distance = CONTACT_RATIO * (self.radii[i] + self.radii[j]);
+                if apart.norm_squared() < contact_distance * contact_distance {
+                    self.push_apart(i, j, apart, contact_distance);
                 }
             }
             self.keep_inside(i);
         }
     }
 
-    fn push_apart(&mut self, i: usize, j: usize, apart: V3, room: f64) {
+    fn push_apart(&mut self, i: usize, j: usize, apart: V3, contact_distance: f64) {
         let d = apart.norm();
         let n = if d > 0.0 { apart / d } else { V3::z() };
-        let by = n * (0.4 * (room - d));
+        let by = n * (0.4 * (contact_distance - d));
         self.poses[i].translation.vector -= by;
         self.poses[j].translation.vector += by;
         let closing = (self.velocities[j] - self.velocities[i]).dot(&n);
@@ -97,7 +98,7 @@ impl Drop {
             let impulse = n * (0.6 * closing);
             self.velocities[i] += impulse;
             self.velocities[j] -= impulse;
-            // Contacts brake.
+            // Contacts damp the motion.
             for k in [i, j] {
                 self.spins[k] *= 0.98;
                 self.velocities[k] *= 0.995;
@@ -106,7 +107,7 @@ impl Drop {
     }
 
     fn keep_inside(&mut self, i: usize) {
-        let r = CONTACT * self.radii[i];
+        let r = CONTACT_RATIO * self.radii[i];
         for (axis, sign, wall) in
             [(0, 1.0, -self.half_width), (0, -1.0, -self.half_width), (1, 1.0, -self.half_width)]
                 .into_iter()

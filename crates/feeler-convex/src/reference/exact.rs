@@ -1,16 +1,18 @@
-//! The distance of small hulls to more digits than a double holds, with a proof.
+//! Distance of small hulls to more digits than a double, with a proof.
 //!
 //! # Source
-//! Optimality of the nearest point x of a convex set: no point w of it has ⟨x, w⟩ below ⟨x, x⟩ (DIST (2.12)).
+//! Optimality of the nearest point x of a convex set: every point w of the set satisfies ⟨x, w⟩ ≥ ⟨x, x⟩
+//! (DIST (2.12)).
 //!
-//! Numbers here are unevaluated sums of two doubles (106 bits). The nearest point is sought vertex by vertex,
-//! each simplex by all its faces; the answer is an interval that holds the distance whatever the search did.
+//! Numbers are unevaluated sums of two doubles (106 bits). The nearest point is searched vertex by
+//! vertex, and each simplex by all its faces. The result is an interval that contains the distance even
+//! if the search failed.
 
 use crate::double_double::{two_product, two_sum};
 use feeler_geom::P3;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-/// A sum of two doubles.
+/// An unevaluated sum of two doubles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Twofold(f64, f64);
 
@@ -99,12 +101,12 @@ fn cross(a: &Vector, b: &Vector) -> Vector {
     })
 }
 
-/// An interval for a distance.
+/// Interval that contains a distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exact {
-    /// The distance of two points of the hulls.
+    /// Distance between two points of the hulls.
     pub upper: Twofold,
-    /// The gap along their difference; not below zero.
+    /// Gap along their difference, at least zero.
     pub lower: Twofold,
 }
 
@@ -115,15 +117,15 @@ impl Exact {
         (self.upper - self.lower).value().max(0.0)
     }
 
-    /// A distance minus the exact one, without cancellation.
+    /// Returns the difference between a distance and the exact one, without cancellation.
     #[must_use]
     pub fn error(&self, distance: f64) -> f64 {
         (Twofold(distance, 0.0) - self.upper).value()
     }
 }
 
-/// Distance of the hulls of two sets of points. `start` gives pairs (point of A, point of B) to start from,
-/// at most four; any or none will do.
+/// Computes the distance between the hulls of two sets of points. `start` contains up to four pairs
+/// (point of A, point of B) from which the search starts; it affects only the speed and may be empty.
 #[must_use]
 pub fn distance(a: &[P3], b: &[P3], start: &[(usize, usize)]) -> Exact {
     let mut pairs: Vec<(usize, usize)> = start.iter().copied().take(4).collect();
@@ -139,7 +141,7 @@ pub fn distance(a: &[P3], b: &[P3], start: &[(usize, usize)]) -> Exact {
         let (x, keep) = nearest(&w);
         let x_sq = dot(&x, &x);
         if best.is_some_and(|(b, _)| !((x_sq - b).value() < 0.0)) {
-            // A better direction may leave the distance the same to 106 bits.
+            // A better direction may leave the distance unchanged to 106 bits.
             level += 1;
             if level > 4 || best.is_some_and(|(b, _)| (x_sq - b).value() > rounding(b, &w)) {
                 break;
@@ -179,8 +181,8 @@ pub fn distance(a: &[P3], b: &[P3], start: &[(usize, usize)]) -> Exact {
     Exact { upper, lower }
 }
 
-/// The height of B over A along a direction: above zero it separates them, below it is minus a depth they do
-/// not exceed.
+/// Computes the gap between A and B along a direction. A positive gap separates them; a negative one is
+/// minus an upper bound of the depth.
 #[must_use]
 pub fn gap(a: &[P3], b: &[P3], direction: &feeler_geom::V3) -> f64 {
     let height = |p: &P3| {
@@ -206,22 +208,23 @@ pub fn strictly_inside(a: &[P3; 4], b: &[P3; 4]) -> bool {
         det(&w[0], &w[1], &w[3]),
         -det(&w[0], &w[1], &w[2]),
     ];
-    // Twofold determinants are exact to 1e-30 of the products.
+    // Twofold determinants are accurate to 1e-30 of the products.
     let size = w.iter().flatten().fold(0.0, |m: f64, c| m.max(c.value().abs()));
     let noise = 1e-28 * size * size * size;
     c.iter().all(|c| *c > noise) || c.iter().all(|c| *c < -noise)
 }
 
-/// Rounding of a squared distance whose root is a sum of coordinates.
+/// Rounding error of a squared distance whose root is a sum of coordinates.
 fn rounding(d_sq: Twofold, w: &[Vector]) -> f64 {
     let size = w.iter().flatten().fold(0.0, |m: f64, c| m.max(c.value().abs()));
     1e-30 * d_sq.value().sqrt() * size
 }
 
-/// The nearest of the points that the faces have inside, each found by elimination along its longest edge.
+/// Returns the nearest of the footpoints inside the faces, each computed by elimination along its
+/// longest edge.
 fn nearest(w: &[Vector]) -> (Vector, Vec<usize>) {
     let mut best: Option<(Twofold, Vector, Vec<usize>)> = None;
-    // Larger faces last: of equals (to rounding) they have the better direction.
+    // Larger faces last: among equals (to rounding) they give the better direction.
     let mut sets: Vec<usize> = (1..1 << w.len()).collect();
     sets.sort_by_key(|s| s.count_ones());
     for set in sets {
@@ -235,9 +238,9 @@ fn nearest(w: &[Vector]) -> (Vector, Vec<usize>) {
     best.map_or(([Twofold::ZERO; 3], Vec::new()), |(_, x, members)| (x, members))
 }
 
-/// The foot of the origin on a face, as a combination of its vertices; `None` when a weight is negative.
+/// Footpoint of the origin on a face, as a combination of its vertices; `None` if a weight is negative.
 fn foot(w: &[Vector], members: &[usize]) -> Option<Vector> {
-    // The last vertex belongs to the longest edge, so do both of these.
+    // The first two vertices become those of the longest edge.
     let mut order = members.to_vec();
     let length = |i: usize, j: usize| {
         let e = minus(&w[i], &w[j]);
@@ -258,16 +261,16 @@ fn foot(w: &[Vector], members: &[usize]) -> Option<Vector> {
     }
     let base = w[order[0]];
     let edges: Vec<Vector> = order[1..].iter().map(|i| minus(&w[*i], &base)).collect();
-    // Orthogonal directions, and how they are made of edges.
+    // Orthogonal directions, and their coefficients in terms of the edges.
     let mut basis: Vec<Vector> = Vec::new();
-    let mut made: Vec<Vec<Twofold>> = Vec::new();
+    let mut coefficients: Vec<Vec<Twofold>> = Vec::new();
     for (k, e) in edges.iter().enumerate() {
         let mut h = *e;
         let mut of = vec![Twofold::ZERO; edges.len()];
         of[k] = Twofold::ONE;
-        // Twice is enough.
+        // Two passes of orthogonalisation are sufficient.
         for _ in 0..2 {
-            for (g, f) in basis.iter().zip(&made) {
+            for (g, f) in basis.iter().zip(&coefficients) {
                 let t = -(dot(&h, g) / dot(g, g));
                 h = plus(&h, g, t);
                 for (x, y) in of.iter_mut().zip(f) {
@@ -279,12 +282,12 @@ fn foot(w: &[Vector], members: &[usize]) -> Option<Vector> {
             return None;
         }
         basis.push(h);
-        made.push(of);
+        coefficients.push(of);
     }
     let mut x = base;
     let mut weights = vec![Twofold::ZERO; edges.len()];
     for _ in 0..2 {
-        for (h, f) in basis.iter().zip(&made) {
+        for (h, f) in basis.iter().zip(&coefficients) {
             let t = -(dot(&x, h) / dot(h, h));
             for (wt, y) in weights.iter_mut().zip(f) {
                 *wt = *wt + *y * t;
@@ -295,7 +298,8 @@ fn foot(w: &[Vector], members: &[usize]) -> Option<Vector> {
             }
         }
     }
-    // What is left along the face is rounding of the sum, 1e-32 of the coordinates: it would turn a short x.
+    // The remaining component along the face is rounding of the sum, 1e-32 of the coordinates. It would
+    // turn a short x.
     for h in basis.iter().chain(&basis) {
         x = plus(&x, h, -(dot(&x, h) / dot(h, h)));
     }

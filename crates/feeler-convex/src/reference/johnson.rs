@@ -4,14 +4,14 @@
 //! DIST §2.5.2, Eqs. (2.19) to (2.25).
 //!
 //! # Deviations
-//! None; where no subset satisfies (2.19) by rounding there is no answer, which is the algorithm's known
+//! None. If no subset satisfies (2.19) because of rounding, the algorithm fails, which is its known
 //! weakness.
 
 use crate::gjk::SubAlgorithm;
 use crate::signed_volumes::Nearest;
 use feeler_geom::V3;
 
-/// Johnson's sub-algorithm. It loses about half the digits on flat simplices.
+/// Johnson's sub-algorithm, which loses about half of the digits on flat simplices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Johnson;
 
@@ -33,26 +33,27 @@ fn johnson(s: &[V3]) -> Option<Nearest> {
             dot[j][i] = dot[i][j];
         }
     }
-    // delta[set][i] is Δᵢ of the subset with these bits; by growing subsets, (2.24) and (2.25).
+    // delta[set][i] is Δᵢ of the subset with these bits, computed for growing subsets by (2.24) and
+    // (2.25).
     let mut delta = [[0.0_f64; 4]; 16];
-    let holds = |set: usize, i: usize| set >> i & 1 == 1;
+    let contains = |set: usize, i: usize| set >> i & 1 == 1;
     for set in 1_usize..1 << m {
         if set.count_ones() == 1 {
             delta[set][set.trailing_zeros() as usize] = 1.0;
             continue;
         }
-        for i in (0..m).filter(|i| holds(set, *i)) {
+        for i in (0..m).filter(|i| contains(set, *i)) {
             let rest = set & !(1 << i);
             let l = rest.trailing_zeros() as usize;
             delta[set][i] =
-                (0..m).filter(|j| holds(rest, *j)).map(|j| delta[rest][j] * (dot[j][l] - dot[j][i])).sum();
+                (0..m).filter(|j| contains(rest, *j)).map(|j| delta[rest][j] * (dot[j][l] - dot[j][i])).sum();
         }
     }
     for set in 1_usize..1 << m {
-        let inside = (0..m).filter(|i| holds(set, *i)).all(|i| delta[set][i] > 0.0);
-        let best = (0..m).filter(|i| !holds(set, *i)).all(|i| delta[set | 1 << i][i] <= 0.0);
+        let inside = (0..m).filter(|i| contains(set, *i)).all(|i| delta[set][i] > 0.0);
+        let best = (0..m).filter(|i| !contains(set, *i)).all(|i| delta[set | 1 << i][i] <= 0.0);
         if inside && best {
-            let sum: f64 = (0..m).filter(|i| holds(set, *i)).map(|i| delta[set][i]).sum();
+            let sum: f64 = (0..m).filter(|i| contains(set, *i)).map(|i| delta[set][i]).sum();
             return Some(Nearest::of_set(s, set, |i| delta[set][i] / sum));
         }
     }

@@ -1,6 +1,6 @@
-//! Other sub-algorithms, to compare with: for tests and benches only (feature `reference`).
+//! Reference sub-algorithms for comparison, for tests and benches only (feature `reference`).
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
 mod algorithm_5;
 pub mod cases;

@@ -1,13 +1,15 @@
 //! Search of all Voronoi regions of a simplex.
 //!
 //! # Source
-//! DIST §2.5.3, after Ericson's closest point of a tetrahedron: vertices, edges and faces by dot products.
+//! DIST §2.5.3, after Ericson's closest point on a tetrahedron: vertices, edges and faces by dot
+//! products.
 
 use crate::gjk::SubAlgorithm;
 use crate::signed_volumes::Nearest;
 use feeler_geom::V3;
 
-/// The Voronoi search: robust, and slow for tetrahedra, of which it tries all faces that see the origin.
+/// Voronoi search: robust, but slow for tetrahedra, of which it tries all faces that are visible from
+/// the origin.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Voronoi;
 

@@ -1,10 +1,11 @@
-//! The same question answered by trying every face: slower, for simplices whose signs are rounding.
+//! Nearest point of a simplex by enumeration of all faces: slower, for simplices whose signs are only
+//! rounding.
 
 use super::{Nearest, s1d};
 use feeler_geom::V3;
 
-/// Whether no vertex lies nearer along the way from the origin, up to rounding: the condition that makes a
-/// point of a simplex its nearest one.
+/// Whether no vertex lies nearer in the direction of the point, up to rounding. This is the optimality
+/// condition of the nearest point.
 pub(crate) fn is_optimal(s: &[V3], found: &Nearest) -> bool {
     let size = s.iter().fold(0.0, |m: f64, v| m.max(v.amax()));
     if found.n == 4 {
@@ -15,8 +16,8 @@ pub(crate) fn is_optimal(s: &[V3], found: &Nearest) -> bool {
     s.iter().all(|v| x.dot(v) >= x.norm_squared() - slack)
 }
 
-/// The nearest of all candidates: vertices, edges, triangles and the whole, each a true combination of
-/// vertices.
+/// Returns the nearest of all candidates: vertices, edges, triangles and the interior, each a convex
+/// combination of vertices.
 pub(crate) fn exhaustive(s: &[V3]) -> Nearest {
     let n = s.len().min(4);
     let mut best = Nearest::vertex(s, 0);
@@ -39,8 +40,8 @@ pub(crate) fn exhaustive(s: &[V3]) -> Nearest {
     best
 }
 
-/// Least squares over the triangle's plane, by orthogonal edges: the longest first, so that a needle keeps
-/// the digits along it. `None` when a weight is not positive.
+/// Least squares over the triangle's plane by orthogonal edges. The longest edge comes first, so that a
+/// needle keeps the digits along it. Returns `None` if a weight is not positive.
 fn triangle(s: &[V3], v: [usize; 3]) -> Option<Nearest> {
     let p = v.map(|i| s[i]);
     let lengths = [p[1] - p[2], p[2] - p[0], p[0] - p[1]].map(|e| e.norm_squared());
@@ -63,14 +64,15 @@ fn triangle(s: &[V3], v: [usize; 3]) -> Option<Nearest> {
     weights.iter().all(|w| *w > 0.0).then(|| Nearest::triangle(s, v, weights))
 }
 
-/// The origin as a combination of a tetrahedron's vertices. In flat tetrahedra the weights of Cramer's rule
-/// miss it by far more than rounding; each correction multiplies the miss by the same small factor. `None`
-/// when the miss stays, or a weight does not stay positive: the origin is then outside or on a face.
+/// Expresses the origin as a combination of a tetrahedron's vertices. In flat tetrahedra the weights of
+/// Cramer's rule have a residual far above rounding; each correction multiplies it by the same small
+/// factor. Returns `None` if the residual stays or a weight is not positive; the origin is then outside
+/// or on a face.
 fn whole(s: &[V3]) -> Option<Nearest> {
     let (det, c) = super::volumes(s);
     let size = s.iter().fold(0.0, |m: f64, v| m.max(v.amax()));
     let e = [s[1] - s[0], s[2] - s[0], s[3] - s[0]];
-    // Gradients of the weights of vertices 1, 2 and 3; `volumes` counts the other way round.
+    // Gradients of the weights of vertices 1, 2 and 3; `volumes` has the opposite orientation.
     let g = [e[1].cross(&e[2]) / -det, e[2].cross(&e[0]) / -det, e[0].cross(&e[1]) / -det];
     let mut weights = c.map(|c| c / det);
     for _ in 0..4 {

@@ -4,15 +4,15 @@
 //! DIST §3.1 and §3.2.2, Algorithms 1 to 4 (S3D, S2D, S1D), Eqs. (3.2) to (3.8).
 //!
 //! # Deviations
-//! - The errata of MATH §12: (3.8) projects with a minus; every face whose sign is *not the same* as the
-//!   whole's is searched, not only those with the opposite sign, or exactly coplanar points get no search at
-//!   all; S1D falls back to the nearer end point.
-//! - With plain signs, volumes and areas are taken from edges instead of from coordinates: equal in exact
-//!   arithmetic, but a common translation of the vertices costs no digits. Weights are the signed volumes
-//!   over their own sum.
-//! - With exact signs, a tetrahedron of volume zero is covered by its faces of either sign alone (Radon's
-//!   partition): the smaller of the two sets is searched, one face in Figure 4.6.
-//! - [`nearest_to_origin`] checks its result for optimality and tries all faces where rounding misled the
+//! - The errata of MATH §12: (3.8) projects with a minus, and S1D falls back to the nearer end point.
+//!   Every face whose sign is *not the same* as the whole's is searched, not only those with the
+//!   opposite sign; otherwise exactly coplanar points would not be searched at all.
+//! - With plain signs, volumes and areas are computed from edges instead of coordinates. Both are equal
+//!   in exact arithmetic, but a common translation of the vertices then costs no digits. Weights are the
+//!   signed volumes divided by their sum.
+//! - With exact signs, a tetrahedron of volume zero is covered by its faces of either sign alone
+//!   (Radon's partition). The smaller of the two sets is searched: one face in Figure 4.6.
+//! - [`nearest_to_origin`] checks its result for optimality and tries all faces if rounding misled the
 //!   signs.
 
 mod exhaustive;
@@ -23,28 +23,29 @@ use feeler_geom::V3;
 pub(crate) use signs::volumes;
 use signs::{area_signs, exact_volumes};
 
-/// How signs of volumes and areas are found.
+/// Method of computing signs of volumes and areas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Signs {
-    /// In plain double precision: fastest; on degenerate simplices it may search more faces than needed.
+    /// Plain double precision: fastest; on degenerate simplices it may search more faces than necessary.
     #[default]
     Double,
-    /// Exactly, by adaptive predicates: the shortest search on degenerate simplices.
+    /// Exact signs by adaptive predicates: the shortest search on degenerate simplices.
     Adaptive,
 }
 
-/// What is known about the order of the vertices.
+/// Order of the vertices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Newest {
-    /// Nothing: all faces are candidates.
+    /// Unknown order: all faces are candidates.
     #[default]
     Unknown,
-    /// The last vertex was added to a simplex whose nearest point is known, and is beyond it as seen towards
-    /// the origin: only faces that hold it are candidates (DIST §3.2.2).
+    /// The last vertex was added to a simplex with a known nearest point and lies beyond that point, in
+    /// the direction of the origin. Only faces with the last vertex are candidates (DIST §3.2.2).
     Last,
 }
 
-/// The nearest point of a simplex: the smallest set of vertices that holds it, with their positive weights.
+/// Nearest point of a simplex, with the smallest set of vertices whose hull contains it and their
+/// positive weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Nearest {
     point: V3,
@@ -54,19 +55,19 @@ pub struct Nearest {
 }
 
 impl Nearest {
-    /// The point.
+    /// The nearest point.
     #[must_use]
     pub const fn point(&self) -> V3 {
         self.point
     }
 
-    /// Positions of the vertices in the given simplex, ascending.
+    /// Indices of the vertices in the given simplex, in ascending order.
     #[must_use]
     pub fn vertices(&self) -> &[usize] {
         &self.vertices[..self.n]
     }
 
-    /// Positive weights of these vertices; their sum is 1 up to rounding.
+    /// Positive weights of these vertices; they sum to 1 up to rounding.
     #[must_use]
     pub fn weights(&self) -> &[f64] {
         &self.weights[..self.n]
@@ -90,7 +91,7 @@ impl Nearest {
         Self { point, n: 4, vertices: [0, 1, 2, 3], weights: w }
     }
 
-    /// Of the vertices whose bits are set, with their weights.
+    /// Creates the combination of the vertices whose bits are set, with the given weights.
     #[cfg(any(test, feature = "reference"))]
     pub(crate) fn of_set(s: &[V3], set: usize, weight: impl Fn(usize) -> f64) -> Self {
         let mut out = Self { point: V3::zeros(), n: 0, vertices: [0; 4], weights: [0.0; 4] };
@@ -108,23 +109,23 @@ impl Nearest {
     }
 }
 
-/// Watches which faces are searched. The unit type watches nothing and costs nothing.
-pub(crate) trait Watch {
+/// Observer of the searched faces. The unit type ignores them at no cost.
+pub(crate) trait FaceObserver {
     fn face(&mut self, _vertices: &[usize]) {}
 }
 
-impl Watch for () {}
+impl FaceObserver for () {}
 
-/// Point of the convex hull of one to four points nearest to the origin; `None` for no or more points. Points
-/// may coincide, or lie on one line or plane. Coordinates must be finite, and small enough for their cubes to
-/// be.
+/// Returns the point of the convex hull of one to four points nearest to the origin; `None` for any
+/// other number of points. Points may coincide or be collinear or coplanar. Coordinates and their cubes
+/// must be finite.
 #[must_use]
 pub fn nearest_to_origin(s: &[V3]) -> Option<Nearest> {
     let found = signed_volumes(s, Signs::Double, Newest::Unknown)?;
     Some(if is_optimal(s, &found) { found } else { exhaustive(s).nearer(found) })
 }
 
-/// Algorithm 1 alone, without a check of its result: [`nearest_to_origin`] for simplices that may be
+/// Algorithm 1 without a check of its result. Use [`nearest_to_origin`] for simplices that may be
 /// degenerate.
 #[must_use]
 pub fn signed_volumes(s: &[V3], signs: Signs, newest: Newest) -> Option<Nearest> {
@@ -132,7 +133,7 @@ pub fn signed_volumes(s: &[V3], signs: Signs, newest: Newest) -> Option<Nearest>
 }
 
 #[inline]
-pub(crate) fn signed_volumes_watched<W: Watch>(
+pub(crate) fn signed_volumes_watched<W: FaceObserver>(
     s: &[V3],
     signs: Signs,
     newest: Newest,
@@ -147,7 +148,7 @@ pub(crate) fn signed_volumes_watched<W: Watch>(
     }
 }
 
-/// Eq. (3.4): the same sign, neither of them zero or NaN.
+/// Eq. (3.4): whether both have the same sign; false if either is zero or NaN.
 #[inline]
 fn same_sign(a: f64, b: f64) -> bool {
     (a > 0.0 && b > 0.0) || (a < 0.0 && b < 0.0)
@@ -155,7 +156,7 @@ fn same_sign(a: f64, b: f64) -> bool {
 
 /// Algorithm 2.
 #[inline]
-fn s3d<W: Watch>(s: &[V3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
+fn s3d<W: FaceObserver>(s: &[V3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
     const FACES: [[usize; 3]; 4] = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]];
     let (det, c) = match signs {
         Signs::Double => volumes(s),
@@ -165,16 +166,16 @@ fn s3d<W: Watch>(s: &[V3], signs: Signs, newest: Newest, watch: &mut W) -> Neare
         let sum = c[0] + c[1] + c[2] + c[3];
         return Nearest::whole(s, c.map(|c| c / sum));
     }
-    // The face without the newest vertex is the last.
+    // The last face is the one without the newest vertex.
     let n_faces = if newest == Newest::Last { 3 } else { 4 };
-    let wanted = if signs == Signs::Adaptive && det == 0.0 {
+    let is_candidate = if signs == Signs::Adaptive && det == 0.0 {
         flat_cover(&c, n_faces)
     } else {
         c.map(|c| !same_sign(det, c))
     };
     let mut best: Option<Nearest> = None;
     for j in 0..n_faces {
-        if wanted[j] {
+        if is_candidate[j] {
             watch.face(&FACES[j]);
             let face_newest = if j < 3 { newest } else { Newest::Unknown };
             let found = s2d(s, FACES[j], signs, face_newest, watch);
@@ -184,17 +185,17 @@ fn s3d<W: Watch>(s: &[V3], signs: Signs, newest: Newest, watch: &mut W) -> Neare
             });
         }
     }
-    // Rounding alone says that only the old face is left.
+    // Only reached through rounding: then only the old face is left.
     best.unwrap_or_else(|| s2d(s, FACES[3], signs, Newest::Unknown, watch))
 }
 
-/// Faces that cover a tetrahedron of volume zero. Its signed volumes add up to zero: the faces of either sign
-/// are one triangulation of the flat hull. When the plane holds the origin all are zero and all faces are
-/// candidates.
+/// Selects faces that cover a tetrahedron of volume zero. Its signed volumes sum to zero, so the faces
+/// of either sign alone triangulate the flat hull. If the plane contains the origin, all volumes are
+/// zero and all faces are candidates.
 fn flat_cover(c: &[f64; 4], n_faces: usize) -> [bool; 4] {
     let count = |positive: bool| {
         let picked = c.map(|c| if positive { c > 0.0 } else { c < 0.0 });
-        // A set that needs a face which is no candidate covers nothing.
+        // A set that needs an excluded face does not cover the hull.
         let whole = picked[n_faces..].iter().all(|p| !p);
         (picked, picked.iter().filter(|p| **p).count(), whole)
     };
@@ -210,17 +211,17 @@ fn flat_cover(c: &[f64; 4], n_faces: usize) -> [bool; 4] {
     }
 }
 
-/// Algorithm 3. The last of `v` is the newest vertex, if that is known.
+/// Algorithm 3. The last of `v` is the newest vertex if the order is known.
 #[inline]
-fn s2d<W: Watch>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
+fn s2d<W: FaceObserver>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, watch: &mut W) -> Nearest {
     let [a, b, c] = v.map(|i| s[i]);
     // Edges from the newest vertex, c.
     let (ca, cb) = (a - c, b - c);
     let n = ca.cross(&cb);
     let (mu, areas) = match signs {
         Signs::Double => {
-            // ⟨n, x × y⟩: the areas towards the projection of the origin, which is parallel to n and drops
-            // out.
+            // ⟨n, x × y⟩: areas towards the projection of the origin. The projection is parallel to n
+            // and cancels.
             let (area_a, area_b) = (n.dot(&cb.cross(&c)), n.dot(&c.cross(&ca)));
             let mu = n.norm_squared();
             (mu, [area_a, area_b, n.dot(&a.cross(&(b - a)))])
@@ -247,8 +248,8 @@ fn s2d<W: Watch>(s: &[V3], v: [usize; 3], signs: Signs, newest: Newest, watch: &
     best.unwrap_or_else(|| s1d(s, [v[0], v[1]]))
 }
 
-/// Algorithm 4. With t = b − a the projections onto the line, ⟨−a, t⟩ and ⟨b, t⟩, have the signs of the two
-/// fictitious segments, on any Cartesian axis; computed so they need no division.
+/// Algorithm 4. With t = b − a, the projections ⟨−a, t⟩ and ⟨b, t⟩ onto the line have the signs of the
+/// two fictitious segments on any Cartesian axis. They need no division.
 #[inline]
 fn s1d(s: &[V3], v: [usize; 2]) -> Nearest {
     let (a, b) = (s[v[0]], s[v[1]]);

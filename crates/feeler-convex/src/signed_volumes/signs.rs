@@ -1,10 +1,11 @@
-//! Signed volumes and areas of a simplex and of its fictitious simplices (the origin in place of one vertex).
+//! Signed volumes and areas of a simplex and of its fictitious simplices, in which the origin replaces
+//! one vertex.
 
 use feeler_geom::V3;
 use robust::{Coord, Coord3D};
 
-/// Six times the volume of the tetrahedron and of its four fictitious ones, from edges: Eq. (3.6) translated
-/// to the last vertex.
+/// Computes six times the volumes of the tetrahedron and of its four fictitious ones from edges: Eq.
+/// (3.6) translated to the last vertex.
 #[inline]
 pub(crate) fn volumes(s: &[V3]) -> (f64, [f64; 4]) {
     let d = s[3];
@@ -14,10 +15,10 @@ pub(crate) fn volumes(s: &[V3]) -> (f64, [f64; 4]) {
     (e[0].dot(&n[0]), [-d.dot(&n[0]), -d.dot(&n[1]), -d.dot(&n[2]), s[0].dot(&old)])
 }
 
-/// The same with exact signs.
+/// Computes the volumes of [`volumes`] with exact signs.
 pub(super) fn exact_volumes(s: &[V3]) -> (f64, [f64; 4]) {
     let o = V3::zeros();
-    // With the origin in place of vertex j; of none for j = 4.
+    // Vertices with the origin in place of vertex j; all vertices for j = 4.
     let at = |j: usize| [0, 1, 2, 3].map(|i| if i == j { o } else { s[i] });
     (volume(&at(4)), [0, 1, 2, 3].map(|j| volume(&at(j))))
 }
@@ -27,12 +28,13 @@ fn volume(s: &[V3; 4]) -> f64 {
     robust::orient3d(a, b, c, d)
 }
 
-/// Algorithm 3, lines 3 to 13: areas on the Cartesian plane on which the triangle casts the largest shadow,
-/// with exact signs for the given projection of the origin.
+/// Algorithm 3, lines 3 to 13: areas on the Cartesian plane onto which the triangle has the largest
+/// projection, with exact signs for the given projection of the origin.
 pub(super) fn area_signs(v: [V3; 3], n: &V3) -> (f64, [f64; 3]) {
     let p = n * (v[2].dot(n) / n.norm_squared());
     if !p.iter().all(|c| c.is_finite()) {
-        // No normal, no projection: Eq. (3.4) takes NaN for a sign of its own.
+        // A degenerate triangle has no normal and no projection; NaN differs from every sign in Eq.
+        // (3.4).
         return (f64::NAN, [f64::NAN; 3]);
     }
     let j = n.iamax();

@@ -2,8 +2,8 @@ use super::*;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// Nearest point by trying all sub-simplices: least squares on each affine hull, kept when no weight is
-/// negative.
+/// Nearest point by enumeration of all sub-simplices: least squares on each affine hull, accepted if no
+/// weight is negative.
 fn brute_force(s: &[V3]) -> f64 {
     let mut best = f64::INFINITY;
     for mask in 1_u32..1 << s.len() {
@@ -48,44 +48,44 @@ fn matches_enumeration_of_all_sub_simplices() {
         let found = nearest_to_origin(&s).unwrap();
         let (d, exact) = (found.point().norm(), brute_force(&s));
         assert!(d < exact + 1e-11, "{s:?}: {d} {exact}");
-        // Least squares have lost digits on nearly flat simplices; from below every point is its own witness:
-        // no vertex lies nearer along the way from the origin.
+        // Least squares lose digits on nearly flat simplices. The lower bound is checked directly: no
+        // vertex lies nearer in the direction of the found point.
         assert!(d > exact - 1e-8, "{s:?}: {d} {exact}");
         let x = found.point();
         assert!(s.iter().all(|v| x.dot(v) > x.norm_squared() - 1e-14 * (1.0 + d)), "{s:?}: {x:?}");
-        assert!((found.weights().iter().sum::<f64>() - 1.0).abs() < 1e-13, "sum");
-        assert!(found.weights().iter().all(|w| *w > 0.0), "positive: {found:?}");
+        assert!((found.weights().iter().sum::<f64>() - 1.0).abs() < 1e-13, "sum of the weights");
+        assert!(found.weights().iter().all(|w| *w > 0.0), "weights must be positive: {found:?}");
     }
 }
 
 #[test]
-fn sizes_without_an_answer() {
+fn unsupported_numbers_of_points() {
     assert!(nearest_to_origin(&[]).is_none(), "no points");
     assert!(nearest_to_origin(&[V3::x(); 5]).is_none(), "too many points");
 }
 
-/// Faces in the order in which they are searched.
+/// Records the faces in the order in which they are searched.
 #[derive(Default)]
 struct Path(Vec<Vec<usize>>);
 
-impl Watch for Path {
+impl FaceObserver for Path {
     fn face(&mut self, vertices: &[usize]) {
         self.0.push(vertices.to_vec());
     }
 }
 
-/// DIST Table 4.1 and the step-by-step answer of §4.1.
+/// DIST Table 4.1 and the step-by-step solution of §4.1.
 #[test]
 fn sphere_and_triangle_of_section_4_1() {
     let s = [V3::new(0.45, 0.0, -0.6), V3::new(-0.55, -0.75, -1.55), V3::new(-0.55, 0.75, -1.55)];
-    // (4.1): the triangle casts no shadow on xz and its largest on yz.
+    // (4.1): the triangle's projection onto xz is degenerate, and that onto yz is the largest.
     let n = (s[1] - s[0]).cross(&(s[2] - s[0]));
-    assert!(n.y == 0.0 && n.iamax() == 2, "shadows {n:?}");
+    assert!(n.y == 0.0 && n.iamax() == 2, "projections {n:?}");
     let mut both = Vec::new();
     for signs in [Signs::Double, Signs::Adaptive] {
         let mut path = Path::default();
         let found = signed_volumes_watched(&s, signs, Newest::Unknown, &mut path).unwrap();
-        // {s2, s3} does not hold the nearest point; {s1, s3} and {s1, s2} are searched, and both return s1.
+        // The nearest point is not on {s2, s3}; {s1, s3} and {s1, s2} are searched, and both return s1.
         assert_eq!(path.0, [vec![0, 2], vec![0, 1]], "{signs:?}");
         assert_eq!(found.vertices(), [0], "{signs:?}");
         assert_eq!(found.point(), s[0], "{signs:?}");
@@ -112,7 +112,7 @@ fn figure_4_6() -> [V3; 4] {
 #[expect(clippy::float_cmp, reason = "the printed number, and exact zeros")]
 fn degenerate_tetrahedron_of_figure_4_6() {
     let s = figure_4_6();
-    // (4.4b) and (3.6) in double precision, in the order of the text: the text's own number.
+    // (4.4b) and (3.6) in double precision, in the order of the text, reproduce the printed number.
     let minor = |a: &V3, b: &V3, c: &V3| {
         a.x * b.y * c.z + a.y * b.z * c.x + a.z * b.x * c.y
             - a.z * b.y * c.x
@@ -127,11 +127,11 @@ fn degenerate_tetrahedron_of_figure_4_6() {
     ];
     let det = -minors[0] + minors[1] - minors[2] + minors[3];
     assert_eq!(det, -3.637_978_807_091_713e-12, "cancellation");
-    // Volumes from edges do not suffer from it, nor do exact signs.
-    assert_eq!(volumes(&s).0, 0.0, "from edges");
+    // Volumes from edges and exact signs avoid this cancellation.
+    assert_eq!(volumes(&s).0, 0.0, "volume from edges");
     let (exact, c) = exact_volumes(&s);
     assert_eq!((exact, c[1], c[2]), (0.0, 0.0, 0.0), "exact signs");
-    assert!(c[0] * c[3] < 0.0, "the two faces that are the whole: {c:?}");
+    assert!(c[0] * c[3] < 0.0, "the two faces that coincide with the hull: {c:?}");
 
     let search = |signs| {
         let mut path = Path::default();
@@ -140,18 +140,18 @@ fn degenerate_tetrahedron_of_figure_4_6() {
     };
     let (plain, plain_path) = search(Signs::Double);
     let (adaptive, path) = search(Signs::Adaptive);
-    // With exact signs a single arrow of Figure 4.7, without them four.
+    // With exact signs the search is a single arrow of Figure 4.7; without them it has four.
     assert_eq!(path.len(), 1, "{path:?}");
     assert_eq!(path[0].len(), 3, "{path:?}");
     assert!(plain_path.iter().filter(|f| f.len() == 3).count() >= 3, "{plain_path:?}");
     for found in [plain, adaptive] {
-        // V123, s4 being s1: the origin's projection is inside the triangle.
+        // s4 equals s1; the projection of the origin is inside the triangle s1, s2, s3.
         assert_eq!(found.vertices().len(), 3, "{found:?}");
         assert!((found.point() - V3::new(0.0, 0.0, s[0].z)).norm() < 1e-13, "{found:?}");
     }
 }
 
-/// What all variants find is optimal: no vertex is nearer along the way, and all agree.
+/// The results of all variants agree with each other and are optimal.
 #[test]
 fn variants_agree_where_simplices_have_volume() {
     use crate::gjk::SubAlgorithm;
@@ -174,7 +174,7 @@ fn variants_agree_where_simplices_have_volume() {
             check(Voronoi.nearest(&s), "Voronoi");
             check(Johnson.nearest(&s), "Johnson");
         }
-        // Last put what is beyond the nearest point of the others, the newest vertex is part of the answer.
+        // If the newest vertex lies beyond the nearest point of the others, it is part of the result.
         if n > 1 {
             let old = nearest_to_origin(&s[..n - 1]).unwrap();
             if s[n - 1].dot(&old.point()) < old.point().norm_squared() {
@@ -182,8 +182,14 @@ fn variants_agree_where_simplices_have_volume() {
                 let expected = exhaustive(&kept).point();
                 for signs in [Signs::Double, Signs::Adaptive] {
                     let found = signed_volumes(&kept, signs, Newest::Last).unwrap();
-                    assert!((found.point() - expected).norm() < 1e-9, "newest {kept:?}: {found:?}");
-                    assert!(found.vertices().contains(&(kept.len() - 1)), "newest {kept:?}: {found:?}");
+                    assert!(
+                        (found.point() - expected).norm() < 1e-9,
+                        "newest vertex last, {kept:?}: {found:?}"
+                    );
+                    assert!(
+                        found.vertices().contains(&(kept.len() - 1)),
+                        "newest vertex last, {kept:?}: {found:?}"
+                    );
                 }
             }
         }

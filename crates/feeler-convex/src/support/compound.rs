@@ -1,4 +1,4 @@
-//! Shapes made of shapes.
+//! Shapes composed of other shapes.
 //!
 //! # Source
 //! DIST (2.8), (2.9).
@@ -16,8 +16,10 @@ pub struct Moved<S> {
 }
 
 impl<S: Support> Moved<S> {
+    /// Places a shape by a pose.
+    ///
     /// # Errors
-    /// A pose that is not finite.
+    /// [`ShapeError::NotFinite`] if the pose is not finite.
     pub fn new(shape: S, pose: &Pose) -> Result<Self, ShapeError> {
         let rotation = pose.rotation.to_rotation_matrix().into_inner();
         finite(rotation.as_slice())?;
@@ -49,7 +51,7 @@ impl<S: Support> Support for Moved<S> {
     }
 }
 
-/// The image of a shape's core under x ↦ M x + t. The shape's radius is kept as it is: a ball stays a ball.
+/// Image of a shape's core under x ↦ M x + t. The shape's radius is unchanged: a ball stays a ball.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Affine<S> {
     shape: S,
@@ -58,8 +60,10 @@ pub struct Affine<S> {
 }
 
 impl<S: Support> Affine<S> {
+    /// Creates the image of a shape. The matrix may be singular.
+    ///
     /// # Errors
-    /// Numbers that are not finite. The matrix may be singular.
+    /// [`ShapeError::NotFinite`] if a number is not finite.
     pub fn new(shape: S, linear: Matrix3<f64>, translation: V3) -> Result<Self, ShapeError> {
         finite(linear.iter().chain(translation.iter()))?;
         Ok(Self { shape, linear, translation })
@@ -86,7 +90,7 @@ impl<S: Support> Support for Affine<S> {
     }
 }
 
-/// The Minkowski sum { a + b }.
+/// Minkowski sum { a + b }.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sum<A, B>(pub A, pub B);
 
@@ -103,8 +107,8 @@ impl<A: Support, B: Support> Support for Sum<A, B> {
     }
 }
 
-/// The Minkowski difference { a − b } (DIST's configuration space obstacle (2.11)): it holds the origin where
-/// the two meet.
+/// Minkowski difference { a − b } (DIST's configuration space obstacle (2.11)). It contains the origin
+/// if the two shapes intersect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference<A, B>(pub A, pub B);
 
@@ -121,7 +125,7 @@ impl<A: Support, B: Support> Support for Difference<A, B> {
     }
 }
 
-/// All points within a radius of a shape.
+/// A shape dilated by a radius: all points within that distance of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dilated<S> {
     shape: S,
@@ -129,8 +133,10 @@ pub struct Dilated<S> {
 }
 
 impl<S: Support> Dilated<S> {
+    /// Dilates a shape by a radius (mm).
+    ///
     /// # Errors
-    /// A radius that is not finite or negative.
+    /// If the radius is negative or not finite.
     pub fn new(shape: S, by: f64) -> Result<Self, ShapeError> {
         lengths(&[by])?;
         Ok(Self { shape, by })

@@ -1,11 +1,11 @@
-//! Support mappings: all that the algorithms of this crate know of a shape.
+//! Support mappings: the interface between shapes and the algorithms of this crate.
 //!
 //! # Source
 //! DIST §2.2.1 (2.4) to (2.9).
 //!
 //! # Deviations
-//! Round shapes are a core and a radius: a ball is a point, a capsule a segment. The distance of cores is
-//! exact in finitely many steps; the radii are subtracted at the end.
+//! Round shapes consist of a core and a radius: a ball is a point, a capsule a segment. The distance
+//! between cores is exact after finitely many steps; the radii are subtracted at the end.
 
 mod compound;
 mod points;
@@ -21,31 +21,31 @@ pub use superellipsoid::{PolySuperellipsoid, Superellipsoid};
 
 use feeler_geom::{P3, V3};
 
-/// A point of a shape's core that is farthest along some direction.
+/// Point of a shape's core that is farthest along some direction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SupportPoint {
     /// The point (mm).
     pub point: P3,
-    /// Which of the shape's points it is, for shapes that are hulls of numbered points; 0 for all others.
+    /// Index of the point for hulls of numbered points; 0 for all other shapes.
     pub index: u32,
 }
 
 impl SupportPoint {
-    /// A point without a number.
+    /// Creates a support point without an index.
     #[must_use]
     pub const fn plain(point: P3) -> Self {
         Self { point, index: 0 }
     }
 }
 
-/// A bounded, non-empty convex shape: a core, dilated by a radius.
+/// A bounded, non-empty convex shape: a core dilated by a radius.
 pub trait Support {
-    /// A point of the core that maximises ⟨point, direction⟩, up to rounding; `direction` is finite and need
-    /// not be of unit length, any point will do where it is zero.
+    /// Returns a point of the core that maximises ⟨point, direction⟩, up to rounding. `direction` is
+    /// finite and need not be normalised. If it is zero, any point of the core is valid.
     fn support(&self, direction: &V3) -> SupportPoint;
 
-    /// The same, with the index of an earlier answer for a direction not far away. Shapes that walk from
-    /// point to point start there.
+    /// Like [`Support::support`], with the index of an earlier result for a similar direction. Shapes
+    /// that walk from vertex to vertex start there.
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
         let _ = start;
         self.support(direction)
@@ -56,14 +56,14 @@ pub trait Support {
         0.0
     }
 
-    /// A point of the shape, the nearer to its middle the better: two of them give the first direction of a
-    /// search.
+    /// Returns a point of the shape, ideally near its middle. The centres of two shapes give the first
+    /// direction of a search.
     fn center(&self) -> P3 {
         self.support(&V3::zeros()).point
     }
 
-    /// The core's point of this number, for hulls of numbered points: a search can then start from a whole
-    /// simplex.
+    /// Returns the core's point with this index, for hulls of numbered points. A search can then start
+    /// from a complete simplex.
     fn numbered(&self, index: u32) -> Option<P3> {
         let _ = index;
         None
@@ -88,37 +88,38 @@ impl<S: Support + ?Sized> Support for &S {
     }
 }
 
-/// Why something is not a shape.
+/// Error of constructing a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShapeError {
-    /// A hull of no points.
+    /// A hull without points.
     #[error("a hull needs at least one point")]
     Empty,
-    /// More points than numbers for them.
+    /// More points than 32-bit indices.
     #[error("more than 2³² points")]
     TooManyPoints,
-    /// A coordinate, length or matrix entry is infinite or not a number.
+    /// A coordinate, length or matrix entry is infinite or NaN.
     #[error("a coordinate or length is not finite")]
     NotFinite,
-    /// A radius, half length or height below zero.
+    /// A radius, half length or height is negative.
     #[error("a length is negative")]
     NegativeLength,
-    /// An exponent of a superellipsoid outside (0, 2], where it is not convex.
+    /// An exponent of a superellipsoid outside (0, 2], where the shape is not convex.
     #[error("an exponent is not in (0, 2]")]
     Exponent,
-    /// A rational weight that is not positive: the control hull does not hold the patch.
+    /// A rational weight is not positive, so the control hull need not contain the patch.
     #[error("a weight is not positive")]
     Weight,
 }
 
-/// All finite, else [`ShapeError::NotFinite`].
+/// Checks that all numbers are finite.
 fn finite<'a>(numbers: impl IntoIterator<Item = &'a f64>) -> Result<(), ShapeError> {
-    // 0 times a number is zero, times anything else NaN: one sum tells, without a branch for each.
+    // 0 times a finite number is zero, and 0 times any other is NaN, so one sum tests all without a
+    // branch for each.
     let sum: f64 = numbers.into_iter().map(|x| 0.0 * x).sum();
     if sum.is_nan() { Err(ShapeError::NotFinite) } else { Ok(()) }
 }
 
-/// All finite and not negative.
+/// Checks that all numbers are finite and not negative.
 fn lengths(numbers: &[f64]) -> Result<(), ShapeError> {
     finite(numbers)?;
     if numbers.iter().all(|x| *x >= 0.0) { Ok(()) } else { Err(ShapeError::NegativeLength) }

@@ -1,18 +1,18 @@
-//! Hulls of few points: every point is looked at.
+//! Hulls of few points: support points by linear search.
 
 use super::{ShapeError, Support, SupportPoint, finite};
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::{P3, V3};
 
-/// The farthest of numbered points along a direction; the first of equals.
+/// Returns the farthest of numbered points along a direction; the first one of equals.
 #[inline]
 pub(super) fn farthest(points: &[P3], direction: &V3) -> SupportPoint {
     let index = position_of_farthest(points, direction);
-    #[expect(clippy::cast_possible_truncation, reason = "checked when the set was made")]
+    #[expect(clippy::cast_possible_truncation, reason = "checked when the set was constructed")]
     SupportPoint { point: points[index], index: index as u32 }
 }
 
-/// Its position.
+/// Returns the index of the farthest point along a direction.
 #[inline]
 pub(super) fn position_of_farthest(points: &[P3], direction: &V3) -> usize {
     let (x, y, z) = (direction.x, direction.y, direction.z);
@@ -20,7 +20,7 @@ pub(super) fn position_of_farthest(points: &[P3], direction: &V3) -> usize {
     let mut index = 0;
     for (i, p) in points.iter().enumerate() {
         let h = p.x * x + p.y * y + p.z * z;
-        // Selected by a mask, not branched on: which point is a record is close to random.
+        // Branch-free selection by a mask, because the branch would be unpredictable.
         let higher = usize::from(h > best).wrapping_neg();
         best = if h > best { h } else { best };
         index = (i & higher) | (index & !higher);
@@ -39,20 +39,22 @@ pub(super) fn check_points(points: &[P3]) -> Result<(), ShapeError> {
 }
 
 fn mean(points: &[P3]) -> P3 {
-    #[expect(clippy::cast_precision_loss, reason = "a number of points")]
+    #[expect(clippy::cast_precision_loss, reason = "the number of points is far below 2^53")]
     let share = 1.0 / points.len() as f64;
     P3::from(points.iter().fold(V3::zeros(), |sum, p| sum + p.coords * share))
 }
 
-/// The convex hull of borrowed points.
+/// Convex hull of borrowed points.
 #[derive(Clone, Copy, Debug)]
 pub struct PointSet<'a> {
     points: &'a [P3],
 }
 
 impl<'a> PointSet<'a> {
+    /// Creates the hull of points.
+    ///
     /// # Errors
-    /// No point, more than `u32` can count, or one that is not finite.
+    /// If there is no point, there are more than `u32` can count, or one is not finite.
     pub fn new(points: &'a [P3]) -> Result<Self, ShapeError> {
         check_points(points)?;
         Ok(Self { points })
@@ -71,13 +73,13 @@ impl Support for PointSet<'_> {
     }
 }
 
-/// The convex hull of a fixed number of points, which may coincide.
+/// Convex hull of a fixed number of points, which may coincide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hull<const N: usize> {
     points: [P3; N],
 }
 
-/// A segment.
+/// A segment between two points.
 pub type Segment = Hull<2>;
 /// A triangle.
 pub type Triangle = Hull<3>;
@@ -85,8 +87,10 @@ pub type Triangle = Hull<3>;
 pub type Tetrahedron = Hull<4>;
 
 impl<const N: usize> Hull<N> {
+    /// Creates the hull of points.
+    ///
     /// # Errors
-    /// No point, or one that is not finite.
+    /// If there is no point, or one is not finite.
     pub fn new(points: [P3; N]) -> Result<Self, ShapeError> {
         check_points(&points)?;
         Ok(Self { points })
@@ -105,29 +109,33 @@ impl<const N: usize> Support for Hull<N> {
     }
 }
 
-/// The hull of the control points of a rational Bézier curve or patch: it holds the curve or patch.
+/// Hull of the control points of a rational Bézier curve or patch, which contains the curve or patch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControlHull {
     points: Vec<P3>,
 }
 
 impl ControlHull {
+    /// Creates the control hull of a curve.
+    ///
     /// # Errors
-    /// No point or one that is not finite.
+    /// If there is no control point, or one is not finite.
     pub fn of_curve(curve: &BezierSpline) -> Result<Self, ShapeError> {
         Self::new(curve.points())
     }
 
+    /// Creates the control hull of a patch.
+    ///
     /// # Errors
-    /// No point or one that is not finite.
+    /// If there is no control point, or one is not finite.
     pub fn of_surface(surface: &BezierSurface) -> Result<Self, ShapeError> {
         Self::new(surface.points())
     }
 
-    /// Of homogeneous control points, (w x, w y, w z, w).
+    /// Creates the control hull of homogeneous control points, (w x, w y, w z, w).
     ///
     /// # Errors
-    /// No point, one that is not finite, or a weight that is not positive.
+    /// If there is no control point, one is not finite, or a weight is not positive.
     pub fn of_homogeneous(control: &[feeler_geom::bezier::H4]) -> Result<Self, ShapeError> {
         finite(control.iter().flat_map(|h| h.iter()))?;
         if !control.iter().all(|h| h.w > 0.0) {

@@ -1,11 +1,11 @@
-//! Hulls of many points: the search walks along edges.
+//! Hulls of many points: support points by hill climbing along edges.
 //!
 //! # Source
 //! DIST §4.8.2 (hill climbing).
 //!
 //! # Deviations
-//! - Steps are compared by edge vectors, not by heights of vertices: near the top, where heights agree in all
-//!   their digits, edges still tell up from down.
+//! - Steps are compared by edge vectors instead of heights of vertices. Near the top, where heights
+//!   agree in all digits, edges still give the sign of a step.
 //! - A search without a guess starts from a table of directions.
 
 use super::points::{check_points, position_of_farthest};
@@ -13,19 +13,20 @@ use super::{ShapeError, Support, SupportPoint};
 use crate::hull::convex_hull;
 use feeler_geom::{P3, V3};
 
-/// Fewest vertices for which walking beats looking at all of them (`benches/src/bin/gjk.rs`).
-const WALK_FROM: usize = 24;
+/// Minimum number of vertices for hill climbing; below it, a linear search is faster
+/// (`benches/src/bin/gjk.rs`).
+const MIN_WALK_VERTICES: usize = 24;
 
-/// Fewest vertices for which the table beats a walk from an earlier answer that was not near (same bench, in
+/// Minimum number of vertices for the table of directions when the walk starts from an earlier result
+/// that is not near. Below it, walking from that result is faster (`benches/src/bin/gjk.rs`, queries in
 /// turn).
-const TABLE_FROM: usize = 256;
+const MIN_TABLE_VERTICES: usize = 256;
 
-/// The convex hull of owned points. Points inside the hull are dropped; numbers are those of the given
-/// points.
+/// Convex hull of owned points. Points inside the hull are dropped; indices refer to the given points.
 #[derive(Clone, Debug)]
 pub struct Polytope {
     vertices: Vec<P3>,
-    /// Numbers of the vertices among the given points; ascending.
+    /// Indices of the vertices among the given points, in ascending order.
     numbers: Vec<u32>,
     center: P3,
     facets: Vec<[u32; 3]>,
@@ -37,17 +38,20 @@ struct Walk {
     /// Neighbours of vertex i: `neighbours[offsets[i]..offsets[i + 1]]`.
     offsets: Vec<u32>,
     neighbours: Vec<u32>,
-    /// Vertices to start from: for `per_side`² cells of directions.
+    /// Start vertices for `per_side`² cells of directions.
     table: Vec<u32>,
     per_side: usize,
 }
 
 impl Polytope {
+    /// Creates the hull of points.
+    ///
     /// # Errors
-    /// No point, more than `u32` can count, or one that is not finite.
+    /// If there is no point, there are more than `u32` can count, or one is not finite.
     pub fn new(points: &[P3]) -> Result<Self, ShapeError> {
         check_points(points)?;
-        // Signs of volumes need their products within the range of numbers: a size near 1, by a power of two.
+        // Coordinates are scaled by a power of two to a size near 1, so that products of signed volumes
+        // stay in range.
         let size = points.iter().fold(0.0, |m: f64, p| m.max(p.coords.amax()));
         let exponent = crate::exponent(size);
         let scaled: Vec<V3> = points.iter().map(|p| crate::scaled(p.coords, -exponent)).collect();
@@ -63,24 +67,24 @@ impl Polytope {
             None => (0..points.len() as u32).collect(),
         };
         let vertices: Vec<P3> = numbers.iter().map(|i| points[*i as usize]).collect();
-        #[expect(clippy::cast_precision_loss, reason = "a number of points")]
+        #[expect(clippy::cast_precision_loss, reason = "the number of points is far below 2^53")]
         let share = 1.0 / vertices.len() as f64;
         let center = P3::from(vertices.iter().fold(V3::zeros(), |sum, p| sum + p.coords * share));
         let mut out = Self { vertices, numbers, center, facets: hull.unwrap_or_default(), walk: None };
-        if out.vertices.len() >= WALK_FROM && !out.facets.is_empty() {
+        if out.vertices.len() >= MIN_WALK_VERTICES && !out.facets.is_empty() {
             out.walk = Some(Walk::new(&out));
         }
         Ok(out)
     }
 
-    /// Vertices of the hull (all points, where these lie in one plane).
+    /// Vertices of the hull; all given points if they are coplanar.
     #[must_use]
     pub fn vertices(&self) -> &[P3] {
         &self.vertices
     }
 
-    /// Triangles of the hull, counter-clockwise from outside, by the numbers of the given points; empty where
-    /// these lie in one plane.
+    /// Triangles of the hull, counter-clockwise from outside, as indices of the given points. Empty if
+    /// the points are coplanar.
     #[must_use]
     pub fn facets(&self) -> &[[u32; 3]] {
         &self.facets
@@ -89,7 +93,7 @@ impl Polytope {
     #[inline]
     fn position(&self, number: u32) -> usize {
         let i = number as usize;
-        // Most often no point was dropped.
+        // Fast path: usually no point was dropped.
         match self.numbers.get(i) {
             Some(n) if *n == number => i,
             _ => self.numbers.binary_search(&number).unwrap_or(0),
@@ -97,7 +101,7 @@ impl Polytope {
     }
 
     #[inline]
-    fn answer(&self, position: usize) -> SupportPoint {
+    fn support_point(&self, position: usize) -> SupportPoint {
         SupportPoint { point: self.vertices[position], index: self.numbers[position] }
     }
 }
@@ -106,7 +110,7 @@ impl Walk {
     fn new(of: &Polytope) -> Self {
         let n = of.vertices.len();
         let mut degree = vec![0_u32; n + 1];
-        // Every edge is met twice, once in each direction.
+        // Every edge is visited twice, once in each direction.
         for f in &of.facets {
             for v in f {
                 degree[of.position(*v) + 1] += 1;
@@ -121,26 +125,26 @@ impl Walk {
         for f in &of.facets {
             for k in 0..3 {
                 let (u, v) = (of.position(f[k]), of.position(f[(k + 1) % 3]));
-                #[expect(clippy::cast_possible_truncation, reason = "numbers of points are u32")]
+                #[expect(clippy::cast_possible_truncation, reason = "indices of points are u32")]
                 let v = v as u32;
                 neighbours[fill[u] as usize] = v;
                 fill[u] += 1;
             }
         }
-        // About as many cells as vertices.
+        // The number of cells is about the number of vertices.
         let per_side = (1..80).find(|k| k * k >= n).unwrap_or(80);
         let mut walk = Self { offsets, neighbours, table: Vec::with_capacity(per_side * per_side), per_side };
         let mut last = 0;
         for cell in 0..per_side * per_side {
             last = walk.climb(&of.vertices, &walk.direction(cell), last);
-            #[expect(clippy::cast_possible_truncation, reason = "numbers of points are u32")]
+            #[expect(clippy::cast_possible_truncation, reason = "indices of points are u32")]
             walk.table.push(last as u32);
         }
         walk
     }
 
-    /// The middle of a cell. Directions are laid out as the octahedron |x| + |y| + |z| = 1 seen along z, the
-    /// faces below folded outwards: a square, here of `per_side`² cells.
+    /// Returns the direction at the centre of a cell. Directions are mapped to the octahedron |x| + |y|
+    /// + |z| = 1, whose lower faces are folded outwards. The result is a square of `per_side`² cells.
     fn direction(&self, cell: usize) -> V3 {
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let at = |i: usize| (2 * i + 1) as f64 / self.per_side as f64 - 1.0;
@@ -156,25 +160,25 @@ impl Walk {
         let (u, v) = if d.z < 0.0 { (fold(u, v), fold(v, u)) } else { (u, v) };
         #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let half = 0.5 * self.per_side as f64;
-        // A zero direction gives NaN, and with it cell 0.
+        // A zero direction gives NaN and so cell 0.
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "saturates, then clamped"
         )]
         let cell = |c: f64| ((c + 1.0) * half) as usize;
-        let most = self.per_side - 1;
-        self.table[cell(u).min(most) * self.per_side + cell(v).min(most)] as usize
+        let last = self.per_side - 1;
+        self.table[cell(u).min(last) * self.per_side + cell(v).min(last)] as usize
     }
 
-    /// [`Self::climb`] from an earlier answer, or from the table where that was not near.
+    /// Like [`Self::climb`], from an earlier result, or from the table if that result is not near.
     #[inline(never)]
     fn climb_near(&self, vertices: &[P3], direction: &V3, start: usize) -> usize {
         let next = self.highest_around(vertices, direction, start);
         if next == start {
             return start;
         }
-        if vertices.len() < TABLE_FROM {
+        if vertices.len() < MIN_TABLE_VERTICES {
             return self.climb(vertices, direction, next);
         }
         let table = self.start(direction);
@@ -182,11 +186,12 @@ impl Walk {
         self.climb(vertices, direction, if up > 0.0 { table } else { next })
     }
 
-    /// From a vertex to its neighbour farthest up, until none is higher: on a convex body that is the top.
+    /// Moves from a vertex to its highest neighbour until none is higher; on a convex body that is the
+    /// support point.
     #[inline(never)]
     fn climb(&self, vertices: &[P3], direction: &V3, start: usize) -> usize {
         let mut at = start;
-        // Every step goes up, so none comes back, except by rounding.
+        // Every step increases the height, so no vertex repeats, except by rounding.
         for _ in 0..vertices.len() {
             let next = self.highest_around(vertices, direction, at);
             if next == at {
@@ -197,14 +202,14 @@ impl Walk {
         at
     }
 
-    /// The highest of a vertex and its neighbours.
+    /// Returns the highest of a vertex and its neighbours.
     #[inline]
     fn highest_around(&self, vertices: &[P3], direction: &V3, at: usize) -> usize {
         let from = vertices[at];
         let mut best = (0.0, at);
         for i in &self.neighbours[self.offsets[at] as usize..self.offsets[at + 1] as usize] {
             let up = (vertices[*i as usize] - from).dot(direction);
-            // Selected by a mask: which neighbour is highest is close to random.
+            // Branch-free selection by a mask, because the branch would be unpredictable.
             let higher = usize::from(up > best.0).wrapping_neg();
             best.0 = if up > best.0 { up } else { best.0 };
             best.1 = (*i as usize & higher) | (best.1 & !higher);
@@ -213,7 +218,7 @@ impl Walk {
     }
 }
 
-/// The coordinate of a folded face's point.
+/// Returns a coordinate of a point on a folded face.
 #[inline]
 fn fold(u: f64, v: f64) -> f64 {
     (1.0 - v.abs()).copysign(u)
@@ -223,16 +228,18 @@ impl Support for Polytope {
     #[inline]
     fn support(&self, direction: &V3) -> SupportPoint {
         match &self.walk {
-            Some(walk) => self.answer(walk.climb(&self.vertices, direction, walk.start(direction))),
-            None => self.answer(position_of_farthest(&self.vertices, direction)),
+            Some(walk) => self.support_point(walk.climb(&self.vertices, direction, walk.start(direction))),
+            None => self.support_point(position_of_farthest(&self.vertices, direction)),
         }
     }
 
     #[inline]
     fn support_near(&self, direction: &V3, start: u32) -> SupportPoint {
         match &self.walk {
-            Some(walk) => self.answer(walk.climb_near(&self.vertices, direction, self.position(start))),
-            None => self.answer(position_of_farthest(&self.vertices, direction)),
+            Some(walk) => {
+                self.support_point(walk.climb_near(&self.vertices, direction, self.position(start)))
+            }
+            None => self.support_point(position_of_farthest(&self.vertices, direction)),
         }
     }
 

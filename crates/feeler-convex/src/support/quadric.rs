@@ -1,9 +1,10 @@
-//! Boxes and quadrics, centred and along their own axes: place them with [`Moved`](super::Moved).
+//! Boxes and quadrics, centred and aligned with their own axes. Use [`Moved`](super::Moved) to place
+//! them.
 //!
 //! # Source
 //! DIST (2.5), (2.6).
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
 use super::{ShapeError, Support, SupportPoint, finite, lengths};
 use feeler_geom::{P3, V3};
@@ -12,13 +13,13 @@ fn towards(x: f64, length: f64) -> f64 {
     if x < 0.0 { -length } else { length }
 }
 
-/// A point at `radius` along (x, y), and any there when both vanish.
+/// Returns the point at `radius` along (x, y); an arbitrary one if both are zero.
 fn rim(direction: &V3, radius: f64) -> (f64, f64) {
     let size = direction.x.abs().max(direction.y.abs());
     if !(size > 0.0) {
         return (radius, 0.0);
     }
-    // Scaled: the squares of small components vanish.
+    // Scaled, because the squares of small components would underflow.
     let (x, y) = (direction.x / size, direction.y / size);
     let f = radius / (x * x + y * y).sqrt();
     (x * f, y * f)
@@ -32,8 +33,10 @@ pub struct Ball {
 }
 
 impl Ball {
+    /// Creates a ball; a radius of zero gives a point.
+    ///
     /// # Errors
-    /// Numbers that are not finite, a negative radius. Zero is a point.
+    /// If a number is not finite or the radius is negative.
     pub fn new(center: P3, radius: f64) -> Result<Self, ShapeError> {
         finite(center.coords.iter())?;
         lengths(&[radius])?;
@@ -53,7 +56,7 @@ impl Support for Ball {
     }
 }
 
-/// All points within a radius of a segment.
+/// A capsule: all points within a radius of a segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capsule {
     ends: [P3; 2],
@@ -61,8 +64,10 @@ pub struct Capsule {
 }
 
 impl Capsule {
+    /// Creates a capsule. Its ends may coincide.
+    ///
     /// # Errors
-    /// Numbers that are not finite, a negative radius. Ends may coincide.
+    /// If a number is not finite or the radius is negative.
     pub fn new(ends: [P3; 2], radius: f64) -> Result<Self, ShapeError> {
         finite(ends.iter().flat_map(|p| p.coords.iter()))?;
         lengths(&[radius])?;
@@ -85,17 +90,18 @@ impl Support for Capsule {
     }
 }
 
-/// A box, centred at the origin.
+/// A box centred at the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cuboid {
     half: V3,
 }
 
 impl Cuboid {
-    /// From half its edge lengths (mm).
+    /// Creates a box from half its edge lengths (mm). Lengths of zero give a rectangle, a segment or a
+    /// point.
     ///
     /// # Errors
-    /// Lengths that are not finite or negative. Zero is a rectangle, a segment or a point.
+    /// If a length is negative or not finite.
     pub fn new(half: V3) -> Result<Self, ShapeError> {
         lengths(half.as_slice())?;
         Ok(Self { half })
@@ -118,17 +124,18 @@ impl Support for Cuboid {
     }
 }
 
-/// An ellipsoid, centred at the origin.
+/// An ellipsoid centred at the origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ellipsoid {
     semi: V3,
 }
 
 impl Ellipsoid {
-    /// From its semi-axes (mm).
+    /// Creates an ellipsoid from its semi-axes (mm). Lengths of zero give an elliptic disc, a segment or
+    /// a point.
     ///
     /// # Errors
-    /// Lengths that are not finite or negative. Zero is an elliptic disc, a segment or a point.
+    /// If a length is negative or not finite.
     pub fn new(semi: V3) -> Result<Self, ShapeError> {
         lengths(semi.as_slice())?;
         Ok(Self { semi })
@@ -158,8 +165,10 @@ pub struct Cylinder {
 }
 
 impl Cylinder {
+    /// Creates a cylinder. Lengths of zero give a disc, a segment or a point.
+    ///
     /// # Errors
-    /// Lengths that are not finite or negative. Zero is a disc, a segment or a point.
+    /// If a length is negative or not finite.
     pub fn new(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
         lengths(&[radius, half_height])?;
         Ok(Self { radius, half_height })
@@ -176,7 +185,7 @@ impl Support for Cylinder {
     }
 }
 
-/// A cone along z: apex at `half_height`, base disc at `−half_height`.
+/// A cone along z with its apex at `half_height` and its base disc at `−half_height`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cone {
     radius: f64,
@@ -184,8 +193,10 @@ pub struct Cone {
 }
 
 impl Cone {
+    /// Creates a cone. Lengths of zero give a disc, a segment or a point.
+    ///
     /// # Errors
-    /// Lengths that are not finite or negative. Zero is a disc, a segment or a point.
+    /// If a length is negative or not finite.
     pub fn new(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
         lengths(&[radius, half_height])?;
         Ok(Self { radius, half_height })

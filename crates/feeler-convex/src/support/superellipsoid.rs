@@ -1,30 +1,30 @@
-//! Superellipsoids, centred at the origin, and their cousins with six semi-axes.
+//! Superellipsoids centred at the origin, and poly-superellipsoids with six semi-axes.
 //!
 //! # Source
 //! POLY §3.5.2, Eqs. (3.30), (3.31).
 //!
 //! # Deviations
-//! MATH §13: in (3.31) y carries α₂^{ε₂/2}; the formula for α₂ is the one given there. Computed by
-//! homogeneous powers of n scaled to 1, without the angles, so that no power overflows.
+//! MATH §13: in (3.31) y carries α₂^{ε₂/2}, and the formula for α₂ is given there. Support points are
+//! computed by homogeneous powers of n scaled to 1, without the angles, so that no power overflows.
 
-#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
+#![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
 use super::{ShapeError, Support, SupportPoint, lengths};
 use feeler_geom::math::powf;
 use feeler_geom::{P3, V3};
 
-/// |x/a|^{2/ε₁} + |y/b|^{2/ε₁}, to the power ε₁/ε₂, plus |z/c|^{2/ε₂}, at most 1.
+/// A superellipsoid: (|x/a|^{2/ε₁} + |y/b|^{2/ε₁})^{ε₁/ε₂} + |z/c|^{2/ε₂} ≤ 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Superellipsoid {
     inner: PolySuperellipsoid,
 }
 
 impl Superellipsoid {
-    /// From semi-axes (mm) and the exponents ε₁ (around z) and ε₂ (along z), in (0, 2]: near 0 a box, 1 an
-    /// ellipsoid, 2 an octahedron.
+    /// Creates a superellipsoid from its semi-axes (mm) and the exponents ε₁ (around z) and ε₂ (along
+    /// z), both in (0, 2]. Exponents near 0 give a box, 1 an ellipsoid, and 2 an octahedron.
     ///
     /// # Errors
-    /// Lengths that are not finite or negative, exponents outside (0, 2].
+    /// If a length is negative or not finite, or an exponent is outside (0, 2].
     pub fn new(semi: V3, exponents: [f64; 2]) -> Result<Self, ShapeError> {
         PolySuperellipsoid::new(semi, semi, exponents).map(|inner| Self { inner })
     }
@@ -45,7 +45,7 @@ impl Support for Superellipsoid {
     }
 }
 
-/// Eight octants of superellipsoids with common exponents, joined along the coordinate planes.
+/// Eight octants of superellipsoids with common exponents, joined at the coordinate planes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolySuperellipsoid {
     positive: V3,
@@ -54,10 +54,11 @@ pub struct PolySuperellipsoid {
 }
 
 impl PolySuperellipsoid {
-    /// From the semi-axes on the positive and on the negative sides (mm), and the exponents, in (0, 2].
+    /// Creates a poly-superellipsoid from its semi-axes on the positive and negative sides (mm) and the
+    /// exponents in (0, 2].
     ///
     /// # Errors
-    /// Lengths that are not finite or negative, exponents outside (0, 2].
+    /// If a length is negative or not finite, or an exponent is outside (0, 2].
     pub fn new(positive: V3, negative: V3, exponents: [f64; 2]) -> Result<Self, ShapeError> {
         lengths(positive.as_slice())?;
         lengths(negative.as_slice())?;
@@ -87,15 +88,16 @@ impl PolySuperellipsoid {
     }
 }
 
-/// The point (u, v) of |u|^{2/ε} + |v|^{2/ε} = 1 that is farthest along (a, b), both ≥ 0: its coordinates to
-/// the power 2/ε are cos² and sin² of an angle with tan² = (b/a)^{2/(2−ε)}. Returns ⟨(a, b), (u, v)⟩ too.
+/// Returns the point (u, v) of |u|^{2/ε} + |v|^{2/ε} = 1 that is farthest along (a, b), both ≥ 0, and
+/// the product ⟨(a, b), (u, v)⟩. The coordinates to the power 2/ε are cos² and sin² of an angle with
+/// tan² = (b/a)^{2/(2−ε)}.
 fn superellipse(a: f64, b: f64, e: f64) -> ([f64; 2], f64) {
     let swap = b > a;
     let (large, small) = if swap { (b, a) } else { (a, b) };
     if !(large > 0.0) {
         return ([1.0, 0.0], 0.0);
     }
-    // At ε = 2 the sides are straight: the power is infinite, and r < 1 goes to a corner.
+    // At ε = 2 the sides are straight: the power is infinite, and r < 1 gives a corner.
     let r = small / large;
     let tan_sq = if e < 2.0 {
         powf(r, 2.0 / (2.0 - e))
@@ -116,14 +118,15 @@ impl Support for PolySuperellipsoid {
             let sign = if direction[i] < 0.0 { -1.0 } else { 1.0 };
             sign * if direction[i] < 0.0 { self.negative[i] } else { self.positive[i] }
         });
-        // Along the axes of a unit superellipsoid, all ≥ 0, the largest 1.
+        // Direction in the frame of the unit superellipsoid: all components are ≥ 0, the largest is 1.
         let n = semi.component_mul(direction);
         let size = n.amax();
         if !(size > 0.0) {
             return SupportPoint::plain(P3::origin());
         }
         let n = n / size;
-        // A section at constant z is a superellipse times a length; the outline (length, z) is one too.
+        // A section at constant z is a scaled superellipse, and the outline (length, z) is also a
+        // superellipse.
         let ([x, y], around) = superellipse(n.x, n.y, self.exponents[0]);
         let ([r, z], _) = superellipse(around, n.z, self.exponents[1]);
         SupportPoint::plain(P3::new(semi.x * r * x, semi.y * r * y, semi.z * z))

@@ -12,7 +12,8 @@ fn cloud(rng: &mut SmallRng, n: usize) -> Vec<P3> {
     (0..n).map(|_| P3::from(vector(rng))).collect()
 }
 
-/// The farthest of dense samples of the surface is nowhere farther than the support point, and comes near it.
+/// The support point is at least as far as the farthest of dense samples of the surface, and by at most
+/// `near` farther.
 fn against_samples(shape: &dyn Support, samples: &[P3], near: f64) {
     let mut rng = SmallRng::seed_from_u64(51);
     for round in 0..200 {
@@ -22,14 +23,14 @@ fn against_samples(shape: &dyn Support, samples: &[P3], near: f64) {
         };
         let h = shape.support(&d).point.coords.dot(&d) + shape.radius();
         let best = samples.iter().map(|p| p.coords.dot(&d)).fold(f64::NEG_INFINITY, f64::max);
-        assert!(best <= h + 1e-12, "{d:?}: a sample {} beyond", best - h);
-        assert!(h - best <= near, "{d:?}: support {} beyond all samples", h - best);
+        assert!(best <= h + 1e-12, "{d:?}: a sample is {} beyond the support point", best - h);
+        assert!(h - best <= near, "{d:?}: the support point is {} beyond all samples", h - best);
         let scaled = shape.support(&(d * 1e-200)).point.coords.dot(&d) + shape.radius();
         assert!((scaled - h).abs() < 1e-9, "short directions: {scaled} {h}");
     }
 }
 
-/// Points (cos, sin) to signed powers on a grid of angles.
+/// Points on a grid of two angles.
 fn grid(point: impl Fn(f64, f64) -> P3) -> Vec<P3> {
     let n = 240;
     let angle = |i: i32| f64::from(i) * std::f64::consts::PI / f64::from(n);
@@ -94,7 +95,7 @@ fn superellipsoids_against_samples_of_their_surfaces() {
 }
 
 #[test]
-fn walking_finds_what_looking_at_all_points_finds() {
+fn walking_agrees_with_linear_search() {
     let mut rng = SmallRng::seed_from_u64(53);
     for round in 0..120 {
         let n = [5, 30, 100, 400][round % 4];
@@ -116,8 +117,8 @@ fn walking_finds_what_looking_at_all_points_finds() {
             let d = vector(&mut rng);
             let best = all.support(&d).point.coords.dot(&d);
             for found in [polytope.support(&d), polytope.support_near(&d, last)] {
-                assert_eq!(found.point, p[found.index as usize], "number");
-                assert_eq!(polytope.numbered(found.index), Some(found.point), "by number");
+                assert_eq!(found.point, p[found.index as usize], "index of the point");
+                assert_eq!(polytope.numbered(found.index), Some(found.point), "point of the index");
                 let h = found.point.coords.dot(&d);
                 assert!(best - h <= 8.0 * f64::EPSILON * size, "{round}: {}", best - h);
                 last = found.index;
@@ -143,12 +144,12 @@ fn compounds_are_made_of_their_parts() {
     against_samples(&Moved::new(a, &pose).unwrap(), &moved, 1e-12);
     against_samples(&Affine::new(a, linear, shift).unwrap(), &images, 1e-12);
     let dilated = Dilated::new(Dilated::new(a, 0.25).unwrap(), 0.5).unwrap();
-    assert!((dilated.radius() - 0.75).abs() < 1e-16, "radii add up");
-    assert!((Sum(dilated, dilated).radius() - 1.5).abs() < 1e-16, "radii of sums too");
+    assert!((dilated.radius() - 0.75).abs() < 1e-16, "the radii must add up");
+    assert!((Sum(dilated, dilated).radius() - 1.5).abs() < 1e-16, "the radii of a sum must add up");
 }
 
 #[test]
-fn what_is_no_shape_says_why() {
+fn invalid_shapes_are_refused() {
     let nan = P3::new(0.0, f64::NAN, 0.0);
     assert_eq!(PointSet::new(&[]).unwrap_err(), ShapeError::Empty, "no points");
     assert_eq!(Polytope::new(&[]).unwrap_err(), ShapeError::Empty, "no points");
@@ -166,7 +167,7 @@ fn what_is_no_shape_says_why() {
     assert_eq!(
         Dilated::new(Cuboid::new(V3::x()).unwrap(), -1.0).unwrap_err(),
         ShapeError::NegativeLength,
-        "by"
+        "radius"
     );
     let h = nalgebra::Vector4::new(0.0, 0.0, 0.0, -1.0);
     assert_eq!(ControlHull::of_homogeneous(&[h]).unwrap_err(), ShapeError::Weight, "weight");

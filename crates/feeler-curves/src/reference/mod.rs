@@ -1,13 +1,13 @@
-//! The culling of BREP's spring (§5.3, figures 5.21 and 5.22) with its tests and with those used here, to
-//! compare.
+//! Culling of BREP's spring (§5.3, figures 5.21 and 5.22): BREP's tests and the tests of this crate, for
+//! comparison.
 //!
 //! # Source
-//! BREP §4.3.3, Algorithm 13: pairs of pieces are tested, and halved until both are flat.
+//! BREP §4.3.3, Algorithm 13: pairs of pieces are tested, and bisected until both are flat.
 //! # Deviations
 //! - In line 8 of the algorithm `node_B` is `bezier_B`, and lines 19 to 22 are the four combinations of
 //!   halves.
-//! - BREP does not say how neighbours are kept from meeting themselves: here by the turning in between, as in
-//!   `tree`. That is the same for all methods.
+//! - BREP does not say how neighbours are kept from colliding with each other. Here the turning in
+//!   between rejects them, as in `tree`, for all methods alike.
 
 mod orthogonal;
 pub mod shapes;
@@ -23,52 +23,52 @@ use crate::piece::{Piece, angle_bound, first_leg, last_leg, turning};
 use crate::tree::{Between, Leaf};
 use orthogonal::{Ball, TangentCone, by_polyhedra, by_revolution, by_signs};
 
-/// Halvings of a piece: what is not flat then has a cusp.
-const HALVINGS: u32 = 12;
+/// Maximum number of bisections of a piece. A part that is still not flat contains a cusp.
+const MAX_BISECTIONS: u32 = 12;
 
-/// What directions are bounded by.
+/// Bounds of directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cones {
     /// Cones of revolution.
     Revolution,
     /// Polyhedral cones.
     Polyhedral,
-    /// None: signs of Bernstein coefficients.
+    /// No cones: signs of Bernstein coefficients.
     Signs,
 }
 
-/// A way of culling.
+/// Options of a culling method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Method {
-    /// What directions are bounded by.
+    /// Bounds of the directions.
     pub cones: Cones,
-    /// Whether oriented boxes must be near, too.
+    /// Whether pairs whose oriented boxes are apart are culled, too.
     pub boxes: bool,
-    /// Parts are flat when their tangents are in a cone of this half angle (rad).
+    /// Maximum half angle (rad) of the cone of tangents of a flat part.
     pub flatness: f64,
-    /// Largest distance of the curves (mm), infinite for none. Only boxes know it.
+    /// Maximum distance of the curves (mm), infinite for no limit. Only boxes use it.
     pub reach: f64,
 }
 
-/// Pairs of flat parts of one curve that may hold a minimum.
+/// Pairs of flat parts of one curve that may contain a minimum.
 #[derive(Clone, Debug, Default)]
 pub struct Culling {
-    /// For each pair the intervals of the parameter.
+    /// Intervals of the parameter of each pair.
     pub pairs: Vec<[[f64; 2]; 2]>,
-    /// Pairs that were tested.
+    /// Number of tested pairs.
     pub n_tests: usize,
 }
 
 impl Culling {
-    /// Culls the pairs of parts of a curve with itself.
+    /// Culls the pairs of parts between a curve and itself.
     pub fn itself(&mut self, curve: &Curve, method: &Method) {
         self.pairs.clear();
         self.n_tests = 0;
         with_pieces!(&curve.pieces, s => self.pieces(&s.pieces, s.is_closed, method));
     }
 
-    /// One run of Newton's method from the middle of each pair, as BREP's last step; how many end inside of
-    /// their pair, duplicates at common borders counted twice.
+    /// Runs Newton's method once from the middle of each pair, like BREP's last step. Returns the number
+    /// of runs that end inside of their pair; duplicates at common borders count twice.
     #[must_use]
     pub fn solve(&self, curve: &Curve) -> usize {
         self.pairs.iter().filter(|pair| newton(curve, pair)).count()
@@ -87,15 +87,15 @@ impl Culling {
             let around = |last: usize| {
                 if is_closed { total - (turned[last + 1][0] - turned[i][1]) } else { f64::INFINITY }
             };
-            self.with_itself(a, around(i), HALVINGS, method);
+            self.with_itself(a, around(i), MAX_BISECTIONS, method);
             for (j, b) in segments.iter().enumerate().skip(i + 1) {
                 let onward = turned[j][1] - turned[i + 1][0];
-                self.cull(a, b, Between { onward, around: around(j) }, HALVINGS, method);
+                self.cull(a, b, Between { onward, around: around(j) }, MAX_BISECTIONS, method);
             }
         }
     }
 
-    /// Recursion: at most [`HALVINGS`] deep.
+    /// Recursive, at most [`MAX_BISECTIONS`] deep.
     fn with_itself<const N: usize>(&mut self, a: &Segment<N>, around: f64, halvings: u32, method: &Method) {
         if a.part.turning() < PI || halvings == 0 {
             return;
@@ -103,13 +103,13 @@ impl Culling {
         let [l, r] = a.part.halves(true);
         let (inner_l, inner_r) = Part::facing(&l, &r);
         let [near_l, near_r] = [inner_l, inner_r].map(|part| Segment::new(part, method));
-        self.cull(&near_l, &near_r, Between { onward: 0.0, around }, HALVINGS, method);
+        self.cull(&near_l, &near_r, Between { onward: 0.0, around }, MAX_BISECTIONS, method);
         for half in [l, r] {
             self.with_itself(&Segment::new(half, method), around, halvings - 1, method);
         }
     }
 
-    /// Algorithm 13. Recursion: at most [`HALVINGS`] deep.
+    /// Algorithm 13. Recursive, at most [`MAX_BISECTIONS`] deep.
     fn cull<const N: usize>(
         &mut self,
         a: &Segment<N>,
@@ -122,7 +122,7 @@ impl Culling {
             return;
         }
         self.n_tests += 1;
-        if !may_hold(a, b, method) {
+        if !may_contain_minimum(a, b, method) {
             return;
         }
         if halvings == 0 || a.is_flat && b.is_flat {
@@ -130,7 +130,7 @@ impl Culling {
             self.pairs.push([interval(&a.part), interval(&b.part)]);
             return;
         }
-        let turns = between.matters();
+        let turns = between.can_reject();
         if a.is_flat {
             for half in b.halves(turns, method) {
                 self.cull(a, &half, between, halvings - 1, method);
@@ -150,7 +150,8 @@ impl Culling {
     }
 }
 
-/// Upper bounds of the turning from the start of a curve to each piece, before and after the joint there.
+/// Upper bounds of the turning (rad) from the start of a curve to each piece, before and after the joint
+/// there.
 fn turned<const N: usize>(pieces: &[Piece<N>]) -> Vec<[f64; 2]> {
     let mut sum = 0.0;
     let mut out = Vec::with_capacity(pieces.len() + 1);
@@ -167,7 +168,7 @@ fn turned<const N: usize>(pieces: &[Piece<N>]) -> Vec<[f64; 2]> {
     out
 }
 
-/// A part with what it is tested by: only what the method asks for is computed.
+/// A part with the data of its tests; only those that the method needs are computed.
 struct Segment<const N: usize> {
     part: Part<N>,
     is_flat: bool,
@@ -193,7 +194,7 @@ impl<const N: usize> Segment<N> {
     }
 }
 
-fn may_hold<const N: usize>(a: &Segment<N>, b: &Segment<N>, method: &Method) -> bool {
+fn may_contain_minimum<const N: usize>(a: &Segment<N>, b: &Segment<N>, method: &Method) -> bool {
     if let (Some(a), Some(b)) = (&a.obb, &b.obb)
         && separated_in_frame(a, b, method.reach, 0).is_some()
     {
@@ -209,7 +210,7 @@ fn may_hold<const N: usize>(a: &Segment<N>, b: &Segment<N>, method: &Method) -> 
     }
 }
 
-/// A box along the chord, and across it towards the control point that is farthest off.
+/// Box along the chord; its second axis points to the control point farthest from the chord.
 fn along_chord<const N: usize>(a: &Piece<N>) -> Obb {
     let x = (a[N - 1] - a[0]).try_normalize(0.0).unwrap_or_else(V3::x);
     let across = |p: &V3| {
@@ -221,18 +222,18 @@ fn along_chord<const N: usize>(a: &Piece<N>) -> Obb {
         .map(across)
         .fold(V3::zeros(), |far, w| if w.norm_squared() > far.norm_squared() { w } else { far });
     let y = far.try_normalize(0.0).unwrap_or_else(|| across_of(&x));
-    // Once more: what is left along x is as large as rounding.
+    // Orthogonalised once more, because the remaining component along x may be as large as rounding.
     let y = (y - x * x.dot(&y)).try_normalize(0.5).unwrap_or_else(|| across_of(&x));
     Obb::around(&a.map(P3::from), [x, y, x.cross(&y)])
 }
 
-/// A unit vector across a unit vector.
+/// Returns a unit vector orthogonal to a unit vector.
 fn across_of(x: &V3) -> V3 {
-    let least = if x.x.abs() < 0.6 { V3::x() } else { V3::y() };
-    (least - x * x.dot(&least)).normalize()
+    let axis = if x.x.abs() < 0.6 { V3::x() } else { V3::y() };
+    (axis - x * x.dot(&axis)).normalize()
 }
 
-/// Whether Newton's method converges to a critical pair inside of two intervals of a curve.
+/// Whether Newton's method converges to a critical pair inside the two intervals of a curve.
 fn newton(curve: &Curve, pair: &[[f64; 2]; 2]) -> bool {
     let [[a, a_end], [b, b_end]] = *pair;
     let (da, db) = (a_end - a, b_end - b);
@@ -248,7 +249,7 @@ fn newton(curve: &Curve, pair: &[[f64; 2]; 2]) -> bool {
         s += ds;
         t += dt;
         let is_near = |u: f64, from: f64, d: f64| from - d <= u && u <= from + 2.0 * d;
-        // NaN is not near, either.
+        // NaN also fails this test.
         if !(is_near(s, a, da) && is_near(t, b, db)) {
             return false;
         }

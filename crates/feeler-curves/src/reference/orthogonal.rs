@@ -1,5 +1,5 @@
-//! Whether a direction between two pieces can be orthogonal to their tangents: three tests, each of which
-//! says no only where there is none.
+//! Three tests whether a direction between two pieces can be orthogonal to their tangents. Each test
+//! rejects a pair only if no such direction exists.
 //!
 //! # Source
 //! BREP §3.5.1 (cones of revolution) and §3.5.2 (polyhedral cones, Proposition 2, Algorithm 7, whose line 3
@@ -8,24 +8,24 @@
 //! - The formula of §3.5.1.3 is missing: for balls around c and d of radii r and q the axis is
 //!   (c − d)/|c − d|, the half angle asin((r + q)/|c − d|).
 //! - Angles are compared by their sines and cosines.
-//! - Of the products of a tangent h with all differences of points, those of the points that are extreme
-//!   along h tell the signs of all.
+//! - The products of a tangent h with all differences of points are not computed. Those of the extreme
+//!   points along h determine all signs.
 
 use feeler_geom::V3;
 use feeler_geom::math::acos;
 
 use crate::piece::{Piece, derivative, gradient};
 
-/// A cone of revolution around the tangents of a piece.
+/// Cone of revolution around the tangents of a piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TangentCone {
     axis: V3,
-    /// Cosine of its half angle; −1 for all directions.
+    /// Cosine of the half angle; −1 for the cone of all directions.
     cos: f64,
 }
 
 impl TangentCone {
-    /// Around the mean of the directions of the derivative's control points.
+    /// Cone around the mean direction of the derivative's control points.
     pub(super) fn of<const N: usize>(a: &Piece<N>) -> Self {
         let h = derivative(a);
         let mut units = [V3::zeros(); N];
@@ -42,18 +42,18 @@ impl TangentCone {
             return Self { axis: V3::x(), cos: -1.0 };
         }
         let axis = sum / length;
-        // Control points without length have no direction, and bound nothing.
+        // Control points of zero length have no direction and are skipped.
         let of = |u: &V3| if *u == V3::zeros() { 1.0 } else { axis.dot(u) };
         Self { axis, cos: units[..N - 1].iter().map(of).fold(1.0, f64::min) }
     }
 
-    /// Its half angle (rad).
+    /// Half angle (rad).
     pub(super) fn half_angle(&self) -> f64 {
         acos(self.cos)
     }
 }
 
-/// A ball around a piece.
+/// Bounding ball of a piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ball {
     center: V3,
@@ -61,7 +61,7 @@ pub(super) struct Ball {
 }
 
 impl Ball {
-    /// Around the middle of the box of the control points.
+    /// Ball centred at the middle of the box of the control points.
     pub(super) fn of<const N: usize>(a: &Piece<N>) -> Self {
         let (min, max) = a.iter().fold((a[0], a[0]), |(min, max), p| (min.inf(p), max.sup(p)));
         let center = (min + max) * 0.5;
@@ -70,7 +70,7 @@ impl Ball {
     }
 }
 
-/// (3.19) to (3.22).
+/// Test by cones of revolution, (3.19) to (3.22).
 pub(super) fn by_revolution(tangents: [&TangentCone; 2], balls: [&Ball; 2]) -> bool {
     let w = balls[0].center - balls[1].center;
     let (length, radius) = (w.norm(), balls[0].radius + balls[1].radius);
@@ -80,14 +80,14 @@ pub(super) fn by_revolution(tangents: [&TangentCone; 2], balls: [&Ball; 2]) -> b
     let sin = radius / length;
     let cos = (1.0 - sin * sin).sqrt();
     tangents.iter().all(|t| {
-        // The sum of both half angles against the angle between the axes, off a right one.
+        // Compares the sum of both half angles with the deviation of the axes from a right angle.
         let sin_t = (1.0 - t.cos * t.cos).max(0.0).sqrt();
         let is_narrow = t.cos > 0.0 && cos * t.cos > sin * sin_t;
         !(is_narrow && t.axis.dot(&w).abs() > length * (sin * t.cos + cos * sin_t))
     })
 }
 
-/// Algorithm 7 for both tangent cones.
+/// Test by polyhedral cones: Algorithm 7 for both tangent cones.
 pub(super) fn by_polyhedra<const N: usize>(a: &Piece<N>, b: &Piece<N>) -> bool {
     is_orthogonal(a, b) && is_orthogonal(b, a)
 }
@@ -118,7 +118,7 @@ fn is_orthogonal<const N: usize>(a: &Piece<N>, b: &Piece<N>) -> bool {
     false
 }
 
-/// Signs of the Bernstein coefficients of both derivatives of the squared distance.
+/// Test by the signs of the Bernstein coefficients of both derivatives of the squared distance.
 pub(super) fn by_signs<const N: usize>(a: &Piece<N>, b: &Piece<N>) -> bool {
     !gradient(a, b).has_sign() && !gradient(b, a).has_sign()
 }

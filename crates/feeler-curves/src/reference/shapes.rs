@@ -1,4 +1,4 @@
-//! Curves that steps are timed and counted with.
+//! Curves for benchmarks of updates.
 
 use std::f64::consts::TAU;
 
@@ -10,12 +10,13 @@ use crate::curve::hermite_points;
 /// Radius of the turns of a [`spring`] and of the loop of a [`looped_cable`] (mm).
 pub const TURN_RADIUS: f64 = 10.0;
 
-/// Pieces of the loop of a [`looped_cable`].
+/// Number of pieces in the loop of a [`looped_cable`].
 const LOOP: u32 = 8;
 
-/// Control points of a spring of three turns in six cubics, open.
+/// Control points of an open spring of three turns in six cubics.
 ///
-/// Its pieces are half turns whose derivatives are as long as makes them nearly round (0.18 off the radius).
+/// Its pieces are half turns. The length of their derivatives makes them nearly round (within 0.18 mm of
+/// the radius).
 #[must_use]
 pub fn spring(pitch: f64) -> Vec<P3> {
     let h = 0.5 * TAU;
@@ -31,8 +32,8 @@ pub fn spring(pitch: f64) -> Vec<P3> {
     hermite_points(&points, &derivatives, false).collect()
 }
 
-/// Control points of a cable of cubics along x, at least 10, that waves, with one loop in its middle: there
-/// it passes itself at a distance of 2.2.
+/// Control points of a wavy cable of at least 10 cubics along x, with one loop in its middle. There it
+/// passes itself at a distance of 2.2 mm.
 #[must_use]
 pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
     let h = TAU / f64::from(LOOP);
@@ -44,7 +45,7 @@ pub fn looped_cable(n_pieces: u32) -> Vec<P3> {
             let angle = f64::from(looped) * h;
             let x = each * (f64::from(i - looped) - f64::from(first));
             let (s, c) = sin_cos(angle);
-            // Next to the loop the cable is straight.
+            // The cable is straight next to the loop.
             let wave = 0.3 * x * x / (1.0 + x * x) * sin(0.7 * x);
             let (r, z) = (TURN_RADIUS, 2.2 * angle / TAU + wave);
             (P3::new(x + r * s, r - r * c, z), V3::new(each * c, each * s, 0.2))
@@ -70,7 +71,7 @@ mod tests {
         let counts = [0, 1, 2].map(|_| {
             let counted = allocation_counter::measure(|| {
                 for frame in &frames {
-                    curve.update(frame).expect("as many finite points");
+                    curve.update(frame).expect("an unchanged number of finite points");
                     found += pair.query_itself(&curve, &options).len();
                 }
             });
@@ -88,11 +89,11 @@ mod tests {
             let mut pair = CurvePair::new();
             let options = CurveOptions { d_max: 0.5, ..CurveOptions::default() };
             let n_minima = pair.query_itself(&curve, &options).len();
-            assert_eq!(n_minima, 2, "the loop touches itself: {n} pieces");
+            assert_eq!(n_minima, 2, "minima of the loop in {n} pieces");
             let stats = pair.stats();
             stats.n_nodes + stats.n_parts
         });
-        // An exponent of 1.1 for ten times as many pieces.
+        // Ten times the pieces may cause 12.6 times the visits: an exponent of 1.1.
         for k in 1..sizes.len() {
             assert!(visits[k] as f64 <= 12.6 * visits[k - 1] as f64, "{visits:?} visits of {sizes:?} pieces");
         }

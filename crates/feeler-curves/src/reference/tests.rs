@@ -1,12 +1,12 @@
-//! What methods may not discard is looked for by dense sampling and Newton's method on polynomials written
-//! out here.
+//! Critical pairs that no method may discard are found independently, by dense sampling and Newton's
+//! method on polynomials written out here.
 
 use feeler_geom::{P3, V3};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
 use super::shapes::spring;
-use super::{Cones, Culling, Method, Segment, along_chord, may_hold};
+use super::{Cones, Culling, Method, Segment, along_chord, may_contain_minimum};
 use crate::curve::Curve;
 use crate::part::Part;
 use crate::piece::Piece;
@@ -28,14 +28,14 @@ fn random_piece(rng: &mut SmallRng, spread: f64) -> Piece<4> {
     })
 }
 
-/// Position, first and second derivative from the powers of t.
+/// Position, first and second derivative from the power basis in t.
 fn jet(c: &Piece<4>, t: f64) -> [V3; 3] {
     let (k1, k2) = ((c[1] - c[0]) * 3.0, (c[2] - c[1] * 2.0 + c[0]) * 3.0);
     let k3 = c[3] - c[2] * 3.0 + c[1] * 3.0 - c[0];
     [c[0] + (k1 + (k2 + k3 * t) * t) * t, k1 + (k2 * 2.0 + k3 * 3.0 * t) * t, k2 * 2.0 + k3 * 6.0 * t]
 }
 
-/// All critical pairs that Newton's method finds from a grid, whatever they are.
+/// All critical pairs of any kind that Newton's method finds from a grid.
 fn critical(a: &Piece<4>, b: &Piece<4>) -> Vec<[f64; 2]> {
     const GRID: usize = 24;
     let mut out: Vec<[f64; 2]> = Vec::new();
@@ -83,11 +83,14 @@ fn pairs_with_critical_points_are_kept() {
             for method in methods(distance * (1.0 + 1e-12)) {
                 let mut parts = [segment(a, &method), segment(b, &method)];
                 for depth in 0..8 {
-                    assert!(may_hold(&parts[0], &parts[1], &method), "{method:?} {k} {at:?} depth {depth}");
-                    // The halves with the point, and how many others go.
+                    assert!(
+                        may_contain_minimum(&parts[0], &parts[1], &method),
+                        "{method:?} {k} {at:?} depth {depth}"
+                    );
+                    // Keep the halves with the critical pair; count the discarded pairs of other halves.
                     let halves = parts.each_ref().map(|p| p.halves(false, &method));
                     for other in &halves[1] {
-                        n_discarded += usize::from(!may_hold(&halves[0][0], other, &method));
+                        n_discarded += usize::from(!may_contain_minimum(&halves[0][0], other, &method));
                     }
                     let mut sides = [0, 1].map(|i| usize::from(at[i] >= halves[i][1].part.u)).into_iter();
                     parts = halves.map(|[l, r]| if sides.next() == Some(0) { l } else { r });
@@ -105,19 +108,22 @@ fn what_wider_bounds_discard_narrower_ones_discard() {
     for k in 0..4000 {
         let spread = [0.1, 0.3, 1.0][k % 3];
         let (a, b) = (random_piece(&mut rng, spread), random_piece(&mut rng, spread));
-        let goes = CONES.map(|cones| {
+        let is_discarded = CONES.map(|cones| {
             let method = Method { cones, boxes: false, flatness: 0.25, reach: f64::INFINITY };
-            !may_hold(&segment(a, &method), &segment(b, &method), &method)
+            !may_contain_minimum(&segment(a, &method), &segment(b, &method), &method)
         });
-        assert!(goes[0] <= goes[1] && goes[1] <= goes[2], "{k}: {goes:?}");
-        for (n, goes) in discarded.iter_mut().zip(goes) {
-            *n += usize::from(goes);
+        assert!(
+            is_discarded[0] <= is_discarded[1] && is_discarded[1] <= is_discarded[2],
+            "{k}: {is_discarded:?}"
+        );
+        for (n, is_discarded) in discarded.iter_mut().zip(is_discarded) {
+            *n += usize::from(is_discarded);
         }
     }
     assert!(0 < discarded[0] && discarded[0] < discarded[1] && discarded[1] < discarded[2], "{discarded:?}");
 }
 
-/// Algorithm 7 as it is written, its line 3 mended.
+/// Algorithm 7 as printed, with its line 3 corrected.
 fn algorithm_7(a: &[V3], b: &[V3]) -> bool {
     let d = a[0].dot(&b[0]);
     a.iter().any(|a| b.iter().any(|b| d * a.dot(b) <= 0.0))
@@ -178,7 +184,7 @@ fn minima_of_a_spring_are_kept() {
     }
 }
 
-/// Local minima among points of the curve at equal parameters, at most 20 apart, each improved by Newton's
+/// Local minima of distance below 20 among points of the curve at equal parameters, refined by Newton's
 /// method.
 fn sampled_minima(curve: &Curve) -> Vec<[f64; 2]> {
     const EACH: usize = 150;
@@ -204,7 +210,7 @@ fn sampled_minima(curve: &Curve) -> Vec<[f64; 2]> {
                 at[0] += (st * ft - tt * fs) / det;
                 at[1] += (st * fs - ss * ft) / det;
             }
-            // Not the ends of the curve, from where it leaves the interval.
+            // Rejects minima at the ends of the curve, from which Newton's method leaves the interval.
             if at.iter().all(|u| (0.0..curve.n_pieces() as f64).contains(u)) {
                 out.push(at);
             }

@@ -1,4 +1,4 @@
-//! Whether a tube and a solid have common inner points.
+//! Decides whether a tube and a solid have common inner points.
 
 use feeler_geom::Pose;
 use feeler_geom::obb::PoseMatrix;
@@ -9,19 +9,24 @@ use crate::curve::{Curve, with_pieces};
 use crate::obstacle::Obstacle;
 use crate::part::Part;
 use crate::piece::at;
-use crate::tree::Skeleton;
+use crate::tree::CurveTree;
 
-/// Points of a curve that are asked for, at most, to decide whether it interferes.
-const WORK: u32 = 4096;
+/// Maximum number of points of a curve at which the distance is evaluated to decide interference. With a
+/// larger value, tubes that touch take longer; with a smaller one, more cases are decided by their
+/// minima.
+const MAX_POINTS: u32 = 4096;
 
-/// Half the length of the parts that are looked at first, as part of the curve's size; then of those before.
-const COARSE: f64 = 0.125;
+/// Half the length of the smallest parts in the first pass, as a fraction of the curve's size; each
+/// later pass multiplies it by this factor again. With a larger value, more points are evaluated in
+/// vain; with a smaller one, intersections are found late.
+const REFINEMENT: f64 = 0.125;
 
 impl CurveSolidPair {
-    /// Whether the tube and the solid have common inner points: the curve nearer to the solid than its radius
-    /// by more than `tolerance` (mm), or inside of it. `None` if that is within the tolerance, if the work
-    /// that is allowed runs out, or if the coordinates are too large ([`PointQuery::nearest`]): on a tube
-    /// that lies along a face at its radius no bound is ever enough.
+    /// Whether the tube and the solid have common inner points: the curve is inside the solid, or nearer
+    /// to it than its radius by more than `tolerance` (mm). Returns `None` if the gap is within the
+    /// tolerance, if the limit on evaluated points is reached, or if the coordinates are too large
+    /// ([`PointQuery::nearest`]). Bounds can never decide a tube that lies along a face at the distance
+    /// of its radius.
     pub fn interferes(
         &mut self,
         curve: &Curve,
@@ -35,45 +40,47 @@ impl CurveSolidPair {
         if points.contains(body, &into.point(&curve.point(0.0)), tolerance) == Ok(Some(true)) {
             return Some(true);
         }
-        let mut near = Near {
+        let mut search = InterferenceSearch {
             points,
             body,
             into: &into,
-            touch: curve.radius() - tolerance,
-            clear: curve.radius() + tolerance,
+            interferes_below: curve.radius() - tolerance,
+            clear_above: curve.radius() + tolerance,
             tolerance,
-            least: COARSE * curve.size(),
-            work: WORK,
+            min_half_length: REFINEMENT * curve.size(),
+            points_left: MAX_POINTS,
         };
         let finest = 0.1 * tolerance;
-        // Coarse parts everywhere, then finer ones: what is deep is found soon.
+        // Coarse parts everywhere first, then finer ones, so that deep overlaps are found early.
         loop {
-            near.least = near.least.max(finest);
-            let found = with_pieces!(&curve.pieces, s => near.pieces(s, &mut self.walk.curve));
-            if found.is_some() || near.least <= finest || near.work == 0 {
+            search.min_half_length = search.min_half_length.max(finest);
+            let found = with_pieces!(&curve.pieces, s => search.pieces(s, &mut self.walk.curve));
+            if found.is_some() || search.min_half_length <= finest || search.points_left == 0 {
                 return found;
             }
-            near.least *= COARSE;
+            search.min_half_length *= REFINEMENT;
         }
     }
 }
 
-/// The search for points of a curve that are nearer to a solid than its radius.
-struct Near<'a> {
+/// Search for points of a curve that are nearer to a solid than its radius.
+struct InterferenceSearch<'a> {
     points: &'a mut PointQuery,
     body: &'a feeler_runtime::Body,
     into: &'a PoseMatrix,
-    touch: f64,
-    clear: f64,
+    /// Distance of the curve below which the tube interferes (mm).
+    interferes_below: f64,
+    /// Distance of the curve above which the tube is separated (mm).
+    clear_above: f64,
     tolerance: f64,
-    /// Half the length of parts that are not halved.
-    least: f64,
-    /// Points that may still be asked for.
-    work: u32,
+    /// Half the length of parts that are not bisected (mm).
+    min_half_length: f64,
+    /// Number of points that may still be evaluated.
+    points_left: u32,
 }
 
-impl Near<'_> {
-    fn pieces<const N: usize>(&mut self, s: &Skeleton<N>, stack: &mut Vec<u32>) -> Option<bool> {
+impl InterferenceSearch<'_> {
+    fn pieces<const N: usize>(&mut self, s: &CurveTree<N>, stack: &mut Vec<u32>) -> Option<bool> {
         stack.clear();
         stack.push(0);
         let mut is_clear = true;
@@ -81,7 +88,7 @@ impl Near<'_> {
             let node = &s.nodes[i as usize];
             let half = 0.5 * node.bounds.diagonal();
             let center = self.into.point(&((node.bounds.min + node.bounds.max) * 0.5).into());
-            if self.points.nearest(self.body, &center, self.clear + half) == Ok(None) {
+            if self.points.nearest(self.body, &center, self.clear_above + half) == Ok(None) {
                 continue;
             }
             if node.count > 1 {
@@ -98,23 +105,23 @@ impl Near<'_> {
     }
 
     fn part<const N: usize>(&mut self, part: &Part<N>) -> Option<bool> {
-        if self.work == 0 {
+        if self.points_left == 0 {
             return None;
         }
-        self.work -= 1;
+        self.points_left -= 1;
         let half = 0.5 * part.length();
         let middle = self.into.point(&at(&part.control, 0.5).p.into());
-        let found = match self.points.nearest(self.body, &middle, self.clear + 2.0 * half) {
+        let found = match self.points.nearest(self.body, &middle, self.clear_above + 2.0 * half) {
             Ok(Some(found)) => found,
             Ok(None) => return Some(false),
             Err(_) => return None,
         };
-        if found.distance < self.touch
+        if found.distance < self.interferes_below
             || self.points.contains(self.body, &middle, self.tolerance) == Ok(Some(true))
         {
             return Some(true);
         }
-        if half <= self.least {
+        if half <= self.min_half_length {
             return None;
         }
         let mut is_clear = true;

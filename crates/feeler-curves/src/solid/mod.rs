@@ -1,18 +1,18 @@
 //! All local minimal distances between a curve and a solid.
 //!
-//! Against a face or a canonical edge only the curve's parameter is unknown: what is minimised is the signed
-//! distance of the curve's points from the surface or the edge. Other edges are curves of their own, with
-//! vertices points. A minimum counts when its foot is in the trims, and its direction in the polar of an edge
-//! or a vertex.
+//! Against a face or a canonical edge, the only unknown is the curve's parameter: the signed distance of
+//! the curve's points from the surface or the edge is minimised. Other edges are treated as curves,
+//! vertices as points. A minimum is accepted if its footpoint is in the trims, and its direction is in
+//! the polar of the edge or vertex.
 //!
 //! # Source
 //! BREP §4.3.3, Algorithm 14 (in which some tangent must be orthogonal to some normal), §4.4 (trims and
 //! polars).
 //! # Deviations
-//! - A tree of the curve meets the solid's by distance; directions are tested by the signs of slopes,
-//!   exactly.
-//! - Distances are signed: tubes are pressed into faces up to their radius, and the curve itself beyond that
-//!   where it is inside the solid.
+//! - The trees of curve and solid are culled by distance. Directions are tested exactly, by the signs of
+//!   slopes.
+//! - Distances are signed: tubes are pressed into faces up to their radius, and beyond it where the
+//!   curve itself is inside the solid.
 
 mod borders;
 mod interference;
@@ -31,47 +31,55 @@ use crate::minimum::{CurveOptions, CurveStats, Place, SolidMinimum};
 use crate::obstacle::{Distance, EdgeShape, Obstacle};
 use crate::part::Part;
 use crate::piece::at;
-use crate::query::{MOVE, is_end, level_length, limits};
+use crate::query::{MAX_IDENTITY_MOVE, is_end, level_length, limits};
 use crate::sets::{Pairing, Sampling, Sets};
-use crate::solve::{Limits, OnCurve, Places, Solutions, Stretch, solve_parts, solve_point};
-use crate::tree::{Between, Skeleton, Vertex};
+use crate::solve::{Limits, OnCurve, ParamPair, Solutions, Stretch, solve_parts, solve_point};
+use crate::tree::{Between, CurveTree, Vertex};
 
-/// Minima that are nearer than this part of the size are one.
-const SAME: f64 = 1e-8;
+/// Distance, as a fraction of the size, below which two minima are duplicates. With a smaller value,
+/// minima are reported twice.
+const SAME_MINIMUM_TOLERANCE: f64 = 1e-8;
 
-/// Part of the size by which a foot may be beside its face.
-const BESIDE: f64 = 1e-10;
+/// Distance by which a footpoint may lie outside its face, as a fraction of the size. With a larger
+/// value, false footpoints beside faces are accepted; with a smaller one, footpoints on borders are
+/// lost.
+const TRIM_SLACK: f64 = 1e-10;
 
-/// Turning (rad) up to which one stretch of a curve is sampled at its ends and in the middle only.
-const FLAT: f64 = 0.5;
+/// Maximum turning (rad) of a stretch of a curve that is sampled only at its ends and near its middle.
+/// With a larger value, minima of wildly bent curves are lost; a smaller one is slower.
+const MAX_STRETCH_TURNING: f64 = 0.5;
 
-/// Half the length of stretches of a curve, as part of the radii of curvature of the surface that is parallel
-/// to a feature there: on a longer one samples may miss how the distance changes.
-const SHORT: f64 = 0.5;
+/// Maximum half length of a stretch that is sampled only at its ends and near its middle, as a fraction
+/// of the radius of curvature of the feature's parallel surface. With a larger value, minima beside axes
+/// and centres are lost; a smaller one is slower.
+const MAX_STRETCH_RATIO: f64 = 0.5;
 
-/// Part of a leaf's parameters below which stretches are not halved: there the distance has a kink.
-const LEAST: f64 = 1e-4;
+/// Fraction of a leaf's parameters below which stretches are not bisected, because the distance has a
+/// kink there. With a smaller value, curves across axes are slower.
+const MIN_STRETCH: f64 = 1e-4;
 
-/// Slope (of the distance with length) of what counts as a minimum on free-form faces.
-const CRITICAL: f64 = 1e-7;
+/// Maximum slope of the distance with length (mm per mm) at a minimum on a free-form face. With a larger
+/// value, points where footpoints end are reported; with a smaller one, minima are lost.
+const CRITICAL_SLOPE: f64 = 1e-7;
 
-/// Slope (of the distance with length) that rounding leaves at vertices.
-const ROUNDING: f64 = 1e-12;
+/// Slope of the distance with length (mm per mm) that rounding leaves at vertices. With a smaller value,
+/// minima at ends are lost.
+const VERTEX_SLOPE_ROUNDING: f64 = 1e-12;
 
-/// What is found before it is measured: parameter of the curve, of a fitted edge its span and parameter.
+/// Minimum before it is filtered, in the solid's frame.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     feature: Feature,
     u: f64,
     foot: P3,
-    /// Signed distance, and the unit vector away from the solid.
+    /// Signed distance (mm), and the unit vector pointing away from the solid.
     distance: f64,
     away: V3,
     place: Place,
     set: Option<u32>,
 }
 
-/// Scratch, results and identities of the minima of a curve and a solid.
+/// Scratch buffers, results and identities of the minima between a curve and a solid.
 #[derive(Debug, Default)]
 pub struct CurveSolidPair {
     walk: Walk,
@@ -82,7 +90,7 @@ pub struct CurveSolidPair {
     ids: Ids<SolidMinimum>,
 }
 
-/// Stretches of equal distance and minima of one query, and the scratch of its search.
+/// Search of one query: its buffers, and the stretches of equal distance that it found.
 #[derive(Debug, Default)]
 struct Walk {
     curve: Vec<u32>,
@@ -102,19 +110,19 @@ impl Numbered for SolidMinimum {
 }
 
 impl CurveSolidPair {
-    /// A pair that nothing was asked of yet.
+    /// Creates a pair without results.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What the last query found.
+    /// Results of the last query.
     #[must_use]
     pub fn minima(&self) -> &[SolidMinimum] {
         &self.minima
     }
 
-    /// What the last query cost.
+    /// Cost of the last query.
     #[must_use]
     pub fn stats(&self) -> CurveStats {
         CurveStats {
@@ -124,8 +132,9 @@ impl CurveSolidPair {
         }
     }
 
-    /// All local minima of the distance between a curve and a solid placed by `pose`, with gaps of at most
-    /// `d_max` and the curve at most its radius inside the solid, by their parameters.
+    /// Finds all local minima of the distance between a curve and a solid placed by `pose`, sorted by
+    /// their parameters. Gaps are at most `d_max`, and the curve is inside the solid by at most its
+    /// radius.
     pub fn query(
         &mut self,
         curve: &Curve,
@@ -145,22 +154,22 @@ impl CurveSolidPair {
             }
         });
         let sampling =
-            Sampling { size, length: level_length(curve, curve, options), most: options.max_samples };
+            Sampling { size, length: level_length(curve, curve, options), max_samples: options.max_samples };
         self.join(&ctx, &sampling);
-        self.conclude(&ctx, pose, options);
+        self.collect_minima(&ctx, pose, options);
         &self.minima
     }
 
-    /// Joins stretches of each feature to sets.
+    /// Joins the stretches of each feature to sets.
     fn join(&mut self, ctx: &Context<'_>, sampling: &Sampling) {
         let stretches = &mut self.walk.stretches;
         stretches.sort_unstable_by(|p, q| {
             p.0.cmp(&q.0)
-                .then(p.1.of.cmp(&q.1.of))
+                .then(p.1.area.cmp(&q.1.area))
                 .then(p.1.ends[0][0].total_cmp(&q.1.ends[0][0]))
                 .then(p.1.ends[1][0].total_cmp(&q.1.ends[1][0]))
         });
-        stretches.dedup_by(|p, q| p.0 == q.0 && p.1.of == q.1.of && p.1.ends == q.1.ends);
+        stretches.dedup_by(|p, q| p.0 == q.0 && p.1.area == q.1.area && p.1.ends == q.1.ends);
         let mut n_sets = 0;
         let mut i = 0;
         while i < stretches.len() {
@@ -169,35 +178,36 @@ impl CurveSolidPair {
             self.walk.solutions.stretches.clear();
             for k in i..i + n {
                 let stretch = stretches[k].1;
-                // The search has cut what goes on.
-                let goes_on = |p: usize, q: usize| {
+                // The search splits stretches that continue.
+                let continues = |p: usize, q: usize| {
                     let (p, q) = (&stretches[p].1, &stretches[q].1);
-                    p.of == q.of && p.ends[1][0] >= q.ends[0][0]
+                    p.area == q.area && p.ends[1][0] >= q.ends[0][0]
                 };
-                let is_free = [k == i || !goes_on(k - 1, k), k + 1 == i + n || !goes_on(k, k + 1)];
+                let is_free = [k == i || !continues(k - 1, k), k + 1 == i + n || !continues(k, k + 1)];
                 let mut keep = |part| self.walk.solutions.stretches.push(part);
                 ctx.clip(feature, &stretch, is_free, &mut self.points, &mut keep);
             }
             i += n;
-            ctx.part_overlaps(feature, &mut self.walk.solutions.stretches);
-            let along = Along { ctx, feature };
+            ctx.remove_overlaps(feature, &mut self.walk.solutions.stretches);
+            let along = SolidPairing { ctx, feature };
             self.sets.clear();
             self.sets.join(&along, &self.walk.solutions.stretches, sampling);
-            // A minimum on a set is told by its samples.
-            self.found.retain(|c| c.feature != feature || !self.sets.holds(&along, &[c.u, 0.0], ctx.size));
+            // A minimum on a set is represented by its samples.
+            self.found.retain(|c| c.feature != feature || !self.sets.contains(&along, &[c.u, 0.0], ctx.size));
             for s in &self.sets.minima {
-                self.found.extend(ctx.on(feature, s.of, s.places[0], None));
+                self.found.extend(ctx.candidate(feature, s.area, s.params[0], None));
             }
             for s in &self.sets.samples {
-                self.found.extend(ctx.on(feature, s.of, s.places[0], Some(n_sets + s.set)));
+                self.found.extend(ctx.candidate(feature, s.area, s.params[0], Some(n_sets + s.set)));
             }
             n_sets += self.sets.samples.last().map_or(0, |s| s.set + 1);
         }
     }
 
-    fn conclude(&mut self, ctx: &Context<'_>, pose: &Pose, options: &CurveOptions) {
+    fn collect_minima(&mut self, ctx: &Context<'_>, pose: &Pose, options: &CurveOptions) {
         let radius = ctx.curve.radius();
-        // Vertices of the curve and faces of the solid first: they are what else is found beside them.
+        // Vertices of the curve and faces of the solid come first, so that duplicates found beside them
+        // are dropped.
         self.found.sort_unstable_by(|p, q| {
             q.place
                 .cmp(&p.place)
@@ -208,21 +218,24 @@ impl CurveSolidPair {
         self.minima.clear();
         for (i, c) in self.found.iter().enumerate() {
             let point = ctx.curve.point(c.u);
-            let is_known = self.found[..i].iter().any(|d| {
-                let apart = (ctx.curve.point(d.u) - point).norm().max((d.foot - c.foot).norm());
-                apart <= SAME * ctx.size
+            let is_duplicate = self.found[..i].iter().any(|d| {
+                let separation = (ctx.curve.point(d.u) - point).norm().max((d.foot - c.foot).norm());
+                separation <= SAME_MINIMUM_TOLERANCE * ctx.size
             });
-            if is_known || c.distance > options.d_max + radius {
+            if is_duplicate || c.distance > options.d_max + radius {
                 continue;
             }
-            if c.set.is_none() && c.place == Place::Inside && ctx.leaves_along_an_edge(c, &mut self.points) {
+            if c.set.is_none() && c.place == Place::Inside && ctx.decreases_along_edge(c, &mut self.points) {
                 continue;
             }
-            // Inside the solid a wall may be near that the curve never came through.
-            let is_deep = c.distance < -SAME * ctx.size;
+            // Inside the solid, the nearest wall may be one that the curve did not pass through.
+            let is_deep = c.distance < -SAME_MINIMUM_TOLERANCE * ctx.size;
             if is_deep {
-                let is_inside =
-                    self.points.contains(ctx.solid.body(), &ctx.into.point(&point), SAME * ctx.size);
+                let is_inside = self.points.contains(
+                    ctx.solid.body(),
+                    &ctx.into.point(&point),
+                    SAME_MINIMUM_TOLERANCE * ctx.size,
+                );
                 if c.distance < -radius || is_inside != Ok(Some(true)) {
                     continue;
                 }
@@ -246,49 +259,49 @@ impl CurveSolidPair {
             let along = (new.u - old.u).abs() * ctx.curve.at(new.u).d.norm();
             let aside = (into * new.foot - into * old.foot).norm();
             let moved = along.max(aside);
-            (moved <= MOVE * ctx.size && new.set.is_some() == old.set.is_some()).then_some(moved)
+            (moved <= MAX_IDENTITY_MOVE * ctx.size && new.set.is_some() == old.set.is_some()).then_some(moved)
         };
         self.ids.assign(&mut self.minima, moved);
     }
 }
 
-/// What all steps of a query share.
+/// Data shared by all steps of a query.
 struct Context<'a> {
     curve: &'a Curve,
     solid: &'a Obstacle,
-    /// From the world into the solid's frame.
+    /// Transform from the world into the solid's frame.
     into: PoseMatrix,
     limits: Limits,
     size: f64,
 }
 
-/// Places of stretches along a curve; the other side is told by the curve's place.
-struct Along<'a> {
+/// Stretches between a curve and a feature: the curve's parameter determines the other side.
+struct SolidPairing<'a> {
     ctx: &'a Context<'a>,
     feature: Feature,
 }
 
-impl Pairing for Along<'_> {
-    fn apart(&self, p: &Places, q: &Places) -> f64 {
+impl Pairing for SolidPairing<'_> {
+    fn separation(&self, p: &ParamPair, q: &ParamPair) -> f64 {
         (self.ctx.curve.point(p[0]) - self.ctx.curve.point(q[0])).norm()
     }
 
-    fn across(&self, places: Places, _along: usize) -> Places {
-        places
+    fn across(&self, params: ParamPair, _along: usize) -> ParamPair {
+        params
     }
 
-    fn is_end(&self, places: &Places) -> bool {
-        is_end(self.ctx.curve, places[0])
+    fn is_end(&self, params: &ParamPair) -> bool {
+        is_end(self.ctx.curve, params[0])
     }
 
-    fn rises(&self, places: &Places, stretch: &Stretch) -> bool {
-        let t = self.ctx.into.rotation * self.ctx.curve.at(places[0]).d;
-        self.ctx.on(self.feature, stretch.of, places[0], None).is_some_and(|c| c.away.dot(&t) > 0.0)
+    fn rises(&self, params: &ParamPair, stretch: &Stretch) -> bool {
+        let t = self.ctx.into.rotation * self.ctx.curve.at(params[0]).d;
+        self.ctx.candidate(self.feature, stretch.area, params[0], None).is_some_and(|c| c.away.dot(&t) > 0.0)
     }
 }
 
 impl Context<'_> {
-    /// The part of a curve in the solid's frame.
+    /// Transforms a part of the curve into the solid's frame.
     fn placed<const N: usize>(&self, part: &Part<N>) -> Part<N> {
         let mut placed = *part;
         for p in &mut placed.control {
@@ -297,7 +310,8 @@ impl Context<'_> {
         placed
     }
 
-    /// The minimum at a parameter of the curve opposite to a feature, where the solid has it.
+    /// Returns the candidate at a parameter of the curve opposite to a feature; `None` if the solid has
+    /// no valid footpoint there.
     fn measured(&self, feature: Feature, u: f64, place: Place, set: Option<u32>) -> Option<Candidate> {
         let u = u.clamp(0.0, self.curve.n_pieces() as f64);
         let p = self.into.point(&self.curve.point(u));
@@ -312,26 +326,27 @@ impl Context<'_> {
         })
     }
 
-    /// The place at a parameter of the curve opposite to an area's feature, where the solid has it.
-    fn on(&self, feature: Feature, area: u32, u: f64, set: Option<u32>) -> Option<Candidate> {
+    /// Returns the candidate at a parameter of the curve opposite to an area's feature; `None` if there
+    /// is no valid footpoint.
+    fn candidate(&self, feature: Feature, area: u32, u: f64, set: Option<u32>) -> Option<Candidate> {
         match feature {
             Feature::Face(f) if self.solid.faces[f.index()].is_none() => {
                 let rect = self.solid.body().hierarchy().areas[area as usize].rect;
-                self.on_free(f, &rect, rect.center(), u).map(|(c, _)| Candidate { set, ..c })
+                self.candidate_on_patch(f, &rect, rect.center(), u).map(|(c, _)| Candidate { set, ..c })
             }
             _ => self.measured(feature, u, Place::Inside, set),
         }
     }
 
-    /// The place at a parameter of the curve opposite to an area of a free-form face, looked for from `uv`;
-    /// with the parameters of its foot.
-    fn on_free(&self, f: FaceId, rect: &Rect, uv: P2, u: f64) -> Option<(Candidate, P2)> {
+    /// Returns the candidate at a parameter of the curve opposite to an area of a free-form face, with
+    /// the parameters of its footpoint. The search starts at `uv`.
+    fn candidate_on_patch(&self, f: FaceId, rect: &Rect, uv: P2, u: f64) -> Option<(Candidate, P2)> {
         let u = u.clamp(0.0, self.curve.n_pieces() as f64);
         let p = self.into.point(&self.curve.point(u));
         let mut uv = uv;
         let d = self.solid.distance_to_face(f, &p, &mut uv, rect)?;
-        // Each area tells its own: the foot may have gone on to another one.
-        let slack = BESIDE.sqrt();
+        // Each area reports only its own footpoints; this one may have moved to a neighbouring area.
+        let slack = TRIM_SLACK.sqrt();
         let (w, h) = (slack * rect.width(), slack * rect.height());
         let is_own =
             (rect.u0 - w..=rect.u1 + w).contains(&uv.x) && (rect.v0 - h..=rect.v1 + h).contains(&uv.y);
@@ -344,23 +359,25 @@ impl Context<'_> {
             place: Place::Inside,
             set: None,
         };
-        (is_own && self.solid.holds(f, uv, BESIDE * self.size)).then_some((found, uv))
+        (is_own && self.solid.face_contains(f, uv, TRIM_SLACK * self.size)).then_some((found, uv))
     }
 
-    /// Foot, signed distance and direction of a point from a feature whose minimum it may be.
+    /// Footpoint, signed distance and direction from a feature to a point, if the point can have a
+    /// minimum there.
     fn opposite(&self, feature: Feature, p: &P3) -> Option<(P3, f64, V3)> {
         let h = self.solid.body().hierarchy();
         match feature {
             Feature::Face(f) => {
                 let face = &h.faces[f.index()];
-                let slack = BESIDE * self.size;
+                let slack = TRIM_SLACK * self.size;
                 if let Some(primitive) = &self.solid.faces[f.index()] {
                     let d = Distance::of_primitive(primitive, p, self.size)?;
                     let foot = d.foot(p);
                     let uv = face.surface.invert(&foot, None, Some(&face.trim.rect));
-                    // Not the continuation of a cone beyond its apex.
-                    let is_on = (face.surface.point(uv) - foot).norm() <= SAME * self.size;
-                    return (is_on && self.solid.holds(f, uv, slack)).then_some((foot, d.value, d.gradient));
+                    // Rejects footpoints on the extension of a cone beyond its apex.
+                    let is_on = (face.surface.point(uv) - foot).norm() <= SAME_MINIMUM_TOLERANCE * self.size;
+                    return (is_on && self.solid.face_contains(f, uv, slack))
+                        .then_some((foot, d.value, d.gradient));
                 }
                 None
             }
@@ -382,7 +399,7 @@ impl Context<'_> {
         }
     }
 
-    /// A foot on an edge where the edge has it and its polar the direction.
+    /// Accepts a footpoint on an edge if it lies on a span and the direction is in the edge's polar.
     fn at_edge(&self, e: feeler_hierarchy::EdgeId, p: &P3, foot: &P3) -> Option<(P3, f64, V3)> {
         let w = p - foot;
         let distance = w.norm();
@@ -399,8 +416,8 @@ impl Walk {
         self.n_undecided = 0;
     }
 
-    /// Minima inside of the pieces of the curve.
-    fn pieces<const N: usize>(&mut self, ctx: &Context<'_>, s: &Skeleton<N>, found: &mut Vec<Candidate>) {
+    /// Finds the minima inside of the pieces of the curve.
+    fn pieces<const N: usize>(&mut self, ctx: &Context<'_>, s: &CurveTree<N>, found: &mut Vec<Candidate>) {
         let root = &ctx.solid.body().hierarchy().nodes[0].obb;
         self.curve.clear();
         self.curve.push(0);
@@ -420,7 +437,7 @@ impl Walk {
         }
     }
 
-    /// Minima of a leaf of the curve, in the solid's frame, with all features near it.
+    /// Finds the minima between a leaf of the curve, in the solid's frame, and all features near it.
     fn leaf<const N: usize>(
         &mut self,
         ctx: &Context<'_>,
@@ -474,11 +491,11 @@ impl Walk {
                 if let Some(primitive) = &ctx.solid.faces[f.index()] {
                     self.canonical(ctx, part, area.feature, primitive, found);
                 } else {
-                    self.free(ctx, part, f, id, found);
+                    self.free_form(ctx, part, f, id, found);
                 }
             }
             Feature::Edge(e) => match &ctx.solid.edges[e.index()] {
-                EdgeShape::Silent => {}
+                EdgeShape::Ignored => {}
                 EdgeShape::Canonical(primitive) => self.canonical(ctx, part, area.feature, primitive, found),
                 EdgeShape::Fitted(spans) => {
                     for span in spans {
@@ -496,7 +513,7 @@ impl Walk {
                     OnCurve::Minimum(u) => found.extend(ctx.measured(area.feature, u, Place::Inside, None)),
                     OnCurve::Level { ends, outward } => {
                         let ends = ends.map(|u| [u, 0.0]);
-                        stretches.push((area.feature, Stretch { ends, outward, along: 0, of: id.0 }));
+                        stretches.push((area.feature, Stretch { ends, outward, along: 0, area: id.0 }));
                     }
                 };
                 solve_point(&vertex.point.coords, part, &ctx.limits, &mut take, &mut self.n_parts);
@@ -504,7 +521,7 @@ impl Walk {
         }
     }
 
-    /// A face or an edge with a signed distance in closed form.
+    /// Finds the minima with a face or an edge that has a signed distance in closed form.
     fn canonical<const N: usize>(
         &mut self,
         ctx: &Context<'_>,
@@ -518,8 +535,8 @@ impl Walk {
         search(ctx, part, &distance, &mut take, &mut |stretch| self.stretches.push((feature, stretch)));
     }
 
-    /// An area of a free-form face.
-    fn free<const N: usize>(
+    /// Finds the minima with an area of a free-form face.
+    fn free_form<const N: usize>(
         &mut self,
         ctx: &Context<'_>,
         part: &Part<N>,
@@ -532,25 +549,25 @@ impl Walk {
         let from_area = |p: &P3| {
             let mut uv = last.get();
             let d = ctx.solid.distance_to_face(f, p, &mut uv, &area.rect);
-            // From a place that leads nowhere the next point is not looked for.
+            // After a failure, the next search starts at the centre of the area.
             last.set(if d.is_some() { uv } else { area.rect.center() });
             d.map(|d| (d, uv))
         };
         let distance = |p: &P3| from_area(p).map(|d| d.0);
         let mut take = |u: f64| {
-            let Some((c, uv)) = ctx.on_free(f, &area.rect, last.get(), u) else { return };
+            let Some((c, uv)) = ctx.candidate_on_patch(f, &area.rect, last.get(), u) else { return };
             last.set(uv);
-            // Nor is it one where feet begin or end.
+            // Rejects points where footpoints begin or end.
             let t = ctx.into.rotation * ctx.curve.at(c.u).d;
-            if c.away.dot(&t).abs() <= CRITICAL * t.norm() {
+            if c.away.dot(&t).abs() <= CRITICAL_SLOPE * t.norm() {
                 found.push(c);
             }
         };
-        let mut level = |s: Stretch| self.stretches.push((Feature::Face(f), Stretch { of: id.0, ..s }));
+        let mut level = |s: Stretch| self.stretches.push((Feature::Face(f), Stretch { area: id.0, ..s }));
         search(ctx, part, &distance, &mut take, &mut level);
     }
 
-    /// A span of an edge that has no closed form.
+    /// Finds the minima with a span of an edge that has no closed form.
     fn fitted<const N: usize>(
         &mut self,
         ctx: &Context<'_>,
@@ -560,15 +577,15 @@ impl Walk {
         found: &mut Vec<Candidate>,
     ) {
         self.solutions.clear();
-        for leaf in &span.skeleton.leaves {
+        for leaf in &span.tree.leaves {
             solve_parts(part, &Part::of_leaf(leaf), Between::CURVES, &ctx.limits, &mut self.solutions);
         }
         self.n_parts += self.solutions.n_parts;
         self.n_undecided += self.solutions.n_undecided;
         let middle = |s: &Stretch| [0, 1].map(|k| 0.5 * (s.ends[0][k] + s.ends[1][k]));
-        let places = self.solutions.minima.iter().copied().chain(self.solutions.stretches.iter().map(middle));
-        for [u, v] in places {
-            if let Some((u, foot)) = polished(ctx, e, u, span.parameter(v)) {
+        let params = self.solutions.minima.iter().copied().chain(self.solutions.stretches.iter().map(middle));
+        for [u, v] in params {
+            if let Some((u, foot)) = polish(ctx, e, u, span.parameter(v)) {
                 let p = ctx.into.point(&ctx.curve.point(u));
                 if let Some((foot, distance, away)) = ctx.at_edge(e, &p, &foot) {
                     let (feature, place) = (Feature::Edge(e), Place::Inside);
@@ -578,7 +595,7 @@ impl Walk {
         }
     }
 
-    /// Minima at a free end or a corner of the curve.
+    /// Finds the minima at a free end or a corner of the curve.
     fn vertex(&mut self, ctx: &Context<'_>, vertex: &Vertex, found: &mut Vec<Candidate>) {
         let h = ctx.solid.body().hierarchy();
         let p = ctx.into.point(&vertex.point.into());
@@ -599,9 +616,10 @@ impl Walk {
             let Some(area) = node.area() else { continue };
             let area = &h.areas[area.index()];
             let mut take = |foot: P3, distance: f64, away: V3| {
-                // No way along the curve leads nearer.
-                let rises =
-                    |t: &V3, sign: f64| (ctx.into.rotation * t).dot(&away) * sign >= -ROUNDING * t.norm();
+                // The distance must not decrease along the curve in either direction.
+                let rises = |t: &V3, sign: f64| {
+                    (ctx.into.rotation * t).dot(&away) * sign >= -VERTEX_SLOPE_ROUNDING * t.norm()
+                };
                 if vertex.after.is_none_or(|t| rises(&t, 1.0))
                     && vertex.before.is_none_or(|t| rises(&t, -1.0))
                 {
@@ -613,7 +631,7 @@ impl Walk {
                 Feature::Face(f) if ctx.solid.faces[f.index()].is_none() => {
                     let mut uv: P2 = area.rect.center();
                     let Some(d) = ctx.solid.distance_to_face(f, &p, &mut uv, &area.rect) else { continue };
-                    if ctx.solid.holds(f, uv, BESIDE * ctx.size) {
+                    if ctx.solid.face_contains(f, uv, TRIM_SLACK * ctx.size) {
                         take(d.foot(&p), d.value, d.gradient);
                     }
                 }
@@ -631,7 +649,7 @@ impl Walk {
                                     take(foot, distance, away);
                                 }
                             };
-                            for leaf in &span.skeleton.leaves {
+                            for leaf in &span.tree.leaves {
                                 let part = Part::of_leaf(leaf);
                                 solve_point(&p.coords, &part, &ctx.limits, &mut on, &mut self.n_parts);
                             }
@@ -654,8 +672,8 @@ impl Walk {
     }
 }
 
-/// Minima of a signed distance along a part, which is looked at in stretches that turn little and are short
-/// beside what bends the distance.
+/// Finds the minima of a signed distance along a part. The part is split into stretches that turn little
+/// and are short relative to the radii of curvature of the distance.
 fn search<const N: usize>(
     ctx: &Context<'_>,
     part: &Part<N>,
@@ -671,7 +689,7 @@ fn search<const N: usize>(
                 let change = d.gradient.dot(&at.dd) + d.bend(&at.d);
                 Slope { p: x, value: d.gradient.dot(&at.d), change, speed, scale: speed }
             }
-            // No foot: nothing to be found here.
+            // Without a footpoint there is no minimum; a constant positive slope excludes it.
             None => Slope { p: x, value: speed, change: 0.0, speed, scale: speed },
         }
     };
@@ -682,39 +700,40 @@ fn search<const N: usize>(
             ends: [from.p, to.p].map(|x| [part.at(outset(x, &range.get())), 0.0]),
             outward: [-from.value / from.scale, to.value / to.scale],
             along: 0,
-            of: 0,
+            area: 0,
         }),
     };
     let speed = part.speed();
-    let mut look = |[from, to]: [f64; 2]| -> bool {
+    let mut examine = |[from, to]: [f64; 2]| -> bool {
         let half = 0.5 * (to - from) * speed;
         let middle = at(&part.control, 0.5 * (from + to)).p;
-        let mut is_long = part.turning() * (to - from) > FLAT;
+        let mut is_long = part.turning() * (to - from) > MAX_STRETCH_TURNING;
         if let Some(d) = distance(&middle.into()) {
-            // No point is further from the middle than half the length, and distances change by no more.
+            // The part stays within half its length of the middle, and the distance changes by no more
+            // than that.
             if d.value > ctx.limits.reach + half || d.value < -ctx.curve.radius() - half {
                 return true;
             }
-            is_long |= half * d.tightness() > SHORT;
+            is_long |= half * d.max_curvature() > MAX_STRETCH_RATIO;
         }
-        if is_long && to - from > LEAST {
+        if is_long && to - from > MIN_STRETCH {
             return false;
         }
         range.set([from, to]);
         along::minima(&mut slope, inset([from, to]), &ctx.limits.level, &mut found);
         true
     };
-    halved([0.0, 1.0], &mut look);
+    bisect([0.0, 1.0], &mut examine);
 }
 
-/// A range without its ends: where a curve crosses the axis of a hole, which joints like to lie on, the slope
-/// jumps.
+/// Shrinks a range slightly at both ends. The slope jumps where a curve crosses the axis of a hole, and
+/// joints often lie on axes.
 fn inset([from, to]: [f64; 2]) -> [f64; 2] {
-    let by = 0.5 * along::BEYOND * (to - from);
+    let by = 0.5 * along::END_TOLERANCE * (to - from);
     [from + by, to - by]
 }
 
-/// The end of a range for that of its inset.
+/// Maps an end of the shrunk range back to the end of the range.
 fn outset(x: f64, range: &[f64; 2]) -> f64 {
     let [from, to] = inset(*range);
     if x <= from {
@@ -726,17 +745,18 @@ fn outset(x: f64, range: &[f64; 2]) -> f64 {
     }
 }
 
-/// Looks at a range, and at both halves where that does not tell.
-fn halved([from, to]: [f64; 2], look: &mut impl FnMut([f64; 2]) -> bool) {
-    if !look([from, to]) {
+/// Examines a range, and recursively both halves if `examine` returns false.
+fn bisect([from, to]: [f64; 2], examine: &mut impl FnMut([f64; 2]) -> bool) {
+    if !examine([from, to]) {
         let middle = 0.5 * (from + to);
-        halved([from, middle], look);
-        halved([middle, to], look);
+        bisect([from, middle], examine);
+        bisect([middle, to], examine);
     }
 }
 
-/// The minimum near a place of a curve and an edge, found with a fit: with the true edge, the solid's frame.
-fn polished(ctx: &Context<'_>, e: feeler_hierarchy::EdgeId, u: f64, t: f64) -> Option<(f64, P3)> {
+/// Refines a minimum found on a fitted edge with the true edge, by Newton's method. The footpoint is in
+/// the solid's frame.
+fn polish(ctx: &Context<'_>, e: feeler_hierarchy::EdgeId, u: f64, t: f64) -> Option<(f64, P3)> {
     let edge = &ctx.solid.body().hierarchy().edges[e.index()];
     let (mut u, mut t) = (u, t);
     for _ in 0..12 {
@@ -762,7 +782,7 @@ fn polished(ctx: &Context<'_>, e: feeler_hierarchy::EdgeId, u: f64, t: f64) -> O
     Some((u, edge.curve.point(t)))
 }
 
-/// The parameter of the point of a curve nearest to `p`, near `t`.
+/// Finds the parameter of the point on a curve nearest to `p` by Newton's method from `t`.
 fn nearest_on(curve: &feeler_geom::Curve, t: f64, p: &P3) -> f64 {
     let mut t = t;
     for _ in 0..12 {
