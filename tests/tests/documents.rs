@@ -1,5 +1,4 @@
-//! What the documents say of the code: cited sections and linked files are there, and the index of tolerances
-//! names every constant with its value.
+//! Documents against the code: cited sections and linked files exist, and lines are at most 110 columns wide.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -29,7 +28,7 @@ fn files(folder: &Path, extension: &str, out: &mut Vec<PathBuf>) {
 fn sources() -> Vec<PathBuf> {
     let mut out = Vec::new();
     ["crates", "tests", "benches"].iter().for_each(|f| files(&root().join(f), "rs", &mut out));
-    // What stands here is about citations and constants.
+    // This file contains examples of citations.
     out.retain(|f| !f.ends_with("tests/documents.rs"));
     assert!(out.len() > 200, "the sources are elsewhere");
     out
@@ -99,120 +98,6 @@ fn anchor_of(heading: &str) -> String {
     let words = heading.trim_start_matches('#').trim();
     let kept = words.chars().filter(|c| c.is_alphanumeric() || *c == ' ' || *c == '-');
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
-}
-
-/// The numbers of an expression: `1.0 / 64.0` has two, `std::f64::consts::PI - 1e-6` one.
-fn numbers(expression: &str) -> Vec<f64> {
-    let plain = expression.replace("f64", " ").replace(['_', '\u{202f}', ' '], " ");
-    let plain = plain.replace('−', "-");
-    let mut out = Vec::new();
-    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | '-');
-    for word in plain.split(|c: char| !is_part(c)) {
-        if let Ok(x) = word.trim_end_matches('.').parse::<f64>() {
-            out.push(x);
-        }
-    }
-    out
-}
-
-/// Rows of the tables of constants: file, name, value.
-fn indexed() -> Vec<(PathBuf, String, String)> {
-    let document = text(&root().join("docs/TOLERANCES.md"));
-    let mut folder = PathBuf::new();
-    let mut out = Vec::new();
-    for line in document.lines() {
-        if let Some(rest) = line.strip_prefix("`crates/") {
-            folder = root().join("crates").join(rest.split('`').next().expect("a folder in quotes"));
-        }
-        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        if cells.len() == 7 && cells[0].starts_with('`') {
-            out.push((folder.join(cells[1]), cells[0].trim_matches('`').to_owned(), cells[3].to_owned()));
-        }
-    }
-    assert!(out.len() > 200, "{} rows", out.len());
-    out
-}
-
-/// The value of a constant, or of a field with a default.
-fn value_in<'a>(source: &'a str, name: &str) -> Option<&'a str> {
-    let constant = source.split_once(&format!("const {name}: ")).and_then(|(_, rest)| {
-        let (_, value) = rest.split_once('=')?;
-        Some(value.split_once(';')?.0)
-    });
-    let default = || {
-        let field = format!("{name}: ");
-        let all = source.match_indices(&field);
-        all.map(|(at, found)| source[at + found.len()..].split([',', '\n']).next().unwrap_or_default())
-            .find(|v| !numbers(v).is_empty())
-    };
-    constant.or_else(default)
-}
-
-#[test]
-fn tolerances_are_as_the_index_says() {
-    for (file, name, value) in indexed() {
-        if name.ends_with("()") {
-            assert!(text(&file).contains(&format!("fn {name}").replace("()", "(")), "{name}");
-            continue;
-        }
-        let source = text(&file);
-        let found = value_in(&source, &name).unwrap_or_else(|| panic!("{}: no {name}", file.display()));
-        // Ranges and symbols say what numbers do not.
-        let (told, real) = (numbers(&value), numbers(found));
-        let is_symbolic = value.contains(['½', '…']) || value.contains(|c: char| c.is_ascii_uppercase());
-        let same =
-            told.len() == real.len() && told.iter().zip(&real).all(|(x, y)| (x - y).abs() <= 1e-12 * y.abs());
-        assert!(is_symbolic || same, "{}: {name} is {found}, not {value}", file.display());
-    }
-}
-
-/// What decides nothing: layout, sizes of pictures, constants of nature and of algorithms.
-const NOT_TOLERANCES: [&str; 21] = [
-    "ALL",
-    "AT",
-    "BINOMIAL3",
-    "BINOMIAL6",
-    "BOTTOM",
-    "CUT",
-    "FLAT_WEIGHT",
-    "HALF",
-    "HEIGHT",
-    "INF",
-    "LEFT",
-    "MERIDIANS",
-    "OFFSET",
-    "PER_MM3",
-    "RIGHT",
-    "STATION_TURN",
-    "STEPS_AHEAD",
-    "TAN_PI_8",
-    "THIRD_OF_RADIUS",
-    "TOP",
-    "WIDTH",
-];
-
-#[test]
-fn no_constant_is_missing_from_the_index() {
-    let known: BTreeSet<(PathBuf, String)> = indexed().into_iter().map(|(f, n, _)| (f, n)).collect();
-    for file in sources() {
-        let path = file.strip_prefix(root()).expect("a file of ours").to_string_lossy();
-        let is_code = path.starts_with("crates") && path.contains("/src/");
-        if !is_code || ["test", "/reference/", "fixture"].iter().any(|w| path.contains(w)) {
-            continue;
-        }
-        // Tests come last in a file.
-        let source = text(&file);
-        let source = source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        for line in source.lines() {
-            let Some((_, rest)) = line.split_once("const ") else { continue };
-            let Some((name, kind)) = rest.split_once(": ") else { continue };
-            let is_length = kind.starts_with("f64 = ") || kind.starts_with("[f64; ");
-            if is_length && !NOT_TOLERANCES.contains(&name) {
-                let key = (file.clone(), name.to_owned());
-                assert!(known.contains(&key), "{}: {name} is not in docs/TOLERANCES.md", file.display());
-            }
-        }
-    }
 }
 
 /// No line of code or comment is wider than a screen beside another one.
