@@ -1,7 +1,8 @@
 //! A loaded hierarchy, ready for queries.
 //!
-//! Beside the stored data stands what every query needs and no file should hold twice: the oriented-sphere
-//! primitive of each canonical feature, its extent, the areas of each feature, and the shells.
+//! A body consists of the stored data and of derived data that every query needs and that a file should not
+//! store twice: the oriented-sphere primitive of each canonical feature, its extent, the areas of each
+//! feature, and a point on each shell.
 
 mod axes;
 mod bands;
@@ -20,11 +21,11 @@ pub(crate) mod samples;
 pub(crate) mod side;
 pub(crate) mod tree;
 
-pub(crate) use axes::{Axis, MOST as MOST_AXES};
+pub(crate) use axes::{Axis, MAX_AXES};
 use check::{around_areas, check, hull_of};
 pub(crate) use feature::{FeatureData, Near};
 pub(crate) use helix::Helix;
-use order::MOST_AREAS;
+use order::MAX_AREAS;
 pub(crate) use order::{SortKey, positions};
 
 use crate::api::tolerance::Tolerances;
@@ -48,7 +49,7 @@ use regions::divide;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Why a hierarchy cannot be queried.
+/// Errors of the construction of a [`Body`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// An index or a count in the hierarchy is out of range.
@@ -56,9 +57,9 @@ pub enum BodyError {
     Reference {
         /// Name of the solid.
         name: String,
-        /// What holds the reference.
+        /// Kind of the item that contains the reference.
         what: &'static str,
-        /// Its index.
+        /// Index of that item.
         index: usize,
     },
     /// A number that must be finite is not.
@@ -66,20 +67,20 @@ pub enum BodyError {
     NotFinite {
         /// Name of the solid.
         name: String,
-        /// What is not finite.
+        /// Name of the number or of the item that contains it.
         what: &'static str,
     },
-    /// A model without this solid.
-    #[error("the model has {count} distinct solids, numbered from 0: no {solid}")]
+    /// The model has no solid with this index.
+    #[error("the model has {count} distinct solids, numbered from 0; solid {solid} does not exist")]
     NoSolid {
-        /// What was asked for.
+        /// The requested index.
         solid: usize,
-        /// How many there are.
+        /// Number of distinct solids of the model.
         count: usize,
     },
-    /// More areas than can be numbered.
+    /// The hierarchy has more areas than indices of pairs of areas can represent.
     #[error(
-        "solid '{name}' has {count} areas, at most {MOST_AREAS} can be loaded; prepare it with a larger \
+        "solid '{name}' has {count} areas, but at most {MAX_AREAS} can be loaded; prepare it with a larger \
             flatness"
     )]
     TooLarge {
@@ -90,25 +91,28 @@ pub enum BodyError {
     },
 }
 
-/// A solid, ready for queries. Share it among pairs and threads behind an `Arc`.
+/// A solid, prepared for queries.
+///
+/// Its frame is that of the stored hierarchy, with lengths in mm; poses of queries map it to world
+/// coordinates. A body is immutable: share it among pairs and threads in an `Arc`.
 #[derive(Clone, Debug)]
 pub struct Body {
     hierarchy: Hierarchy,
-    /// Faces, edges, vertices, in this order.
+    /// Faces, then edges, then vertices.
     features: Vec<FeatureData>,
     /// Areas sorted by feature.
     areas: Vec<AreaId>,
-    /// For each area the node that is its leaf.
+    /// Leaf node of each area.
     leaf_of_area: Vec<NodeId>,
-    /// For each area the position of its feature.
+    /// Feature of each area.
     feature_of_area: Vec<FeatureId>,
-    /// For each area what it is sorted by.
+    /// Sort key of each area.
     sort_keys: Vec<SortKey>,
     /// See [`Body::whole_of`].
     whole_of_area: Vec<Option<FeatureId>>,
-    /// The nodes for traversals.
+    /// Nodes for traversals.
     tree: Vec<TreeNode>,
-    /// Those of faces alone.
+    /// Nodes of the tree of faces.
     faces: Vec<FaceNode>,
     /// See [`Body::regions`].
     regions: Vec<(P3, f64)>,
@@ -117,9 +121,10 @@ pub struct Body {
     /// Conservative box in the solid's own frame.
     bounds: Aabb,
     reach: f64,
-    /// A point on each shell, in the interior of a face: what containment is decided with.
+    /// A point on each shell, in the interior of a face, with its outward normal; used for tests of
+    /// containment.
     pub(crate) shell_points: Vec<(P3, V3)>,
-    /// For each face its edges, ascending.
+    /// Edges of each face, ascending.
     face_edges: Vec<Box<[EdgeId]>>,
     edge_arcs: OnceLock<EdgeArcs>,
     concave: OnceLock<Vec<Box<[bool]>>>,
@@ -131,18 +136,20 @@ pub struct Body {
     max_bend: f64,
 }
 
-/// Volume, relative to the cube of the size, of a surface whose two sides cancel out to rounding.
-const SHEET: f64 = 1e-12;
+/// Volume, times size³, below which a body is a sheet: the volumes of its two sides cancel up to rounding.
+/// With a larger value, thin solids count as sheets; with a smaller one, rounding makes solids of sheets.
+const MAX_SHEET_VOLUME: f64 = 1e-12;
 
-/// Regions of each tree: more of them bound displacements better, and cost more in every query.
+/// Maximum number of regions of each tree. More regions bound displacements more tightly and cost more in
+/// every query.
 pub(crate) const REGIONS: usize = 64;
 
-/// Largest angle (rad) that culling adds to cones for footpoints which a trim's deviation puts outside their
-/// area.
+/// Largest angle (rad) that culling adds to cones for footpoints that the deviation of a trim puts outside
+/// their area. A larger value culls less; with a smaller one, minima off bad trims are lost.
 const MAX_CONE_SLACK: f64 = 0.05;
 
 impl Body {
-    /// All of a body but the points on its shells.
+    /// Constructs a body without the points on its shells.
     pub(crate) fn without_shell_points(hierarchy: Hierarchy) -> Result<Self, BodyError> {
         check(&hierarchy)?;
         let (n_faces, n_edges) = (hierarchy.faces.len(), hierarchy.edges.len());
@@ -198,7 +205,7 @@ impl Body {
                     (Some(Primitive::of_point(v.point)), v.deviation, v.quasi_only)
                 }
             };
-            // Near-degenerate poses are measured around a line's origin.
+            // Near-degenerate poses are measured around the origin of a line.
             let rebased = |p: Primitive| if bbox.is_empty() { p } else { p.rebased(&bbox.center()) };
             let primitive = primitive.map(rebased);
             let near = near(&hierarchy, feature).map(|n| Near { primitive: rebased(n.primitive), ..n });
@@ -287,8 +294,8 @@ impl Body {
         Ok(body)
     }
 
-    /// The tree with what culling knows about the features below each node; children stand behind their
-    /// parents.
+    /// Returns the tree with the data that culling needs about the features below each node; children
+    /// follow their parents.
     fn collect_tree(&self) -> Vec<TreeNode> {
         let nodes = &self.hierarchy.nodes;
         let mut below = vec![(FeatureTypes::default(), Allowance::default(), TreeNode::MIXED); nodes.len()];
@@ -332,13 +339,13 @@ impl Body {
         (types, Allowance::new(data.deviation, spread, inverse_extent))
     }
 
-    /// Bound of the absolute curvatures (1/mm) of its faces; infinite if one of them is free-form.
+    /// Upper bound of the absolute curvatures (1/mm) of the faces; infinite if a face is free-form.
     pub(crate) fn max_bend(&self) -> f64 {
         self.max_bend
     }
 
-    /// Largest absolute curvature (1/mm) of an area of a face; 0 of an edge or a vertex. Of a free-form face
-    /// see [`CurvatureBounds::bend`].
+    /// Largest absolute curvature (1/mm) of an area of a face; 0 for an edge or a vertex. For a free-form
+    /// face see [`CurvatureBounds::bend`].
     pub(crate) fn bend_of_area(&self, area: AreaId) -> f64 {
         let data = self.data(self.area(area).feature);
         let is_free =
@@ -349,42 +356,44 @@ impl Body {
         self.curvature_bounds_of(area).bend()
     }
 
-    /// What a screw motion does to a feature that it leaves where it is.
+    /// Screw motion that maps a feature to itself.
     pub(crate) fn helix(&self, feature: Feature) -> Option<&Helix> {
         self.data(feature).helix.as_deref()
     }
 
-    /// The stored data.
+    /// Stored data of the solid.
     #[must_use]
     pub fn hierarchy(&self) -> &Hierarchy {
         &self.hierarchy
     }
 
-    /// Conservative box in the solid's own frame.
+    /// Conservative bounding box in the frame of the solid.
     #[must_use]
     pub fn bounds(&self) -> &Aabb {
         &self.bounds
     }
 
-    /// Diagonal of the box (mm).
+    /// Diagonal of the bounding box (mm).
     #[must_use]
     pub fn size(&self) -> f64 {
         self.bounds.diagonal()
     }
 
-    /// Smallest thickness of the material (mm): the smallest distance between two places with opposite
-    /// outward normals and only material between them. A lower bound of it, infinite where there are no such
-    /// places; 0 of a sheet.
+    /// Lower bound of the smallest thickness of the material (mm).
+    ///
+    /// The thickness is the distance between two boundary points with opposite outward normals and only
+    /// material between them. It is infinite if the solid has no such points, and 0 for a sheet.
     #[must_use]
     pub fn min_thickness(&self) -> f64 {
         if self.is_sheet() { 0.0 } else { self.hierarchy.info.min_thickness }
     }
 
-    /// Whether it has no inside: an open surface, met from both sides.
+    /// Whether the body is a sheet: an open surface without an interior, which can be touched from both
+    /// sides.
     #[must_use]
     pub fn is_sheet(&self) -> bool {
         let size = self.size();
-        self.hierarchy.info.volume.abs() <= SHEET * size * size * size
+        self.hierarchy.info.volume.abs() <= MAX_SHEET_VOLUME * size * size * size
     }
 
     /// Largest absolute coordinate (mm).
@@ -397,13 +406,14 @@ impl Body {
         self.deviation
     }
 
-    /// The tree as [`regions`] see it.
+    /// Nodes of the tree in the form that [`regions`] uses.
     fn boxes(&self) -> Vec<regions::Node> {
         self.tree.iter().map(|n| (n.obb.center, n.obb.radius(), n.children())).collect()
     }
 
-    /// Centres and radii of the regions, of nodes of the tree and then of the tree of faces; region `i` of a
-    /// node is at `i - 1`. Each of the two holds the solid up to [`Body::deviation`].
+    /// Centres and radii (mm) of the regions of the tree, followed by those of the tree of faces. The
+    /// region with number `i` is at `i - 1`. The regions of either tree cover the solid up to
+    /// [`Body::deviation`].
     pub(crate) fn regions(&self) -> &[(P3, f64)] {
         &self.regions
     }
@@ -413,15 +423,17 @@ impl Body {
         &self.axes
     }
 
-    /// A convex polytope that holds the solid up to [`Body::deviation`] and exceeds no extent of it by more
-    /// than 1 %; `None` of a body without features.
+    /// Convex polytope around the solid up to [`Body::deviation`], whose extents exceed those of the solid
+    /// by at most 1 %; `None` for a body without features.
     pub(crate) fn hull(&self) -> Option<&Arc<Polytope>> {
         self.hull.as_ref()
     }
 
-    /// A box (mm) around the solid in a pose, along the axes that it is posed in: it holds the solid up to
-    /// the deviation of its trims, and along each axis it is at most 1 % longer than the solid. Empty for a
-    /// body without features. Cheap and without allocation, for any rotation.
+    /// Axis-aligned box (mm) around the solid in a pose.
+    ///
+    /// It contains the solid up to the deviation of its trims, and its extent along each axis exceeds that
+    /// of the solid by at most 1 %. It is empty for a body without features. The computation is cheap and
+    /// does not allocate, whatever the rotation.
     #[must_use]
     pub fn posed_bounds(&self, pose: &Pose) -> Aabb {
         let Some(hull) = &self.hull else { return Aabb::empty() };
@@ -441,14 +453,14 @@ impl Body {
         &self.shell_points
     }
 
-    /// Computes what queries derive from all of the hierarchy, so that none of them is the first to need it.
-    /// Samples of single free-form areas are left to the first query near them: some 30 µs each.
+    /// Computes all lazily derived data that depends on the whole hierarchy, so that the first query does
+    /// not have to. Samples of free-form areas are left to the first query near them, at about 30 µs each.
     pub(crate) fn make_derived_data(&self) {
         self.edge_arcs();
         self.concave();
     }
 
-    /// The trimming curves in space, in arcs.
+    /// Trimming curves in space, as arcs.
     pub(crate) fn edge_arcs(&self) -> &EdgeArcs {
         self.edge_arcs.get_or_init(|| EdgeArcs::new(self))
     }
@@ -467,12 +479,12 @@ impl Body {
         self.concave.get_or_init(|| concave::concave_trims(self))
     }
 
-    /// Points on a grid over a free-form area.
+    /// Grid of points over a free-form area.
     pub(crate) fn grid_of(&self, area: AreaId) -> &Grid {
         self.samples.get(self, area)
     }
 
-    /// Normals at the points of that grid.
+    /// Normals at the points of the grid of a free-form area.
     pub(crate) fn normals_of(&self, area: AreaId) -> &Normals {
         self.samples.normals(self, area)
     }
@@ -484,22 +496,23 @@ impl Body {
         self.samples.along(&self.edge(e).curve, area, &data.rect)
     }
 
-    /// Whether [`Body::segments_of`] an edge were made before.
+    /// Whether [`Body::segments_of`] an edge have been computed.
     pub(crate) fn has_segments(&self, edge: EdgeId) -> bool {
         self.samples.has_segments(edge)
     }
 
-    /// The areas of an edge without closed form, in the order of [`Body::areas_of`].
+    /// Areas of an edge without closed form, in the order of [`Body::areas_of`].
     pub(crate) fn segments_of(&self, edge: EdgeId) -> &[EdgeSegment] {
         self.samples.segments(self, edge)
     }
 
-    /// Third derivatives over a free-form area by its unit-box parameters.
+    /// Third derivatives over a free-form area with respect to its unit-box parameters.
     pub(crate) fn third_derivatives_of(&self, area: AreaId) -> &[feeler_geom::Ball; 4] {
         self.samples.third_derivatives(self, area)
     }
 
-    /// Bundles of normals of a free-form face's area, piece by piece; empty unless its patch has a pole.
+    /// Bundles of normals of a free-form face's area, one for each piece; empty unless its patch has a
+    /// pole.
     pub(crate) fn normal_bundles_of(&self, area: AreaId) -> &[NormalBundle] {
         self.samples.bundles(self, area)
     }
@@ -515,7 +528,7 @@ impl Body {
         matches!(self.edge(e).curve, Curve::Line { .. })
     }
 
-    /// Faces, edges, vertices.
+    /// Faces, then edges, then vertices.
     pub(crate) fn features(&self) -> &[FeatureData] {
         &self.features
     }
@@ -543,9 +556,10 @@ impl Body {
         self.leaf_of_area[area.index()]
     }
 
-    /// The oriented spheres of a feature (by its position), or those that it follows, with what it may be off
-    /// them (mm): their signed distance is that of the feature. `None` for spindle tori, too, whose inner
-    /// sheets touch the spheres on the other side of the axis.
+    /// Primitive of a feature (by its position), or of the canonical feature that it follows, and the
+    /// largest distance (mm) of the feature from it. The signed distance from the primitive is that from
+    /// the feature, up to this distance. Returns `None` for spindle tori too, whose inner sheets touch the
+    /// spheres on the other side of the axis.
     pub(crate) fn sphere_envelope(&self, feature: FeatureId) -> Option<(&Primitive, f64)> {
         let data = &self.features[feature.index()];
         let (primitive, off) = match (&data.primitive, &data.near) {
@@ -558,33 +572,33 @@ impl Body {
         (!spindle).then_some((primitive, off))
     }
 
-    /// The position of an area's feature in [`Body::features`] when it may be solved as a whole
-    /// ([`SolveClass`]): it is canonical, follows a canonical one, or is an edge of few areas.
+    /// Position of an area's feature in [`Body::features`] if it may be solved as a whole ([`SolveClass`]):
+    /// it is canonical, follows a canonical feature, or is an edge of few areas.
     pub(crate) fn whole_of(&self, area: AreaId) -> Option<FeatureId> {
         self.whole_of_area[area.index()]
     }
 
-    /// The position of an area's feature in [`Body::features`].
+    /// Position of an area's feature in [`Body::features`].
     pub(crate) fn feature_of(&self, area: AreaId) -> FeatureId {
         self.feature_of_area[area.index()]
     }
 
-    /// The face that an area of a face is of.
+    /// Face of an area of a face.
     pub(crate) fn face_of(&self, area: AreaId) -> FaceId {
         FaceId(self.feature_of(area).0)
     }
 
-    /// What an area is sorted by.
+    /// Sort key of an area.
     pub(crate) fn sort_key(&self, area: AreaId) -> SortKey {
         self.sort_keys[area.index()]
     }
 
-    /// The area at a position among all of them, sorted by features.
+    /// Area at a position in the order of features.
     pub(crate) fn area_at(&self, position: usize) -> AreaId {
         self.areas[position]
     }
 
-    /// The [`FeatureData::form`] of an area's feature.
+    /// Class of an area's feature: see [`FeatureData::form`].
     pub(crate) fn form_of(&self, area: AreaId) -> SolveClass {
         feature::class_of_kind(self.sort_keys[area.index()].kind)
     }
@@ -597,12 +611,12 @@ impl Body {
         &self.hierarchy.areas[i.index()]
     }
 
-    /// The nodes as traversals read them.
+    /// Nodes for traversals.
     pub(crate) fn tree(&self) -> &[TreeNode] {
         &self.tree
     }
 
-    /// The faces as the search for crossings reads them.
+    /// Nodes of the tree of faces, which the search for crossings traverses.
     pub(crate) fn faces(&self) -> &[FaceNode] {
         &self.faces
     }
@@ -620,17 +634,16 @@ impl Body {
     }
 }
 
-/// A count of stored things as their index type; files hold fewer than 2³¹ of anything.
+/// Converts a count to the index type. Files contain fewer than 2³¹ items of any kind.
 pub(crate) fn index(n: usize) -> u32 {
-    u32::try_from(n).expect("a hierarchy holds fewer than 2^32 of anything")
+    u32::try_from(n).expect("a hierarchy has fewer than 2^32 items of any kind")
 }
 
 fn ids(n: usize) -> Range<u32> {
     0..index(n)
 }
 
-/// Outward unit normal of a face.
-/// For each face its edges, ascending.
+/// Edges of each face, ascending.
 fn edges_of_faces(hierarchy: &Hierarchy) -> Vec<Box<[EdgeId]>> {
     let mut of_faces = vec![Vec::new(); hierarchy.faces.len()];
     for (id, edge) in (0..).map(EdgeId).zip(&hierarchy.edges) {
@@ -644,13 +657,14 @@ fn edges_of_faces(hierarchy: &Hierarchy) -> Vec<Box<[EdgeId]>> {
     of_faces.into_iter().map(Vec::into_boxed_slice).collect()
 }
 
+/// Outward unit normal of a face at parameters.
 pub(crate) fn outward_normal(face: &Face, uv: P2) -> V3 {
     let n = face.surface.normal(uv);
     if face.outward { n } else { -n }
 }
 
 impl Tolerances {
-    /// Tolerances for two bodies, `pose_ab` taking coordinates of B to those of A; `tolerance` as in
+    /// Tolerances for two bodies; `pose_ab` maps coordinates of B to those of A; `tolerance` as in
     /// [`QueryOptions`](crate::QueryOptions::tolerance).
     #[must_use]
     pub fn new(a: &Body, b: &Body, pose_ab: &Pose, tolerance: Option<f64>) -> Self {

@@ -1,34 +1,34 @@
-//! Switches and measurements for those who work on queries: feature `diagnostics`.
+//! Switches and measurements for developers of the query, public with the feature `diagnostics`.
 //!
-//! Without the feature nobody can set or read them; queries are the same.
+//! Without the feature they can neither be set nor read; the results of queries are the same.
 
 #![cfg_attr(not(feature = "diagnostics"), expect(unreachable_pub, reason = "public with the feature"))]
 
 use std::time::Duration;
 
-/// How a query goes about its work. Results do not depend on it.
+/// Method of a query. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
-    /// Look at all pairs of features instead of traversing the hierarchies: slow.
+    /// Tests all pairs of features instead of traversing the hierarchies, which is slow.
     pub brute_force: bool,
-    /// What saves work.
+    /// Optimisations in use.
     pub savings: Savings,
 }
 
-/// What saves work in a query, to measure what each brings.
+/// Optimisations of a query, which can be disabled one by one to measure their effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "switches that are independent of each other")]
+#[expect(clippy::struct_excessive_bools, reason = "independent switches")]
 pub struct Savings {
-    /// Nodes whose cones of revolution hold no opposite directions are culled.
+    /// Culls pairs of nodes whose cones of revolution contain no opposite directions.
     pub cones_of_revolution: bool,
-    /// Pairs of leaves whose polyhedral cones hold no opposite directions, or whose boxes do not see each
-    /// other along the normals, are culled, unless their features are solved as wholes.
+    /// Culls pairs of leaves whose polyhedral cones contain no opposite directions, or whose boxes cannot
+    /// reach each other along the normals, unless their features are solved as wholes.
     pub polyhedral_cones: bool,
-    /// One exact solve for a pair of canonical supermaximal features instead of one for each pair of their
+    /// Solves a pair of canonical supermaximal features once, instead of once for each pair of their
     /// leaves.
     pub supermaximal: bool,
-    /// What earlier queries of the pair have culled with a margin stays culled, and what they have found
-    /// apart stays apart, until the motion since then has used up the margin.
+    /// Reuses the results of earlier queries of the pair: culled pairs of nodes and separated pairs of
+    /// faces are not tested again until the motion since then has used up their margin.
     pub coherence: bool,
 }
 
@@ -38,25 +38,26 @@ impl Default for Savings {
     }
 }
 
-/// What a query did inside, beside [`Stats`](crate::Stats). The same for any number of threads.
+/// Counters of one query in addition to [`Stats`](crate::Stats). They do not depend on the number of
+/// threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Pairs of supermaximal features among the pairs of leaves.
     pub feature_pairs: u64,
-    /// Critical pairs found by the solves; of canonical features those that may be minima.
+    /// Critical pairs found by the solves; of canonical features only those that may be minima.
     pub candidates: u64,
-    /// Pairs that passed trims, polars and the second order, before deduplication.
+    /// Pairs that passed the tests of trims, polars and second order, before deduplication.
     pub accepted: u64,
-    /// Evaluations of Newton runs over free-form features.
+    /// Evaluations in Newton iterations over free-form features.
     pub evaluations: u64,
-    /// Those of runs that ended in a minimum: a perfect guess of where last query's minima have gone would
-    /// leave one of each run.
+    /// Evaluations in those iterations that ended in a minimum. With a perfect prediction from the minima
+    /// of the previous query there would be one for each iteration.
     pub evaluations_to_minima: u64,
-    /// Solves that ended above round-off without being ruled out.
+    /// Solves that stopped before they reached rounding and were not excluded.
     pub stalled: u64,
-    /// Minima that only the certificate has found, before deduplication.
+    /// Minima found by the certificate only, before deduplication.
     pub certified_added: u64,
-    /// Cells of parameters that the certificates took.
+    /// Cells of parameters that the certificates have examined.
     pub certified_cells: u64,
 }
 
@@ -73,23 +74,24 @@ impl Effort {
     }
 }
 
-/// Wall-clock times of the phases of one query (BREP §4.6): they differ from run to run, unlike the counters.
+/// Wall-clock times of the phases of one query (BREP §4.6). Unlike the counters, they differ from run to
+/// run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PhaseTimes {
-    /// From the poses to the pairs of leaves that may hold a minimum.
+    /// Traversal: from the poses to the pairs of leaves that may contain a minimum.
     pub traversal: Duration,
-    /// Critical pairs of their features.
+    /// Solves: critical pairs of the features of these leaves.
     pub solves: Duration,
-    /// Which of them are minima: trims, polars, second order, samples of conformal sets, deduplication,
+    /// Selection of the minima: trims, polars, second order, samples of conformal sets, deduplication,
     /// identities.
     pub filtering: Duration,
-    /// Whether the interiors meet. A parallel query decides the largest part of it beside the solves, so its
-    /// phases can add up to more than the query.
+    /// Test whether the interiors intersect. A parallel query runs most of it concurrently with the solves,
+    /// so that the phases can add up to more than the query.
     pub interference: Duration,
 }
 
-/// Measures times with the feature `diagnostics`; without it none pass. There are places without clocks, as a
-/// page's WebAssembly.
+/// Stopwatch with the feature `diagnostics`; without it all times are zero, because some platforms, such as
+/// WebAssembly in a page, have no clock.
 #[derive(Debug)]
 pub(crate) struct Clock {
     #[cfg(feature = "diagnostics")]
@@ -104,17 +106,17 @@ impl Clock {
         }
     }
 
-    #[cfg_attr(not(feature = "diagnostics"), expect(clippy::unused_self, reason = "the same call without"))]
+    #[cfg_attr(not(feature = "diagnostics"), expect(clippy::unused_self, reason = "same signature without"))]
     pub(crate) fn elapsed(&self) -> Duration {
         #[cfg(feature = "diagnostics")]
-        let passed = self.start.elapsed();
+        let elapsed = self.start.elapsed();
         #[cfg(not(feature = "diagnostics"))]
-        let passed = Duration::ZERO;
-        passed
+        let elapsed = Duration::ZERO;
+        elapsed
     }
 }
 
-/// The result of `work` and how long it took.
+/// Returns the result of `work` and its duration.
 pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let clock = Clock::start();
     let out = work();

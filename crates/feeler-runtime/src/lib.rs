@@ -1,50 +1,63 @@
-//! All local minimal distances between two posed solids.
+//! Contacts and clearances between posed solids: all local minimal distances (LMDs), and whether the
+//! interiors intersect.
 //!
-//! A [`Body`] is a hierarchy taken into use, shared among any number of [`ContactPair`]s; a pair holds the
-//! scratch and the results of its queries; a [`Scene`] finds the near pairs of many bodies and queries them.
-//! One module a step of BREP Figure 4.1: `front` finds pairs of leaves, `solve` their critical pairs, `trim`
-//! and `polar` what lies on the solids, `filter` what is a minimum, `conformal` samples the sets that are no
-//! points, `dedupe` reports each once, `verdict` decides whether the interiors meet.
+//! A [`Body`] is a hierarchy prepared for queries. Any number of pairs share it. A [`ContactPair`] owns
+//! the results of its last query and the data that the next one reuses. A [`Scene`] finds the near pairs
+//! of many bodies and queries them. A [`ContactTracker`] computes the contacts for a step of a simulator,
+//! and [`time_of_contact`] the first contact of a motion.
 //!
-//! Kernels work in the frame of A; `pose_ab` takes coordinates of B to those of A. Lengths in millimetres,
-//! angles in radians. This crate knows neither STEP nor solids: it reads hierarchies.
+//! # Stages of a query
+//! [`ContactPair::query`] runs these stages (BREP Figure 4.1):
+//!
+//! 1. `cull` traverses both hierarchies and returns the pairs of leaves that can contain a minimum. The
+//!    traversal starts from its last front, because margins of culling tests outlast small motions.
+//! 2. `solve` computes the critical pairs of the features in these leaves. With
+//!    [`QueryOptions::certified`], `certify` proves that none is missing.
+//! 3. `accept` keeps the critical pairs that are minima. Both footpoints must lie in the trims and the
+//!    direction in both polars (`footpoint`), and the distance must have a minimum of second order.
+//!    `conformal` replaces connected sets of equal minima by samples.
+//! 4. `verdict` decides whether the interiors intersect, independently of the minima and in parallel to
+//!    them if requested. `profile` bounds faces of revolution and threads for it.
+//! 5. `accept` merges duplicates and assigns identities that persist from query to query.
+//!
+//! # Modules
+//! Modules use lower layers only; `tests/tests/layers.rs` lists the layers and checks this.
+//!
+//! - `api`: public types of queries; `body`, `load`: bodies; `query`: data passed between the stages.
+//! - `pair`: the sequence of the stages, and the reuse of earlier results.
+//! - `nearest`, `minima`: queries of points: nearest point, membership, and all minima of a point.
+//! - `report`: results on request, such as contact regions, crossing curves and a separating translation.
+//! - `step_set`: contacts that a step of a simulator needs beyond the minima.
+//! - `tracking`: scenes, trackers, followed contacts and times of contact.
+//!
+//! # Conventions
+//! Lengths are in millimetres, angles in radians. A pose takes a solid's own coordinates to the world,
+//! and `pose_ab` takes coordinates of B to those of A. Computations are in the frame of A. The crate
+//! reads hierarchies only; it depends neither on STEP nor on the B-Rep.
 
 #[cfg(feature = "diagnostics")]
 pub mod diagnostics;
 #[cfg(not(feature = "diagnostics"))]
 mod diagnostics;
 
-mod api;
-
-mod profile;
-
-mod body;
-
-mod nearest;
-
-mod load;
-
-mod cull;
-
-mod query;
-
-mod footpoint;
-
-mod minima;
-mod solve;
-mod verdict;
-
 mod accept;
-
+mod api;
+mod body;
 mod certify;
 mod conformal;
-mod step_set;
-
+mod cull;
+mod footpoint;
+mod load;
+mod minima;
+mod nearest;
 mod pair;
-
+mod profile;
+mod query;
 mod report;
-
+mod solve;
+mod step_set;
 mod tracking;
+mod verdict;
 
 pub use api::contact::{Contact, ContactKind, FeatureKind, FeatureRef, Stats};
 pub use api::error::QueryError;

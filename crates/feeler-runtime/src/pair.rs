@@ -1,4 +1,4 @@
-//! Two bodies and everything their queries reuse.
+//! The sequence of the stages of a query of two bodies, and the results and data that later queries reuse.
 
 use crate::accept::dedupe::dedupe;
 use crate::accept::filter::filter;
@@ -30,15 +30,25 @@ use crate::verdict::{self, Finding};
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::Feature;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Two bodies, the scratch of their queries and the last results. `Send`; make one a thread.
+/// Two bodies, the results of their last query, and the data that the next query reuses.
+///
+/// A pair is `Send` and `Sync`, but a query needs exclusive access: use one pair per thread and share the
+/// bodies.
 #[derive(Debug)]
 pub struct ContactPair {
     a: Arc<Body>,
     b: Arc<Body>,
+    state: QueryState,
+}
+
+/// Results of the last query, data for the next one, and scratch buffers.
+#[derive(Debug)]
+struct QueryState {
     contacts: Vec<Contact>,
     verdict: Verdict,
-    /// Whether the last query has come to a verdict.
+    /// Whether the last query computed `verdict`.
     has_verdict: bool,
     stats: Stats,
     times: PhaseTimes,
@@ -54,15 +64,15 @@ pub struct ContactPair {
     pressed: pressed::Scratch,
     contact_ids: ContactIds,
     motion_tracker: MotionTracker,
-    /// `tolerance` of the last query: what is known was found with it.
-    known_for: Option<f64>,
-    /// The last query that was worked out, while its results stand.
-    answered: Option<Answered>,
+    /// `tolerance` of the options with which `front` and `decision` were computed.
+    tolerance_option: Option<f64>,
+    /// The last query that was computed, as long as its results are valid.
+    last_query: Option<LastQuery>,
     /// Whether the bodies of the last query are farther apart than its `d_max`, and so separated.
     is_beyond_reach: bool,
-    /// The step to come, while a query for it is computed.
+    /// The step of a simulator that the current query is for.
     step: Option<Widening>,
-    /// Dilations by which pairs of the last step were culled.
+    /// Dilations with which pairs of the last step were culled.
     dilations: Option<Dilations>,
     samples: Vec<Sample>,
     sampling: SampleScratch,
@@ -73,25 +83,25 @@ pub struct ContactPair {
 pub(crate) struct StepResults<'a> {
     pub bodies: [&'a Body; 2],
     pub contacts: &'a [Contact],
-    /// Minima in the order of `contacts`, frame of A.
+    /// The minima of `contacts` in the same order, in the frame of A.
     pub kept: &'a [Accepted],
     pub samples: &'a [Sample],
 }
 
-/// A query, and what only its results know.
+/// The last query, with the data that is needed to report its results again.
 #[derive(Debug)]
-struct Answered {
+struct LastQuery {
     pose_ab: Pose,
-    /// With `parallel` off, which changes no bit.
+    /// Options with `parallel` set to `false`, because it does not affect results.
     options: QueryOptions,
     step: Option<Widening>,
     finding: Finding,
-    /// The poses that the results are told for.
+    /// World poses of A and B for which the results are reported.
     poses: [Pose; 2],
 }
 
-impl Answered {
-    /// The context of the query, without culling.
+impl LastQuery {
+    /// Context of the query, without culling.
     fn context<'a>(&self, [a, b]: [&'a Body; 2], tol: Tolerances) -> Context<'a> {
         Context {
             a,
@@ -107,83 +117,64 @@ impl Answered {
     }
 }
 
-/// Motion in one step, relative to the size of B, beyond which starting again at the roots is quicker.
-const BIG_JUMP: f64 = 0.1;
-/// Largest motion, relative to the tolerance, that counts as rounding of the poses.
-const SAME_POSE: f64 = 0.1;
-/// Summed motion, in sizes of B and in radians, after which summing starts again.
-const LONG_WAY: f64 = 1e4;
+/// Largest displacement in one step, in sizes of B, after which a traversal starts from the last front.
+/// It affects speed only: a larger value updates fronts of which little remains, a smaller one traverses
+/// from the roots although the front is nearly valid.
+const MAX_FRONT_MOTION: f64 = 0.1;
+/// Largest motion, in tolerances, that counts as rounding of the poses, so that the last results are
+/// reused. A larger value ignores small motions; a smaller one computes the results of bodies that move
+/// as one again.
+const MAX_REUSE_MOTION: f64 = 0.1;
+/// Largest accumulated displacement, in sizes of B, and rotation (rad) before the accumulation restarts.
+/// A larger value loses small motions in rounding of the sums; a smaller one causes more cold traversals.
+const MAX_ACCUMULATED_MOTION: f64 = 1e4;
 
 impl ContactPair {
-    /// A pair of bodies.
+    /// Creates a pair of bodies without results.
     #[must_use]
     pub fn new(a: Arc<Body>, b: Arc<Body>) -> Self {
-        let tolerances = Tolerances::new(&a, &b, &Pose::identity(), None);
-        let motion_tracker = MotionTracker::new(&a, &b);
-        Self {
-            a,
-            b,
-            contacts: Vec::new(),
-            verdict: Verdict::new(),
-            has_verdict: false,
-            stats: Stats::default(),
-            times: PhaseTimes::default(),
-            tolerances,
-            leaf_pairs: Vec::new(),
-            front: Front::default(),
-            solved: Solved::default(),
-            accepted: Vec::new(),
-            kept: Vec::new(),
-            band: BandScratch::default(),
-            conformal: conformal::Scratch::default(),
-            decision: verdict::Scratch::default(),
-            pressed: pressed::Scratch::default(),
-            contact_ids: ContactIds::default(),
-            motion_tracker,
-            known_for: None,
-            answered: None,
-            is_beyond_reach: false,
-            step: None,
-            samples: Vec::new(),
-            dilations: None,
-            sampling: SampleScratch::default(),
-        }
+        let state = QueryState::new(&a, &b);
+        Self { a, b, state }
     }
 
-    /// Solid A.
+    /// Body A.
     #[must_use]
     pub fn body_a(&self) -> &Arc<Body> {
         &self.a
     }
 
-    /// Solid B.
+    /// Body B.
     #[must_use]
     pub fn body_b(&self) -> &Arc<Body> {
         &self.b
     }
 
-    /// All LMDs with distance ≤ `d_max`, sorted by distance, in world coordinates. The poses take each
-    /// solid's own coordinates to the world.
+    /// Computes all local minimal distances up to [`QueryOptions::d_max`], sorted by distance, and the
+    /// verdict ([`ContactPair::verdict`]). The poses take each solid's own coordinates to the world;
+    /// points of the contacts are in world coordinates (mm).
     ///
-    /// The set of minima depends on the arguments only, never on earlier queries, and their numbers on those
-    /// by no more than rounding; [`Contact::id`] and [`Contact::age`] follow minima from query to query. The same
-    /// queries give the same bits. With [`QueryOptions::penetration`] above 0 contacts of the last query may
-    /// go on at negative distances, too.
+    /// # Guarantees
+    /// The set of minima depends on the arguments only, and their values depend on earlier queries by no
+    /// more than rounding. The exception is [`QueryOptions::penetration`] above 0: contacts of the last
+    /// query may continue at negative distances. [`Contact::id`] and [`Contact::age`] track minima from
+    /// query to query. The same sequence of queries gives bitwise the same results.
     ///
-    /// Where pairs of areas are passed over because of what earlier queries have found, nothing is there to
-    /// be found; pairs that are looked at because they were near lately add nothing that is not one. A query
-    /// with the options of the last one, whose bodies stand to each other as they did up to rounding, is not
-    /// worked out again: its minima are the last ones, moved with A.
+    /// A pair of areas that is skipped because of earlier queries cannot contain a minimum. A query with
+    /// the options of the last one and, up to rounding, the same relative pose reports the last minima,
+    /// moved with A.
     ///
-    /// Only the relative pose of the bodies counts, so an offset that both poses share cancels. World
-    /// coordinates in the results are rounded as the poses are; [`Contact::local_a`] and [`Contact::local_b`] are
-    /// not.
+    /// The computation uses the relative pose only, so an offset that both poses share cancels. World
+    /// coordinates in the results have the rounding of the poses; [`Contact::local_a`] and
+    /// [`Contact::local_b`] do not.
     ///
     /// # Errors
-    /// [`QueryError`] if a pose is not finite, an option is out of range, or the bodies are so far apart that
-    /// rounding exceeds a tenth of the tolerance. Bodies that are farther apart than a finite `d_max` are
-    /// never refused for their distance: they have no minima and are separated. After an error the results
-    /// are empty, and later queries are unaffected.
+    /// [`QueryError`] if a pose is not finite, if an option is out of range, or if the bodies are so far
+    /// apart that rounding exceeds a tenth of the tolerance. Bodies farther apart than a finite `d_max`
+    /// are not an error: they have no minima and are separated. After an error the results are empty, and
+    /// later queries are not affected.
+    ///
+    /// # Source
+    /// BREP Figure 4.1; MATH §2.
     pub fn query(
         &mut self,
         pose_a: &Pose,
@@ -194,163 +185,29 @@ impl ContactPair {
         self.query_relative(pose_ab, [pose_a, pose_b], options)
     }
 
-    /// Like [`ContactPair::query`], for a relative pose that is known more precisely than the rounded poses
-    /// in the world, which place the results.
+    /// Like [`ContactPair::query`], for a relative pose with less rounding than the poses in the world,
+    /// which only take the results to the world.
     pub(crate) fn query_relative(
         &mut self,
         pose_ab: Pose,
-        [pose_a, pose_b]: [&Pose; 2],
+        poses: [&Pose; 2],
         options: &QueryOptions,
     ) -> Result<&[Contact], QueryError> {
         let checked = self.check(&pose_ab, options);
         let (range, options) = checked.inspect_err(|_| self.clear_results())?;
         if range == CoordinateRange::BeyondReach {
-            self.find_nothing(&options);
-            return Ok(&self.contacts);
+            self.report_beyond_reach(&options);
+            return Ok(&self.state.contacts);
         }
-        let asked = QueryOptions { parallel: false, ..options };
-        if let Some(last) = self.answered.take_if(|last| last.options == asked)
-            && last.step == self.step
-            && self.stands(&last, &pose_ab, [pose_a, pose_b])
-        {
-            self.repeat(last, pose_a, pose_b);
-            return Ok(&self.contacts);
+        let bodies = [self.a.as_ref(), self.b.as_ref()];
+        if !self.state.reuse_results(bodies, &pose_ab, poses, &options) {
+            self.state.compute(bodies, &pose_ab, poses, &options);
         }
-        self.clear_results();
-        let clock = Clock::start();
-        if options.tolerance != std::mem::replace(&mut self.known_for, options.tolerance) {
-            self.forget_places();
-        }
-        self.tolerances = Tolerances::new(&self.a, &self.b, &pose_ab, options.tolerance);
-        let ctx = Context {
-            a: &self.a,
-            b: &self.b,
-            pose_ab,
-            pose_ba: pose_ab.inverse(),
-            tol: self.tolerances,
-            d_max: options.d_max,
-            least: self.tolerances.least_distance_apart().min(-options.penetration),
-            quasi_angle: options.quasi_angle,
-            cull: (!options.diagnostics().brute_force).then(|| {
-                let cull = CullContext::new(&pose_ab, &self.tolerances, &options);
-                match &self.step {
-                    Some(step) => {
-                        let bend = self.a.max_bend().max(self.b.max_bend());
-                        let dilations = dilations(step, bend, self.dilations);
-                        self.dilations = Some(dilations);
-                        cull.with_beside(step.displacement).with_dilations(dilations)
-                    }
-                    None => cull,
-                }
-            }),
-        };
-        let step = self.motion_tracker.advance(&pose_ab);
-        let displacement = step.displacement;
-        // Long displacements would swallow the small steps after them.
-        let total = self.motion_tracker.total().of(0);
-        let restart = step.displacement > BIG_JUMP * self.b.size()
-            || total.displacement > LONG_WAY * self.b.size()
-            || total.rotation > LONG_WAY;
-        if restart {
-            self.motion_tracker.restart();
-        }
-        if restart || !options.diagnostics().savings.coherence {
-            self.front.clear();
-            self.decision.clear();
-        }
-        let moved = self.motion_tracker.total();
-        if let Some(cull) = &ctx.cull {
-            let request = front::Request { a: &self.a, b: &self.b, pose_ab: &pose_ab, moved, cull };
-            self.front.update(&request, &mut self.leaf_pairs, &mut self.stats);
-        } else {
-            all_pairs(&self.a, &self.b, options.quasi_angle > 0.0, &mut self.leaf_pairs, &mut self.stats);
-        }
-        // Whether minima are known before the verdict, which a pressed one makes superfluous.
-        let minima_first = options.verdict_unless_pressed && ctx.presses();
-        let decide = options.detect_interference && !minima_first;
-        self.times.traversal = clock.elapsed();
-        let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
-        let minima = || {
-            solve_all(&ctx, pairs, &options, solved, stats);
-            if options.certified {
-                certify(&ctx, pairs, &options, solved, stats);
-            }
-        };
-        let scratch = &mut self.decision;
-        let moved = (!options.diagnostics().brute_force).then_some(moved);
-        let decision = || if decide { verdict::decide(&ctx, moved, scratch) } else { Finding::Apart };
-        let (((), solves), (mut finding, mut interference)) = if options.parallel {
-            rayon::join(|| timed(minima), || timed(decision))
-        } else {
-            (timed(minima), timed(decision))
-        };
-        let clock = Clock::start();
-        self.accepted.clear();
-        self.accepted.extend(self.solved.candidates.iter().filter_map(|c| match &self.step {
-            Some(step) => widened(&ctx, step, c),
-            None => filter(&ctx, c),
-        }));
-        // Quasi-minima of a step are dilated and merged by the angle of the step, not by that of the search.
-        let by_step = Context { quasi_angle: self.step.map_or(ctx.quasi_angle, |step| step.rotation), ..ctx };
-        conformal::sample(&by_step, &self.solved, &options, &mut self.conformal, &mut self.accepted);
-        self.accepted.extend_from_slice(&self.solved.orbits);
-        let is_apart = decide && matches!(finding, Finding::Apart | Finding::Touch);
-        pressed::retain(
-            &ctx,
-            is_apart,
-            (&self.contact_ids, displacement),
-            &mut self.pressed,
-            &mut self.accepted,
-        );
-        let is_pressed = |x: &Accepted| {
-            x.kind != ContactKind::Quasi && x.distance < options.dilation_a + options.dilation_b
-        };
-        let decide = options.detect_interference && !(minima_first && self.accepted.iter().any(is_pressed));
-        if decide && minima_first {
-            (finding, interference) = timed(|| verdict::decide(&ctx, moved, &mut self.decision));
-        }
-        if decide && finding == Finding::Touch {
-            let witness = verdict::confirm_contacts(&ctx, &self.accepted, &mut self.decision);
-            finding = witness.map_or(finding, Finding::Meet);
-        }
-        self.band.open.clear();
-        if decide && finding == Finding::Apart && !self.accepted.iter().any(|x| touches(&ctx, x)) {
-            let (solved, band) = (&mut self.solved, &mut self.band);
-            if misses_contacts(&ctx, &self.leaf_pairs, &self.decision, solved, band, &mut self.accepted) {
-                finding = Finding::Undecided;
-            }
-        }
-        if options.load_bearing {
-            conformal::keep_load_bearing(&ctx, &mut self.conformal, &mut self.accepted);
-        }
-        if let Some(step) = &self.step {
-            for contact in &mut self.accepted {
-                *contact = slid_past(&ctx, step, contact).unwrap_or(*contact);
-            }
-        }
-        self.stats.effort.accepted = self.accepted.len() as u64;
-        dedupe(&by_step, self.step.is_some(), &mut self.accepted, &mut self.kept);
-        if let Some(step) = &self.step {
-            add_samples(&ctx, step, &self.kept, &mut self.sampling, &mut self.samples);
-        }
-        self.contact_ids.advance(&self.kept, &ctx.pose_ba, displacement + 2.0 * ctx.tol.tol);
-        report(&ctx, &self.kept, &self.contact_ids, pose_a, &options, &mut self.contacts);
-        let filtering = clock.elapsed();
-        let near = has_contact(&self.kept, &ctx.tol);
-        self.times = PhaseTimes { solves, filtering, interference, ..self.times };
-        self.has_verdict = decide;
-        let open = (&self.decision, &self.band.open[..]);
-        pronounce(&ctx, &finding, near, open, pose_a, &mut self.verdict);
-        let diagnostics = options.diagnostics();
-        if diagnostics.savings.coherence && !diagnostics.brute_force {
-            let poses = [*pose_a, *pose_b];
-            self.answered = Some(Answered { pose_ab, options: asked, step: self.step, finding, poses });
-        }
-        Ok(&self.contacts)
+        Ok(&self.state.contacts)
     }
 
-    /// Computes minima and, beside them, the quasi-minima, contacts of extended faces and samples that a
-    /// step of a simulator may need. Ignores `options.quasi_angle`. Computes no verdict; [`ContactPair::decide`]
+    /// Computes the minima, and the quasi-minima, contacts of extended faces and samples that a step of a
+    /// simulator may need. Ignores `options.quasi_angle`. Computes no verdict; [`ContactPair::decide`]
     /// does.
     pub(crate) fn query_step(
         &mut self,
@@ -360,37 +217,40 @@ impl ContactPair {
         step: Widening,
     ) -> Result<StepResults<'_>, QueryError> {
         let options = QueryOptions { quasi_angle: LARGEST_DILATION, detect_interference: false, ..*options };
-        self.step = Some(step);
+        self.state.step = Some(step);
         let found = self.query(pose_a, pose_b, &options).map(|_| ());
-        self.step = None;
+        self.state.step = None;
         found?;
         let bodies = [self.a.as_ref(), self.b.as_ref()];
-        Ok(StepResults { bodies, contacts: &self.contacts, kept: &self.kept, samples: &self.samples })
+        let QueryState { contacts, kept, samples, .. } = &self.state;
+        Ok(StepResults { bodies, contacts, kept, samples })
     }
 
-    /// Checks the options, the walls and the coordinates, and bounds `d_max`.
+    /// Checks the options, the minimum thicknesses and the coordinates. Returns the range of the
+    /// coordinates and the options with a finite `d_max`.
     fn check(
         &self,
         pose_ab: &Pose,
         options: &QueryOptions,
     ) -> Result<(CoordinateRange, QueryOptions), QueryError> {
         options.check()?;
-        self.check_walls(options)?;
+        self.check_thickness(options)?;
         Ok((coordinate_range(&self.a, &self.b, pose_ab, options)?, options.bounded()))
     }
 
-    /// Results of bodies that are farther apart than `d_max`: no minimum, separated.
-    fn find_nothing(&mut self, options: &QueryOptions) {
+    /// Stores the results of bodies that are farther apart than `d_max`: no minimum, separated.
+    fn report_beyond_reach(&mut self, options: &QueryOptions) {
         self.clear_results();
         self.forget();
-        self.tolerances = Tolerances::new(&self.a, &self.b, &Pose::identity(), options.tolerance);
-        self.has_verdict = options.detect_interference;
-        self.is_beyond_reach = true;
+        let tolerances = Tolerances::new(&self.a, &self.b, &Pose::identity(), options.tolerance);
+        self.state.tolerances = tolerances;
+        self.state.has_verdict = options.detect_interference;
+        self.state.is_beyond_reach = true;
     }
 
-    /// Checks whether rounding of coordinates (mm) is at most a tenth of the tolerance of these options. For
-    /// callers that compose the poses of a query from others: an offset that both bodies share cancels in the
-    /// query, but not in products of poses.
+    /// Checks whether rounding of coordinates (mm) is at most a tenth of the tolerance of these options.
+    /// It is for callers that compose the poses of a query from other poses: an offset that both bodies
+    /// share cancels in the query, but not in products of poses.
     ///
     /// # Errors
     /// [`QueryError::CoordinatesTooLarge`].
@@ -398,7 +258,156 @@ impl ContactPair {
         check_coordinates(coordinates, self.a.size().max(self.b.size()), options.tolerance)
     }
 
+    /// Removes the results of the last query; the next query computes its results anew.
     pub(crate) fn clear_results(&mut self) {
+        self.state.clear_results();
+    }
+
+    /// Returns the verdict of the last query, and computes it first if
+    /// [`QueryOptions::verdict_unless_pressed`] or [`QueryOptions::detect_interference`] skipped it. The
+    /// contacts do not change. `None` before the first query and after an error.
+    pub fn decide(&mut self) -> Option<&Verdict> {
+        let bodies = [self.a.as_ref(), self.b.as_ref()];
+        self.state.decide(bodies);
+        self.verdict()
+    }
+
+    /// Counts another query at the same poses: increases the ages of the contacts.
+    pub(crate) fn increase_ages(&mut self) {
+        self.state.increase_ages();
+    }
+
+    /// Checks that the depth of contacts and the tolerance are small against the minimum thicknesses, so
+    /// that the two sides of a wall are distinguished.
+    fn check_thickness(&self, options: &QueryOptions) -> Result<(), QueryError> {
+        let penetration = options.penetration;
+        let [wall_a, wall_b] = [self.a.min_thickness(), self.b.min_thickness()];
+        // The thickness of a sheet is 0, and so is an unknown one.
+        let thinnest = [wall_a, wall_b].into_iter().filter(|w| *w > 0.0).fold(f64::INFINITY, f64::min);
+        if let Some(tolerance) = options.tolerance.filter(|t| 10.0 * t >= thinnest) {
+            return Err(QueryError::Coarse { tolerance, wall_a, wall_b });
+        }
+        // Two sheets never have pressed contacts, so any depth is valid.
+        let are_sheets = self.a.is_sheet() && self.b.is_sheet();
+        if penetration > 0.0 && !are_sheets && 2.0 * penetration >= wall_a + wall_b {
+            return Err(QueryError::Walls { penetration, wall_a, wall_b });
+        }
+        Ok(())
+    }
+
+    /// Starts a new motion: clears the identities of contacts and the data that queries reuse. All
+    /// contacts of the next query get age 0.
+    pub fn forget(&mut self) {
+        self.state.contact_ids.clear();
+        self.state.forget_culling();
+    }
+
+    /// Starts a new motion after a jump, like [`ContactPair::forget`]. Pairs of nodes whose margins
+    /// exceed the jump remain culled.
+    pub(crate) fn forget_motion(&mut self) {
+        self.state.contact_ids.clear();
+        self.state.forget_decision();
+    }
+
+    /// Returns a pair of the same bodies whose next query continues the identities of this pair's last query.
+    pub(crate) fn continued(&self) -> Self {
+        let mut pair = Self::new(self.a.clone(), self.b.clone());
+        pair.state.contact_ids = self.state.contact_ids.clone();
+        pair.state.motion_tracker = self.state.motion_tracker.clone();
+        pair
+    }
+
+    /// Contacts of the last query, sorted by distance.
+    #[must_use]
+    pub fn contacts(&self) -> &[Contact] {
+        &self.state.contacts
+    }
+
+    /// Smallest distance (mm) of the last query; `None` without a minimum within `d_max`.
+    /// Quasi-minima do not count, because they are not minima.
+    #[must_use]
+    pub fn min_distance(&self) -> Option<f64> {
+        self.state.contacts.iter().find(|l| l.kind != ContactKind::Quasi).map(|l| l.distance)
+    }
+
+    /// Relation of the solids in the last query. `None` before the first query, after an error, without
+    /// [`QueryOptions::detect_interference`], and if [`QueryOptions::verdict_unless_pressed`] skipped the
+    /// verdict.
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        self.verdict().map(|v| v.status)
+    }
+
+    /// Relation of the solids in the last query, with its proof. `None` whenever [`ContactPair::status`]
+    /// is `None`.
+    #[must_use]
+    pub fn verdict(&self) -> Option<&Verdict> {
+        self.state.has_verdict.then_some(&self.state.verdict)
+    }
+
+    /// Counters of the last query.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.state.stats
+    }
+
+    /// Times of the phases of the last query.
+    #[cfg(feature = "diagnostics")]
+    #[must_use]
+    pub fn phase_times(&self) -> PhaseTimes {
+        self.state.times
+    }
+
+    /// Largest distance (mm) of a corner of a conformal set of the last query from the nearest sample of
+    /// the set.
+    ///
+    /// It is 0 unless a set has more corners than samples are kept (32 without
+    /// [`QueryOptions::conformal_spacing`]). It is also 0 with [`QueryOptions::load_bearing`], which
+    /// keeps few samples intentionally. Sets on splines do not count, because their corners are not
+    /// computed.
+    #[must_use]
+    pub fn conformal_loss(&self) -> f64 {
+        self.state.conformal.loss
+    }
+
+    /// Tolerances of the last query.
+    #[must_use]
+    pub fn tolerances(&self) -> Tolerances {
+        self.state.tolerances
+    }
+}
+
+impl QueryState {
+    fn new(a: &Body, b: &Body) -> Self {
+        Self {
+            contacts: Vec::new(),
+            verdict: Verdict::new(),
+            has_verdict: false,
+            stats: Stats::default(),
+            times: PhaseTimes::default(),
+            tolerances: Tolerances::new(a, b, &Pose::identity(), None),
+            leaf_pairs: Vec::new(),
+            front: Front::default(),
+            solved: Solved::default(),
+            accepted: Vec::new(),
+            kept: Vec::new(),
+            band: BandScratch::default(),
+            conformal: conformal::Scratch::default(),
+            decision: verdict::Scratch::default(),
+            pressed: pressed::Scratch::default(),
+            contact_ids: ContactIds::default(),
+            motion_tracker: MotionTracker::new(a, b),
+            tolerance_option: None,
+            last_query: None,
+            is_beyond_reach: false,
+            step: None,
+            samples: Vec::new(),
+            dilations: None,
+            sampling: SampleScratch::default(),
+        }
+    }
+
+    fn clear_results(&mut self) {
         self.contacts.clear();
         self.samples.clear();
         self.stats = Stats::default();
@@ -406,53 +415,287 @@ impl ContactPair {
         self.verdict.clear();
         self.has_verdict = false;
         self.conformal.loss = 0.0;
-        self.answered = None;
+        self.last_query = None;
         self.is_beyond_reach = false;
     }
 
-    /// Whether the bodies stand to each other as they did, up to the rounding of poses.
-    fn stands(&self, last: &Answered, pose_ab: &Pose, poses: [&Pose; 2]) -> bool {
+    /// Clears the front, the data of the verdict and the last query.
+    fn forget_culling(&mut self) {
+        self.front.clear();
+        self.forget_decision();
+    }
+
+    /// Clears the data of the verdict and the last query.
+    fn forget_decision(&mut self) {
+        self.decision.clear();
+        self.last_query = None;
+    }
+
+    fn increase_ages(&mut self) {
+        self.contact_ids.hold();
+        self.contacts.iter_mut().for_each(|l| l.age = l.age.saturating_add(1));
+    }
+
+    /// Reports the last results again if the query has the same options and, up to rounding, the same
+    /// relative pose. Returns whether it does.
+    fn reuse_results(
+        &mut self,
+        bodies: [&Body; 2],
+        pose_ab: &Pose,
+        poses: [&Pose; 2],
+        options: &QueryOptions,
+    ) -> bool {
+        let sequential = QueryOptions { parallel: false, ..*options };
+        if let Some(last) = self.last_query.take_if(|last| last.options == sequential)
+            && last.step == self.step
+            && self.is_same_pose(bodies, &last, pose_ab, poses)
+        {
+            self.report_again(bodies, last, poses);
+            return true;
+        }
+        false
+    }
+
+    /// Whether the relative pose equals that of the last query up to rounding of the poses.
+    fn is_same_pose(&self, [_, b]: [&Body; 2], last: &LastQuery, pose_ab: &Pose, poses: [&Pose; 2]) -> bool {
         let moved = last.pose_ab.inv_mul(pose_ab);
         // Twice the sine of half the angle, for points up to the corner of B's box.
-        let turned = 2.0 * moved.rotation.imag().norm() * 2.0 * self.b.reach();
+        let turned = 2.0 * moved.rotation.imag().norm() * 2.0 * b.reach();
         let from_origin = poses.iter().map(|p| p.translation.vector.norm()).sum::<f64>();
         let rounding = self.tolerances.eps + 8.0 * f64::EPSILON * from_origin;
         // A large offset of both bodies must not hide a motion.
         let tolerance = Tolerances::before_rounding(self.tolerances.size, last.options.tolerance);
-        let rounding = rounding.min(SAME_POSE * tolerance);
+        let rounding = rounding.min(MAX_REUSE_MOTION * tolerance);
         moved.translation.vector.norm() + turned <= rounding
     }
 
-    /// Tells the last results once more, where A is now.
-    fn repeat(&mut self, last: Answered, pose_a: &Pose, pose_b: &Pose) {
+    /// Reports the results of the last query for new world poses.
+    fn report_again(&mut self, bodies: [&Body; 2], last: LastQuery, [pose_a, pose_b]: [&Pose; 2]) {
         let Stats { certified_pairs, undecided_pairs, .. } = self.stats;
         self.stats = Stats { certified_pairs, undecided_pairs, ..Stats::default() };
         self.times = PhaseTimes::default();
         if last.poses == [*pose_a, *pose_b] {
-            self.answered = Some(last);
-            self.hold();
+            self.last_query = Some(last);
+            self.increase_ages();
             return;
         }
         self.contact_ids.hold();
-        let ctx = last.context([&self.a, &self.b], self.tolerances);
+        let ctx = last.context(bodies, self.tolerances);
         self.contacts.clear();
         report(&ctx, &self.kept, &self.contact_ids, pose_a, &last.options, &mut self.contacts);
         let near = has_contact(&self.kept, &ctx.tol);
         let open = (&self.decision, &self.band.open[..]);
-        pronounce(&ctx, &last.finding, near, open, pose_a, &mut self.verdict);
-        self.answered = Some(Answered { poses: [*pose_a, *pose_b], ..last });
+        build_verdict(&ctx, &last.finding, near, open, pose_a, &mut self.verdict);
+        self.last_query = Some(LastQuery { poses: [*pose_a, *pose_b], ..last });
     }
 
-    /// The verdict of the last query, computed now where [`QueryOptions::verdict_unless_pressed`] or
-    /// [`QueryOptions::detect_interference`] has left it out. The minima stay as they are. `None` before the
-    /// first query and after an error.
-    pub fn decide(&mut self) -> Option<&Verdict> {
-        // The verdict was cleared, which is separated.
+    /// Computes the results of a query.
+    fn compute(&mut self, bodies: [&Body; 2], pose_ab: &Pose, poses: [&Pose; 2], options: &QueryOptions) {
+        self.clear_results();
+        let clock = Clock::start();
+        if options.tolerance != std::mem::replace(&mut self.tolerance_option, options.tolerance) {
+            self.forget_culling();
+        }
+        let ctx = self.context(bodies, pose_ab, options);
+        let displacement = self.advance_motion(&ctx, options);
+        self.traverse(&ctx, options);
+        // A pressed contact makes the verdict superfluous, so the minima are computed first.
+        let minima_first = options.verdict_unless_pressed && ctx.presses();
+        let decide = options.detect_interference && !minima_first;
+        self.times.traversal = clock.elapsed();
+        let (mut finding, solves, mut interference) = self.solve_and_decide(&ctx, options, decide);
+        let clock = Clock::start();
+        // Quasi-minima of a step are dilated and merged by the angle of the step, not by that of the search.
+        let by_step = Context { quasi_angle: self.step.map_or(ctx.quasi_angle, |step| step.rotation), ..ctx };
+        let is_apart = decide && matches!(finding, Finding::Apart | Finding::Touch);
+        self.accept_minima(&ctx, &by_step, options, is_apart, displacement);
+        let is_pressed = |x: &Accepted| {
+            x.kind != ContactKind::Quasi && x.distance < options.dilation_a + options.dilation_b
+        };
+        let decide = options.detect_interference && !(minima_first && self.accepted.iter().any(is_pressed));
+        if decide && minima_first {
+            let moved = (!options.diagnostics().brute_force).then_some(self.motion_tracker.total());
+            (finding, interference) = timed(|| verdict::decide(&ctx, moved, &mut self.decision));
+        }
+        self.band.open.clear();
+        if decide {
+            finding = self.confirm_finding(&ctx, finding);
+        }
+        self.keep_contacts(&ctx, &by_step, options, displacement);
+        let [pose_a, pose_b] = poses;
+        report(&ctx, &self.kept, &self.contact_ids, pose_a, options, &mut self.contacts);
+        let filtering = clock.elapsed();
+        let near = has_contact(&self.kept, &ctx.tol);
+        self.times = PhaseTimes { solves, filtering, interference, ..self.times };
+        self.has_verdict = decide;
+        let open = (&self.decision, &self.band.open[..]);
+        build_verdict(&ctx, &finding, near, open, pose_a, &mut self.verdict);
+        let diagnostics = options.diagnostics();
+        if diagnostics.savings.coherence && !diagnostics.brute_force {
+            let options = QueryOptions { parallel: false, ..*options };
+            let poses = [*pose_a, *pose_b];
+            self.last_query = Some(LastQuery { pose_ab: *pose_ab, options, step: self.step, finding, poses });
+        }
+    }
+
+    /// Context of a query, with the dilations of its step.
+    fn context<'a>(&mut self, [a, b]: [&'a Body; 2], pose_ab: &Pose, options: &QueryOptions) -> Context<'a> {
+        self.tolerances = Tolerances::new(a, b, pose_ab, options.tolerance);
+        Context {
+            a,
+            b,
+            pose_ab: *pose_ab,
+            pose_ba: pose_ab.inverse(),
+            tol: self.tolerances,
+            d_max: options.d_max,
+            least: self.tolerances.least_distance_apart().min(-options.penetration),
+            quasi_angle: options.quasi_angle,
+            cull: (!options.diagnostics().brute_force).then(|| {
+                let cull = CullContext::new(pose_ab, &self.tolerances, options);
+                match &self.step {
+                    Some(step) => {
+                        let bend = a.max_bend().max(b.max_bend());
+                        let dilations = dilations(step, bend, self.dilations);
+                        self.dilations = Some(dilations);
+                        cull.with_beside(step.displacement).with_dilations(dilations)
+                    }
+                    None => cull,
+                }
+            }),
+        }
+    }
+
+    /// Accumulates the motion since the last query, and clears the data of earlier queries after a large
+    /// one. Returns the displacement (mm) since the last query.
+    fn advance_motion(&mut self, ctx: &Context<'_>, options: &QueryOptions) -> f64 {
+        let step = self.motion_tracker.advance(&ctx.pose_ab);
+        let displacement = step.displacement;
+        // Small steps would be lost in rounding of a large sum.
+        let total = self.motion_tracker.total().of(0);
+        let restart = step.displacement > MAX_FRONT_MOTION * ctx.b.size()
+            || total.displacement > MAX_ACCUMULATED_MOTION * ctx.b.size()
+            || total.rotation > MAX_ACCUMULATED_MOTION;
+        if restart {
+            self.motion_tracker.restart();
+        }
+        if restart || !options.diagnostics().savings.coherence {
+            self.front.clear();
+            self.decision.clear();
+        }
+        displacement
+    }
+
+    /// Finds the pairs of leaves that can contain a minimum.
+    fn traverse(&mut self, ctx: &Context<'_>, options: &QueryOptions) {
+        if let Some(cull) = &ctx.cull {
+            let moved = self.motion_tracker.total();
+            let request = front::Request { a: ctx.a, b: ctx.b, pose_ab: &ctx.pose_ab, moved, cull };
+            self.front.update(&request, &mut self.leaf_pairs, &mut self.stats);
+        } else {
+            all_pairs(ctx.a, ctx.b, options.quasi_angle > 0.0, &mut self.leaf_pairs, &mut self.stats);
+        }
+    }
+
+    /// Solves for the critical pairs of the pairs of leaves and, if `decide` is set, searches for
+    /// evidence of interference, in parallel if requested. Returns the finding and the times of both.
+    fn solve_and_decide(
+        &mut self,
+        ctx: &Context<'_>,
+        options: &QueryOptions,
+        decide: bool,
+    ) -> (Finding, Duration, Duration) {
+        let (pairs, solved, stats) = (&mut self.leaf_pairs, &mut self.solved, &mut self.stats);
+        let minima = || {
+            solve_all(ctx, pairs, options, solved, stats);
+            if options.certified {
+                certify(ctx, pairs, options, solved, stats);
+            }
+        };
+        let scratch = &mut self.decision;
+        let moved = (!options.diagnostics().brute_force).then_some(self.motion_tracker.total());
+        let decision = || if decide { verdict::decide(ctx, moved, scratch) } else { Finding::Apart };
+        let (((), solves), (finding, interference)) = if options.parallel {
+            rayon::join(|| timed(minima), || timed(decision))
+        } else {
+            (timed(minima), timed(decision))
+        };
+        (finding, solves, interference)
+    }
+
+    /// Accepts the critical pairs that are minima, adds samples of conformal sets, and removes minima at
+    /// negative distances that are not confirmed as pressed contacts.
+    fn accept_minima(
+        &mut self,
+        ctx: &Context<'_>,
+        by_step: &Context<'_>,
+        options: &QueryOptions,
+        is_apart: bool,
+        displacement: f64,
+    ) {
+        self.accepted.clear();
+        self.accepted.extend(self.solved.candidates.iter().filter_map(|c| match &self.step {
+            Some(step) => widened(ctx, step, c),
+            None => filter(ctx, c),
+        }));
+        conformal::sample(by_step, &self.solved, options, &mut self.conformal, &mut self.accepted);
+        self.accepted.extend_from_slice(&self.solved.orbits);
+        pressed::retain(
+            ctx,
+            is_apart,
+            (&self.contact_ids, displacement),
+            &mut self.pressed,
+            &mut self.accepted,
+        );
+    }
+
+    /// Confirms evidence of touching by witnesses near the minima and, if there is neither evidence nor a
+    /// contact, searches for contacts that the solves have missed. Returns the resulting finding.
+    fn confirm_finding(&mut self, ctx: &Context<'_>, mut finding: Finding) -> Finding {
+        if finding == Finding::Touch {
+            let witness = verdict::confirm_contacts(ctx, &self.accepted, &mut self.decision);
+            finding = witness.map_or(finding, Finding::Meet);
+        }
+        if finding == Finding::Apart && !self.accepted.iter().any(|x| touches(ctx, x)) {
+            let (solved, band) = (&mut self.solved, &mut self.band);
+            if misses_contacts(ctx, &self.leaf_pairs, &self.decision, solved, band, &mut self.accepted) {
+                finding = Finding::Undecided;
+            }
+        }
+        finding
+    }
+
+    /// Merges duplicates of the accepted minima, adds the samples of a step, and assigns identities.
+    fn keep_contacts(
+        &mut self,
+        ctx: &Context<'_>,
+        by_step: &Context<'_>,
+        options: &QueryOptions,
+        displacement: f64,
+    ) {
+        if options.load_bearing {
+            conformal::keep_load_bearing(ctx, &mut self.conformal, &mut self.accepted);
+        }
+        if let Some(step) = &self.step {
+            for contact in &mut self.accepted {
+                *contact = slid_past(ctx, step, contact).unwrap_or(*contact);
+            }
+        }
+        self.stats.effort.accepted = self.accepted.len() as u64;
+        dedupe(by_step, self.step.is_some(), &mut self.accepted, &mut self.kept);
+        if let Some(step) = &self.step {
+            add_samples(ctx, step, &self.kept, &mut self.sampling, &mut self.samples);
+        }
+        self.contact_ids.advance(&self.kept, &ctx.pose_ba, displacement + 2.0 * ctx.tol.tol);
+    }
+
+    /// Computes the verdict of the last query if it was skipped.
+    fn decide(&mut self, bodies: [&Body; 2]) {
+        // Bodies beyond reach have a cleared verdict, which is separated.
         self.has_verdict |= self.is_beyond_reach;
         if !self.has_verdict
-            && let Some(last) = self.answered.take()
+            && let Some(last) = self.last_query.take()
         {
-            let ctx = last.context([&self.a, &self.b], self.tolerances);
+            let ctx = last.context(bodies, self.tolerances);
             let moved = self.motion_tracker.total();
             self.band.open.clear();
             self.accepted.clear();
@@ -470,127 +713,16 @@ impl ContactPair {
                 near = !self.accepted.is_empty();
             }
             let open = (&self.decision, &self.band.open[..]);
-            pronounce(&ctx, &finding, near, open, &last.poses[0], &mut self.verdict);
+            build_verdict(&ctx, &finding, near, open, &last.poses[0], &mut self.verdict);
             self.has_verdict = true;
-            self.answered = Some(Answered { finding, ..last });
+            self.last_query = Some(LastQuery { finding, ..last });
         }
-        self.verdict()
-    }
-
-    /// Another query in the same place.
-    pub(crate) fn hold(&mut self) {
-        self.contact_ids.hold();
-        self.contacts.iter_mut().for_each(|l| l.age = l.age.saturating_add(1));
-    }
-
-    /// Whether contacts are told from the far sides of walls, by their depth and by the tolerance.
-    fn check_walls(&self, options: &QueryOptions) -> Result<(), QueryError> {
-        let penetration = options.penetration;
-        let [wall_a, wall_b] = [self.a.min_thickness(), self.b.min_thickness()];
-        // Of sheets and where it is not known the wall is 0.
-        let thinnest = [wall_a, wall_b].into_iter().filter(|w| *w > 0.0).fold(f64::INFINITY, f64::min);
-        if let Some(tolerance) = options.tolerance.filter(|t| 10.0 * t >= thinnest) {
-            return Err(QueryError::Coarse { tolerance, wall_a, wall_b });
-        }
-        // Two sheets are never pressed, however deep.
-        let are_sheets = self.a.is_sheet() && self.b.is_sheet();
-        if penetration > 0.0 && !are_sheets && 2.0 * penetration >= wall_a + wall_b {
-            return Err(QueryError::Walls { penetration, wall_a, wall_b });
-        }
-        Ok(())
-    }
-
-    /// Begins a new motion: what the next query finds is new.
-    pub fn forget(&mut self) {
-        self.contact_ids.clear();
-        self.forget_places();
-    }
-
-    /// Drops what was found out where the bodies were.
-    fn forget_places(&mut self) {
-        self.front.clear();
-        self.forget_answers();
-    }
-
-    /// Begins a new motion after a jump, as [`ContactPair::forget`] does. Pairs of nodes whose margins exceed
-    /// the jump stay culled.
-    pub(crate) fn forget_motion(&mut self) {
-        self.contact_ids.clear();
-        self.forget_answers();
-    }
-
-    /// Drops the verdict's memory and the last answer.
-    fn forget_answers(&mut self) {
-        self.decision.clear();
-        self.answered = None;
-    }
-
-    /// A pair of the same bodies whose next query continues the identities of this one's last query.
-    pub(crate) fn continued(&self) -> Self {
-        let (contact_ids, motion_tracker) = (self.contact_ids.clone(), self.motion_tracker.clone());
-        Self { contact_ids, motion_tracker, ..Self::new(self.a.clone(), self.b.clone()) }
-    }
-
-    /// The LMDs of the last query.
-    #[must_use]
-    pub fn contacts(&self) -> &[Contact] {
-        &self.contacts
-    }
-
-    /// Smallest distance of the last query, `None` when nothing lay within `d_max`. Quasi-LMDs do not count:
-    /// they are no minima.
-    #[must_use]
-    pub fn min_distance(&self) -> Option<f64> {
-        self.contacts.iter().find(|l| l.kind != ContactKind::Quasi).map(|l| l.distance)
-    }
-
-    /// How the solids stood in the last query: `None` before the first one, after an error, without
-    /// [`QueryOptions::detect_interference`], and where [`QueryOptions::verdict_unless_pressed`] has left the
-    /// verdict out.
-    #[must_use]
-    pub fn status(&self) -> Option<Status> {
-        self.verdict().map(|v| v.status)
-    }
-
-    /// How the solids stood in the last query, with what proves it; `None` where [`ContactPair::status`] is.
-    #[must_use]
-    pub fn verdict(&self) -> Option<&Verdict> {
-        self.has_verdict.then_some(&self.verdict)
-    }
-
-    /// Counters of the last query.
-    #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.stats
-    }
-
-    /// Where the time of the last query went.
-    #[cfg(feature = "diagnostics")]
-    #[must_use]
-    pub fn phase_times(&self) -> PhaseTimes {
-        self.times
-    }
-
-    /// How far (mm) samples of conformal sets of the last query may stay behind the hulls of their sets: no
-    /// corner of a set is farther from one of its samples. 0 unless a set has more corners than samples are
-    /// kept, which are 32 without [`QueryOptions::conformal_spacing`]; 0 with [`QueryOptions::load_bearing`],
-    /// which keeps few on purpose. Sets of splines, whose corners are not
-    /// known, do not count.
-    #[must_use]
-    pub fn conformal_loss(&self) -> f64 {
-        self.conformal.loss
-    }
-
-    /// Tolerances of the last query.
-    #[must_use]
-    pub fn tolerances(&self) -> Tolerances {
-        self.tolerances
     }
 }
 
 /// Searches for contacts that the solves have missed, between solids without a crossing and without a
-/// contact, and adds them to `found`. Returns true if the search finds no contact but cannot exclude one;
-/// [`BandScratch::open`] then lists the pairs that are not excluded.
+/// contact, and adds them to `found`. Returns `true` if the search finds no contact but cannot exclude
+/// one; [`BandScratch::open`] then lists the pairs that are not excluded.
 fn misses_contacts(
     ctx: &Context<'_>,
     pairs: &[AreaPair],
@@ -606,18 +738,18 @@ fn misses_contacts(
     found.len() == before && !band.open.is_empty()
 }
 
-/// Whether one of the minima, sorted by distance, is a contact.
+/// Whether the first of the minima, sorted by distance, that is not a quasi-minimum is within the tolerance.
 fn has_contact(kept: &[Accepted], tol: &Tolerances) -> bool {
     kept.iter().find(|k| k.kind != ContactKind::Quasi).is_some_and(|k| k.distance <= tol.tol)
 }
 
-/// Whether a minimum is a contact, and no quasi-minimum.
+/// Whether a minimum is a contact and not a quasi-minimum.
 fn touches(ctx: &Context<'_>, x: &Accepted) -> bool {
     x.distance <= ctx.tol.tol && x.distance >= ctx.tol.least_distance() && x.kind != ContactKind::Quasi
 }
 
-/// Writes the verdict in world coordinates; `near`: the smallest distance is within the tolerance.
-fn pronounce(
+/// Writes the verdict in world coordinates. `near` states that the smallest distance is within the tolerance.
+fn build_verdict(
     ctx: &Context<'_>,
     finding: &Finding,
     near: bool,
@@ -661,7 +793,7 @@ fn pronounce(
     }
 }
 
-/// Into world coordinates, with identities.
+/// Appends the minima as contacts in world coordinates, with their identities.
 fn report(
     ctx: &Context<'_>,
     kept: &[Accepted],
@@ -693,7 +825,8 @@ fn report(
     }));
 }
 
-/// Normal curvatures at a footpoint with the outward direction `n`, the solid's frame.
+/// Smallest and largest normal curvature (1/mm) of a feature at a footpoint with the outward direction
+/// `n`, in the solid's frame.
 pub(crate) fn curvature(body: &Body, feature: Feature, place: &FeatureRef, n: &V3) -> [f64; 2] {
     let sorted = |x: f64, y: f64| if x <= y { [x, y] } else { [y, x] };
     match feature {
@@ -715,7 +848,7 @@ pub(crate) fn curvature(body: &Body, feature: Feature, place: &FeatureRef, n: &V
 mod tests {
     use super::*;
 
-    /// Bodies are shared among threads, pairs move between them.
+    /// Bodies can be shared among threads, and pairs can move between threads.
     #[test]
     fn send_and_sync() {
         fn shared<T: Send + Sync>() {}

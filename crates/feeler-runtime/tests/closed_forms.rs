@@ -1,4 +1,4 @@
-//! Known poses with known answers.
+//! Minima with known closed forms.
 
 mod common;
 
@@ -56,7 +56,7 @@ fn torus_and_ball() {
     let l = query(&torus, &ball, &at(0.0, 0.0, 0.0), &at(3.0, 4.0, 1.75), &within(1.0));
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - 0.25).abs() < 1e-13, "{l:?}");
-    // Off-centre in the hole: near one side only; far sides are beyond d_max.
+    // Off-centre in the hole: only one side is within d_max.
     let l = query(&torus, &ball, &at(0.0, 0.0, 0.0), &at(2.9, 0.0, 0.0), &within(1.0));
     assert_eq!(l.len(), 1, "{l:?}");
     assert!((l[0].distance - 0.6).abs() < 1e-13, "{l:?}");
@@ -66,7 +66,7 @@ fn torus_and_ball() {
     assert!((l[0].distance - 3.5).abs() < 1e-12, "{l:?}");
 }
 
-/// MATH §4: the strict minimum that the reference's table denies.
+/// A strict minimum of two concave sides of tori, which BREP Table 2.2 excludes (MATH §4).
 #[test]
 fn crossed_spools() {
     let a = body(&spool(1.5, 1.0, 0.866));
@@ -117,7 +117,7 @@ fn corner_over_a_face_and_edges_across() {
     );
 }
 
-/// A concave edge and a pit carry nothing.
+/// Concave edges and vertices have no minima.
 #[test]
 fn reentrant_corners() {
     let a = body(&fixtures::notched_cube(2.0));
@@ -140,7 +140,7 @@ fn dilations_only_change_the_gap() {
     assert!((l[0].normal - feeler_geom::V3::y()).norm() < 1e-15, "{l:?}");
 }
 
-/// However far, whichever is A, and one inside the other; hulls that overlap tell nothing.
+/// Nearest distances at any distance, in both orders, and of a solid in the void of another one.
 #[test]
 fn nearest_distances() {
     let (ball, hollow) = (body(&fixtures::sphere(2.0)), body(&fixtures::hollow_sphere(50.0, 40.0)));

@@ -1,4 +1,4 @@
-//! Sets of non-strict minima: the smallest distance is never lost, and members are reported once.
+//! Conformal sets: the smallest distance is always reported, and each member at most once.
 
 mod common;
 
@@ -97,12 +97,13 @@ fn parallel_faces() {
     let l = query(&a, &long, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.25), &within(0.5));
     assert!(all_conformal(&l), "{l:#?}");
     corners(&l, &[(-2.0, -0.5), (-2.0, 0.5), (2.0, -0.5), (2.0, 0.5)]);
-    // Side by side with a common plane: nothing faces anything there; edges are not over faces.
+    // Bodies on both sides of a common plane touch.
     let l = query(&a, &b, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 0.0), &within(0.5));
     assert!(all_conformal(&l) && l[0].distance.abs() < 1e-13, "touching {l:#?}");
 }
 
-/// Tiny tilts neither lose nor multiply the contact, and larger ones leave the lowest corner or edge.
+/// With tiny tilts the contact is neither lost nor duplicated; with larger ones the lowest corner or edge
+/// remains.
 #[test]
 fn nearly_parallel_faces() {
     let a = body(&fixtures::block([-2.0, -2.0, -1.0], [2.0, 2.0, 0.0]));
@@ -159,7 +160,7 @@ fn one_dimensional_sets() {
     );
 }
 
-/// The result does not change when both solids move together, and swaps with them.
+/// The distances are the same after a common motion of both solids and after a swap.
 #[test]
 fn invariance() {
     let block = body(&fixtures::block_with_hole(5.0, 4.0, 2.0));
@@ -174,21 +175,21 @@ fn invariance() {
     assert!(all_conformal(&moved) && all_conformal(&swapped), "{moved:?} {swapped:?}");
 }
 
-/// A set has no more than 32 samples, and they reach as far in every direction as the set: to its corners,
-/// and on circles to less than what an eighth of a turn leaves out.
+/// A set has at most 32 samples. In every direction their extent equals that of the set, up to the error
+/// of a regular octagon on circles.
 #[test]
 fn few_samples_keep_the_hull() {
     let plate = body(&fixtures::block([-2.0, -2.0, -1.0], [2.0, 2.0, 0.0]));
     let holed = body(&fixtures::block_with_hole(5.0, 4.0, 2.0));
     let disc = body(&fixtures::cylinder(3.0, 1.0));
     let pin = body(&fixtures::cylinder(1.9, 10.0));
-    // How far the samples reach in a direction, of which the set's reach is told.
-    let reach = |l: &[Contact], (x, y): (f64, f64)| {
+    // Extent of the samples in a direction.
+    let extent = |l: &[Contact], (x, y): (f64, f64)| {
         l.iter().map(|l| x * l.point_a.x + y * l.point_a.y).fold(f64::NEG_INFINITY, f64::max)
     };
     let directions = || (0..64).map(|k| math::sin_cos(f64::from(k) * TAU / 64.0));
     for gap in [0.0, 0.1] {
-        // Two squares, one turned by an eighth: an octagon, inside both.
+        // Two squares, one rotated by 45 degrees: their intersection is an octagon.
         let l = query(
             &plate,
             &plate,
@@ -201,14 +202,14 @@ fn few_samples_keep_the_hull() {
         for (x, y) in directions() {
             let (a, b) = (x.abs().max(y.abs()), x.abs().min(y.abs()));
             let exact = 2.0 * a + h * b;
-            assert!((reach(&l, (x, y)) - exact).abs() < 1e-6, "{exact} along {x}, {y}: {l:#?}");
+            assert!((extent(&l, (x, y)) - exact).abs() < 1e-6, "{exact} along {x}, {y}: {l:#?}");
         }
         // A disc over a hole: a ring.
         let l = query(&holed, &disc, &at(0.0, 0.0, 0.0), &at(0.0, 0.0, 4.0 + gap), &within(0.2));
         assert!(all_conformal(&l) && l.len() <= 32, "{l:#?}");
         let eighth = math::cos(PI / 8.0);
         for (x, y) in directions() {
-            let r = reach(&l, (x, y));
+            let r = extent(&l, (x, y));
             assert!(3.0 * eighth - 1e-6 < r && r < 3.0 + 1e-6, "{r} along {x}, {y}: {l:#?}");
         }
         assert!(l.iter().any(|l| (l.point_a.xy().coords.norm() - 2.0).abs() < 1e-6), "the hole: {l:#?}");
@@ -219,14 +220,14 @@ fn few_samples_keep_the_hull() {
     for z in [0.0, 4.0] {
         let rim: Vec<Contact> = l.iter().filter(|l| (l.point_a.z - z).abs() < 1e-6).cloned().collect();
         for (x, y) in directions() {
-            let r = reach(&rim, (x, y));
+            let r = extent(&rim, (x, y));
             assert!(r > 2.0 * math::cos(PI / 8.0) - 1e-6, "{r} along {x}, {y} at {z}: {l:#?}");
         }
     }
 }
 
-/// A set with more corners than samples tells how far they stay behind its hull; one with fewer has nothing
-/// to tell.
+/// The conformal loss bounds the distance of corners from samples. It is above 0 only for sets with more
+/// corners than samples.
 #[test]
 fn many_corners() {
     let plate = body(&fixtures::block([-4.0, -4.0, -1.0], [4.0, 4.0, 0.0]));
@@ -235,7 +236,7 @@ fn many_corners() {
         let corners: Vec<[f64; 2]> = (0..n).map(corner).map(|(s, c)| [2.0 * c, 2.0 * s]).collect();
         let prism = body(&fixtures::prism(&corners, 1.0));
         let mut pair = ContactPair::new(plate.clone(), prism);
-        // Thinned by the set, not by the pose.
+        // The choice of samples depends on the set, not on the pose.
         let mut kept: Option<Vec<P3>> = None;
         for pose in [at(0.0, 0.0, 0.0), at(0.1, 0.2, 0.0), turned(0.3, 0.0, 0.0, 0.0, 0.0, 17.0)] {
             pair.query(&Pose::identity(), &pose, &within(0.1)).expect("a pose");
@@ -246,7 +247,7 @@ fn many_corners() {
             );
             let loss = pair.conformal_loss();
             assert_eq!(loss == 0.0, complete, "{n}: {loss}");
-            // Two samples are left out side by side at most.
+            // At most two adjacent corners have no sample.
             assert!(loss < 2.0 * TAU * 3.0 / f64::from(n), "{n}: {loss}");
             let local: Vec<P3> = pair.contacts().iter().map(|l| pose.inverse() * l.point_a).collect();
             for [x, y] in &corners {
@@ -256,7 +257,7 @@ fn many_corners() {
             let first = kept.get_or_insert_with(|| local.clone());
             assert_eq!(first.len(), local.len(), "{n}");
             for p in first.iter() {
-                assert!(local.iter().any(|q| (p - q).norm() < 1e-6), "{n}: {p} is left out at {pose}");
+                assert!(local.iter().any(|q| (p - q).norm() < 1e-6), "{n}: {p} is missing at {pose}");
             }
         }
     }

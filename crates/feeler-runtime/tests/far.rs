@@ -1,4 +1,5 @@
-//! Large coordinates: an offset that both bodies share cancels; anything else is right or refused.
+//! Large coordinates: an offset that both bodies share cancels, and other results are either correct or
+//! rejected.
 
 mod common;
 
@@ -34,8 +35,8 @@ fn limit_of(error: QueryError) -> f64 {
     }
 }
 
-/// The same pose with an offset in the world.
-fn off(pose: Pose, offset: V3) -> Pose {
+/// Pose with an additional offset in the world.
+fn with_offset(pose: Pose, offset: V3) -> Pose {
     Pose::from_parts((pose.translation.vector + offset).into(), pose.rotation)
 }
 
@@ -65,13 +66,13 @@ fn the_limit_is_that_of_the_tolerance() {
     let coarse = QueryOptions { tolerance: Some(0.1), ..everything() };
     let found = pair.query(&here, &at(1e13, 0.0, 0.0), &coarse).expect("within the tolerance");
     assert!((found[0].distance - 1e13).abs() < 3.0, "{found:?}");
-    // Large solids may be far apart.
+    // The limit grows with the size of the solids.
     for large in [fixtures::sphere(1e11), fixtures::block([-1e11; 3], [1e11; 3])].map(|s| body(&s)) {
         let mut pair = ContactPair::new(large.clone(), large);
         let found = pair.query(&here, &at(0.0, 0.0, 1e18), &everything()).expect("near for its size");
         assert!((found[0].distance - (1e18 - 2e11)).abs() < 1e3, "{found:?}");
     }
-    // One below rounding counts as 1e-9 of the size.
+    // A tolerance below rounding counts as 1e-9 of the size.
     let fine = QueryOptions { tolerance: Some(1e-300), ..everything() };
     let limit = limit_of(pair.query(&here, &at(1e13, 0.0, 0.0), &fine).expect_err("too far"));
     assert!((limit / (0.01 * expected) - 1.0).abs() < 1e-12, "{limit:e}");
@@ -94,27 +95,28 @@ fn solids_farther_apart_than_d_max_are_separated_at_any_distance() {
         );
         let none = pair.crossing_faces(&Pose::identity(), &far, &QueryOptions::default()).expect("none");
         assert!(none.is_empty(), "1e{k}");
-        // A distance that may be within d_max is not certain.
-        let doubtful = QueryOptions::within(2.0 * power_of_ten(k));
-        let refused = pair.query(&Pose::identity(), &far, &doubtful).is_err();
+        // The result is not certain if the distance can be within d_max.
+        let uncertain = QueryOptions::within(2.0 * power_of_ten(k));
+        let refused = pair.query(&Pose::identity(), &far, &uncertain).is_err();
         assert_eq!(refused, k > 8, "1e{k}");
         assert!(pair.nearest_distance(&Pose::identity(), &far, &everything()).is_err() == (k > 8), "1e{k}");
     }
-    // And back again: as in a fresh pair.
+    // Earlier queries at large distances have no effect.
     let again = pair.query(&Pose::identity(), &near, &QueryOptions::within(1.0)).expect("near").to_vec();
     assert_eq!(again, expected);
 }
 
 #[test]
-fn an_offset_that_both_share_hides_no_motion() {
+fn shared_offsets_do_not_hide_motions() {
     let (a, b) = (cube(), ball());
     for offset in OFFSETS.map(|x| V3::new(x, -x, 0.5 * x)) {
         let mut pair = ContactPair::new(a.clone(), b.clone());
         let mut scene = Scene::new(QueryOptions::within(5.0)).expect("a scene");
         let mut ids = Vec::new();
         for (i, gap) in [1.0, 3.0, 2.0, 4.0].into_iter().enumerate() {
-            // Of the largest offset nothing is left of the gap: the solids are in one another.
-            let [pose_a, pose_b] = [at(0.0, 0.0, 0.0), at(2.0 + gap, 0.0, 0.0)].map(|p| off(p, offset));
+            // The largest offset rounds the gap to 0, so the solids interfere.
+            let [pose_a, pose_b] =
+                [at(0.0, 0.0, 0.0), at(2.0 + gap, 0.0, 0.0)].map(|p| with_offset(p, offset));
             let left = pose_b.translation.vector.x - pose_a.translation.vector.x;
             let found = pair.query(&pose_a, &pose_b, &QueryOptions::within(5.0)).expect("near");
             if left > 0.0 {
@@ -140,17 +142,17 @@ fn an_offset_that_both_share_hides_no_motion() {
     }
 }
 
-/// A compound whose solids are beside its origin: the sum of both poses would be rounded.
+/// A compound whose solids are not at its origin; the product of both poses would be rounded.
 #[test]
-fn solids_of_a_compound_stay_where_they_are() {
+fn poses_in_a_compound_are_not_rounded() {
     let (a, b) = (cube(), ball());
     for x in OFFSETS {
         let offset = V3::new(x, 0.0, -x);
         let mut scene = Scene::new(QueryOptions::within(1.0)).expect("a scene");
         let local = turned(2.3, 0.1, 0.2, 0.0, 0.0, 90.0);
         let two = vec![(a.clone(), local), (a.clone(), at(0.0, 40.0, 0.0))];
-        let compound = scene.add_compound(two, off(Pose::identity(), offset)).expect("two solids");
-        let other = scene.add(b.clone(), off(Pose::identity(), offset)).expect("a ball");
+        let compound = scene.add_compound(two, with_offset(Pose::identity(), offset)).expect("two solids");
+        let other = scene.add(b.clone(), with_offset(Pose::identity(), offset)).expect("a ball");
         scene.update().expect("near");
         let distances: Vec<f64> = scene.contacts().iter().map(|c| c.contact.distance).collect();
         assert!(distances.len() == 1 && (distances[0] - 0.3).abs() < 1e-12, "{x:e}: {distances:?}");
@@ -188,16 +190,16 @@ fn reports_with_an_offset_that_both_share() {
     let options = QueryOptions::within(1.0);
     let world = [turned(0.0, 0.0, 0.0, 0.0, 0.0, 0.0), turned(1.5, 0.5, 0.0, 0.0, 0.0, 0.0)];
     for x in [0.0, OFFSETS[0], math::powf(2.0, 51.0)] {
-        let [pose_a, pose_b] = world.map(|p| off(p, V3::new(x, x, -x)));
+        let [pose_a, pose_b] = world.map(|p| with_offset(p, V3::new(x, x, -x)));
         let t = pair.separating_translation(&pose_a, &pose_b, &options).expect("near").expect("interfering");
         assert!((t - V3::new(0.5, 0.0, 0.0)).norm() < 1e-5, "{x:e}: {t}");
-        let beside = off(at(2.0, 0.5, 0.0), V3::new(x, x, -x));
+        let beside = with_offset(at(2.0, 0.5, 0.0), V3::new(x, x, -x));
         let contacts = pair.contact_regions(&pose_a, &beside, &options).expect("near");
         assert!(
             contacts.len() == 1 && (contacts[0].area.expect("an area") - 3.0).abs() < 1e-9,
             "{contacts:?}"
         );
-        let above = off(at(0.0, 0.0, 500.0), V3::new(x, x, -x));
+        let above = with_offset(at(0.0, 0.0, 500.0), V3::new(x, x, -x));
         let distance = pair.nearest_distance(&pose_a, &above, &options).expect("near");
         assert!((distance.expect("a distance") - 498.0).abs() < 1e-9, "{x:e}: {distance:?}");
         let crossings = pair.crossing_curves(&pose_a, &pose_b, &options, 1e-3).expect("near");
@@ -210,10 +212,10 @@ fn motions() {
     let (a, b) = (cube(), ball());
     let mut pair = ContactPair::new(a, b);
     let options = PassageOptions::default();
-    let still = |offset: V3| Path::still(off(Pose::identity(), offset));
+    let still = |offset: V3| Path::still(with_offset(Pose::identity(), offset));
     let fall = |offset: V3, from: f64| {
         let speed = Twist::translation(V3::new(-2.0 * from, 0.0, 0.0));
-        Path::screw(off(at(from, 0.0, 0.0), offset), speed, 1.0).expect("a path")
+        Path::screw(with_offset(at(from, 0.0, 0.0), offset), speed, 1.0).expect("a path")
     };
     for x in [0.0, OFFSETS[0], math::powf(2.0, 51.0)] {
         let offset = V3::new(0.0, x, x);
@@ -223,13 +225,13 @@ fn motions() {
         assert!((first.time - 0.4).abs() < 1e-9, "{x:e}: {first:?}");
         let point = P3::from(V3::new(1.0, 0.0, 0.0) + offset);
         assert!((first.minimum.point_a - point).norm() <= 1e-9 + f64::EPSILON * x, "{x:e}: {first:?}");
-        // Beside it: free.
+        // A parallel motion does not reach the cube.
         let beside = fall(offset + V3::new(0.0, 0.0, 2.5), 10.0);
         let passage = time_of_contact(&mut pair, &still(offset), &beside, &options).expect("near");
         assert_eq!(passage.outcome, PassageOutcome::Free, "{x:e}");
-        // Turning about a far axis is rounded.
+        // A rotation about a distant axis is rounded.
         let spin = Twist::rotation(&P3::from(offset), V3::new(0.0, 0.0, 1.0));
-        let turning = Path::screw(off(at(5.0, 0.0, 0.0), offset), spin, 1.0).expect("a path");
+        let turning = Path::screw(with_offset(at(5.0, 0.0, 0.0), offset), spin, 1.0).expect("a path");
         let passage = time_of_contact(&mut pair, &still(offset), &turning, &options);
         match passage {
             Ok(passage) => assert!(x < 1e10 && passage.outcome == PassageOutcome::Free, "{x:e}: {passage:?}"),
@@ -251,7 +253,7 @@ fn motions() {
 }
 
 #[test]
-fn contacts_that_are_followed() {
+fn followed_contacts() {
     let a = cube();
     let mut pair = ContactPair::new(a.clone(), a.clone());
     let options = FollowOptions { reach: 0.5, penetration: 0.0, stride: 0.1 };
@@ -260,15 +262,15 @@ fn contacts_that_are_followed() {
         let mut following = Following::default();
         following.ask(&mut pair, &Pose::identity(), &far, &options).expect("separated");
         assert!(following.contacts().is_empty(), "1e{k}");
-        // From there to here it is no small step.
+        // This motion is larger than the stride.
         let here = turned(2.3, 0.0, 0.0, 10.0, 20.0, 0.0);
         assert_eq!(following.go_on(&a, &a, &Pose::identity(), &here, &options), Ok(false), "1e{k}");
-        let [pose_a, pose_b] = [Pose::identity(), here].map(|p| off(p, far.translation.vector));
+        let [pose_a, pose_b] = [Pose::identity(), here].map(|p| with_offset(p, far.translation.vector));
         following.ask(&mut pair, &pose_a, &pose_b, &options).expect("near");
         assert_eq!(following.contacts().len(), 1, "1e{k}");
         let wide = FollowOptions { reach: 2e300, ..options };
-        let asked = following.ask(&mut pair, &Pose::identity(), &far, &wide);
-        assert_eq!(asked.is_err(), k > 8, "1e{k}");
+        let result = following.ask(&mut pair, &Pose::identity(), &far, &wide);
+        assert_eq!(result.is_err(), k > 8, "1e{k}");
         for (reach, is_refused) in [(0.05, false), (2e300, k > 8)] {
             let options = TrackerOptions { reach, ..TrackerOptions::default() };
             let mut tracker = ContactTracker::new(a.clone(), a.clone(), options);

@@ -1,5 +1,5 @@
-//! The same solids with canonical and with Bézier geometry have the same minima: the iterative solvers
-//! against the closed forms.
+//! Minima of solids with canonical geometry equal those of the same solids with Bézier geometry:
+//! iterative solvers against closed forms.
 
 mod common;
 
@@ -14,7 +14,7 @@ use rand::rngs::SmallRng;
 use std::f64::consts::{FRAC_PI_2, TAU};
 use std::sync::Arc;
 
-/// All curved surfaces and circles as rational Bézier geometry.
+/// Replaces all curved surfaces and circles by rational Bézier geometry.
 fn as_bezier(mut source: SolidSource) -> SolidSource {
     let points: Vec<P3> = source.vertices.iter().map(|v| v.point).collect();
     for face in &mut source.faces {
@@ -54,7 +54,7 @@ fn as_bezier(mut source: SolidSource) -> SolidSource {
             _ => continue,
         };
         let bezier = Surface::Bezier(BezierSurface::revolution(&profile, &frame.origin, &frame.z, 0.0, TAU));
-        // The natural normals may be opposite.
+        // The normals of both surfaces can be opposite.
         let uv = P2::new(0.3, {
             let d = bezier.natural_domain();
             0.3 * d.v0 + 0.7 * d.v1
@@ -72,7 +72,7 @@ fn as_bezier(mut source: SolidSource) -> SolidSource {
     source
 }
 
-fn same(canonical: &[Contact], free: &[Contact], what: &str) {
+fn assert_same(canonical: &[Contact], free: &[Contact], what: &str) {
     assert_eq!(canonical.len(), free.len(), "{what}\ncanonical {canonical:#?}\nfree {free:#?}");
     for l in canonical {
         let found = free.iter().any(|m| {
@@ -108,9 +108,9 @@ fn free_forms_agree_with_closed_forms() {
                 let what = format!("{name_a} / {name_b} at {pose}");
                 let exact = query(a, b, &still, &pose, &options);
                 assert!(exact.iter().all(|l| l.kind == ContactKind::Strict), "{what}");
-                same(&exact, &traverse(free_a, b, &still, &pose, &options), &format!("free A {what}"));
-                same(&exact, &traverse(a, free_b, &still, &pose, &options), &format!("free B {what}"));
-                same(
+                assert_same(&exact, &traverse(free_a, b, &still, &pose, &options), &format!("free A {what}"));
+                assert_same(&exact, &traverse(a, free_b, &still, &pose, &options), &format!("free B {what}"));
+                assert_same(
                     &exact,
                     &traverse(free_a, free_b, &still, &pose, &options),
                     &format!("both free {what}"),

@@ -1,4 +1,4 @@
-//! Separated, touching, interfering.
+//! Status of solids: separated, touching or interfering.
 
 mod common;
 
@@ -63,8 +63,8 @@ fn crossing_bars_and_flush_faces() {
             "{angle}"
         );
     }
-    assert_eq!(status(&bar, &bar, &at(0.0, 0.0, 0.0)), Status::Interfering, "one and the same");
-    // Flush side by side; a peg that fills its hole.
+    assert_eq!(status(&bar, &bar, &at(0.0, 0.0, 0.0)), Status::Interfering, "identical solids");
+    // Flush faces, then a peg that fills its hole.
     assert_eq!(status(&bar, &bar, &at(10.0, 0.0, 0.0)), Status::Touching, "end to end");
     assert_eq!(status(&bar, &bar, &at(3.0, 1.0, 0.0)), Status::Touching, "side by side");
     assert_eq!(status(&bar, &bar, &at(3.0, 0.9, 0.0)), Status::Interfering, "overlapping");
@@ -78,7 +78,7 @@ fn crossing_bars_and_flush_faces() {
     assert_eq!(status(&block, &thin, &turned(0.0, 0.0, -3.0, 0.0, 20.0, 0.0)), Status::Interfering, "tilted");
 }
 
-/// Against a count of grid points that are inside both.
+/// Compares the status with grid points inside both solids.
 #[test]
 fn random_poses_against_points() {
     type Inside = fn(f64, f64, f64) -> f64;
@@ -110,7 +110,7 @@ fn random_poses_against_points() {
                     })
                     .fold(f64::NEG_INFINITY, f64::max);
                 let found = status(a, b, &pose);
-                // Grid points are 0.11 apart: a lens without one is no deeper than 0.1.
+                // Grid points are 0.11 apart, so a common part without a grid point is at most 0.1 deep.
                 if deepest > 0.0 {
                     assert_eq!(
                         found,
@@ -130,7 +130,7 @@ fn random_poses_against_points() {
     assert!(seen[0] > 20 && seen[1] > 10, "{seen:?}");
 }
 
-/// Two faces that cross in one small closed curve, beside the apex of one.
+/// Two faces that intersect in one small closed curve near the apex of a cone.
 #[test]
 fn a_cone_dips_into_a_ring() {
     use nalgebra::{Quaternion, Translation3, UnitQuaternion};
@@ -140,7 +140,7 @@ fn a_cone_dips_into_a_ring() {
         Translation3::new(1.27397122496456, 1.67369440189248, -0.86904019771626),
         UnitQuaternion::from_quaternion(turn),
     );
-    // As deep as points of the cone are in the ring's tube.
+    // Depth of points of the cone in the ring's tube.
     let hypot = feeler_geom::math::hypot;
     let depth = |p: feeler_geom::P3| 0.4 - hypot(hypot(p.x, p.y) - 1.2, p.z);
     let deepest = (0..720 * 150).map(|k| {
@@ -149,14 +149,14 @@ fn a_cone_dips_into_a_ring() {
         let (sin, cos) = feeler_geom::math::sin_cos(angle);
         depth(pose * feeler_geom::P3::new(r * cos, r * sin, h))
     });
-    assert!((deepest.fold(f64::MIN, f64::max) - 0.014).abs() < 1e-3, "what the test is about");
+    assert!((deepest.fold(f64::MIN, f64::max) - 0.014).abs() < 1e-3, "the cone dips into the ring by 0.014");
     assert_eq!(status(&ring, &cone, &pose), Status::Interfering);
 }
 
-/// On ways through contact and interference and out again, what earlier queries have found tells what a new
-/// pair finds.
+/// Along paths through contact and interference, a pair that reuses earlier queries reports the same
+/// status as a new pair.
 #[test]
-fn ways_in_and_out() {
+fn status_along_paths_equals_that_of_new_pairs() {
     use rand::Rng as _;
     let plate = body(&fixtures::block_with_hole(4.0, 2.0, 2.0));
     let ring = body(&fixtures::torus_with_seams(2.5, 0.45));
@@ -173,22 +173,23 @@ fn ways_in_and_out() {
     {
         let mut pair = ContactPair::new(a.clone(), b.clone());
         let options = QueryOptions::within(0.1);
-        let (mut place, mut turn) = ([0.0; 3], 0.0);
+        let (mut position, mut turn) = ([0.0; 3], 0.0);
         for step in 0..250 {
-            // Large turns about the axis and small ways, as plugs go, about where they fit.
-            for (x, middle) in place.iter_mut().zip([0.0, 0.0, -0.9]) {
+            // Large rotations about the axis and small displacements near the fit.
+            for (x, middle) in position.iter_mut().zip([0.0, 0.0, -0.9]) {
                 *x += 0.1 * (middle - *x) + rng.random_range(-0.03..0.03);
             }
             turn += rng.random_range(-2.0..4.0);
-            // Now and then it jumps, or begins anew.
+            // Occasionally, the motion jumps or starts anew.
             match step % 50 {
-                20 => place[0] += 1.5,
-                21 => place[0] -= 1.5,
+                20 => position[0] += 1.5,
+                21 => position[0] -= 1.5,
                 35 => turn += 90.0,
                 45 => pair.forget(),
                 _ => {}
             }
-            let pose = turned(place[0], place[1], place[2], place[0] * 8.0, place[1] * 8.0, turn);
+            let pose =
+                turned(position[0], position[1], position[2], position[0] * 8.0, position[1] * 8.0, turn);
             pair.query(&Pose::identity(), &pose, &options).expect("finite poses and options");
             let mut fresh = ContactPair::new(a.clone(), b.clone());
             fresh.query(&Pose::identity(), &pose, &options).expect("finite poses and options");

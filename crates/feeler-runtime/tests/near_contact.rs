@@ -1,6 +1,6 @@
-//! Free-form solids that nearly touch over wide areas, and solids that are pressed into one another by no
-//! more than two tolerances: no minimum is lost. The judge knows nothing of splines: ellipsoids are minimised
-//! over as what they are.
+//! Free-form solids that nearly touch over large areas, and solids that penetrate each other by at most
+//! two tolerances, keep their minima. The reference does not use splines: distances of ellipsoids are
+//! minimised by their implicit equations.
 
 mod common;
 
@@ -17,7 +17,7 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
 
-/// An ellipsoid about the origin as a rational grid, exactly.
+/// An ellipsoid about the origin as an exact rational Bézier surface.
 fn grid(half: &V3) -> BezierSurface {
     let upright = Frame { origin: P3::origin(), x: V3::x(), y: V3::z(), z: -V3::y() };
     let profile = BezierSpline::arc(&upright, 1.0, 1.0, -FRAC_PI_2, FRAC_PI_2);
@@ -28,7 +28,7 @@ fn grid(half: &V3) -> BezierSurface {
     grid
 }
 
-/// With the faces of spheres replaced by ellipsoids.
+/// Replaces the spherical faces of a solid by ellipsoids with the given semi-axes.
 fn with_ellipsoids(mut source: SolidSource, halves: &[V3]) -> Arc<Body> {
     for (face, half) in source.faces.iter_mut().zip(halves) {
         let surface = Surface::Bezier(grid(half));
@@ -40,7 +40,7 @@ fn with_ellipsoids(mut source: SolidSource, halves: &[V3]) -> Arc<Body> {
     body(&source)
 }
 
-/// Distance from a point inside an ellipsoid to its boundary; negative outside.
+/// Distance of a point inside an ellipsoid from its boundary; negative outside.
 fn depth(half: &V3, p: &P3) -> f64 {
     let sq = half.component_mul(half);
     let level = |t: f64| V3::from_fn(|i, _| half[i] * p[i] / (t + sq[i])).norm_squared() - 1.0;
@@ -54,17 +54,17 @@ fn depth(half: &V3, p: &P3) -> f64 {
     (foot - p).norm() * if t > 0.0 { -1.0 } else { 1.0 }
 }
 
-/// Smallest gap between an ellipsoid in a pose and the cavity around it: over a grid, then by ever shorter
-/// steps from its lowest places.
+/// Smallest gap between a posed ellipsoid and the cavity around it, by a search on a grid that is refined
+/// at its six lowest points.
 fn smallest_gap(cavity: &V3, ball: &V3, pose: &Pose) -> f64 {
     let gap = |u: &V3| depth(cavity, &(pose * P3::from(ball.component_mul(u))));
-    let mut places: Vec<(f64, V3)> = (0..48)
+    let mut samples: Vec<(f64, V3)> = (0..48)
         .flat_map(|i| (0..24).map(move |j| (PI / 24.0 * f64::from(i), PI / 24.0 * (f64::from(j) + 0.5))))
         .map(|(u, v)| V3::new(math::cos(u) * math::sin(v), math::sin(u) * math::sin(v), math::cos(v)))
         .map(|u| (gap(&u), u))
         .collect();
-    places.sort_by(|x, y| x.0.total_cmp(&y.0));
-    let refined = places.iter().take(6).map(|&(mut least, mut u)| {
+    samples.sort_by(|x, y| x.0.total_cmp(&y.0));
+    let refined = samples.iter().take(6).map(|&(mut least, mut u)| {
         let mut step = 0.1;
         while step > 1e-8 {
             let (s, t) = complete_basis(&u);
@@ -92,7 +92,8 @@ fn ellipsoids_in_their_sockets() {
             with_ellipsoids(fixtures::sphere(1.0), &[ball]),
         );
         let tol = 1e-7 * a.size().max(b.size());
-        // Along an axis of theirs or anywhere, with their seams on one another, opposite or beside.
+        // Displacement along an axis or a random direction; seams coincide, are opposite, or are next to
+        // each other.
         let dir =
             if case % 2 == 0 { V3::ith(case / 2 % 3, 1.0) } else { random_rotation(&mut rng) * V3::x() };
         let turn = [0.0, PI, PI + 2e-4][case % 3];
@@ -100,7 +101,7 @@ fn ellipsoids_in_their_sockets() {
         for target in [2e-3, 1e-4, 0.0, -1.5 * tol] {
             let pose = |s: f64| Pose::from_parts(Translation3::from(dir * s), turn);
             let off = |s: f64| smallest_gap(&cavity, &ball, &pose(s)) - target;
-            // The gap falls evenly.
+            // The gap is a smooth function of the displacement, so the secant method converges.
             let (mut s, mut t) = (0.0, 0.01);
             let (mut at_s, mut at_t) = (off(s), off(t));
             for _ in 0..12 {
@@ -133,7 +134,7 @@ fn ellipsoids_in_their_sockets() {
     assert!(lost.is_empty(), "{} of {n}: {lost:#?}", lost.len());
 }
 
-/// What is pressed into a plane by no more than two tolerances has its minimum; by more, none.
+/// A solid pressed into a plane by at most two tolerances has its minimum; a deeper one does not.
 #[test]
 fn pressed_by_tolerances() {
     let plate = body(&fixtures::block([-10.0; 3], [10.0, 10.0, 0.0]));
@@ -161,9 +162,9 @@ fn pressed_by_tolerances() {
                         .expect("finite")
                         .to_vec()
                 };
-                let met = found.iter().any(|l| (l.distance + depth * tol).abs() < 1e-10);
+                let is_found = found.iter().any(|l| (l.distance + depth * tol).abs() < 1e-10);
                 assert_eq!(
-                    met, is_minimum,
+                    is_found, is_minimum,
                     "{name} pressed by {depth} tolerances, swapped: {swap}: {found:#?}"
                 );
             }
@@ -171,20 +172,20 @@ fn pressed_by_tolerances() {
     }
 }
 
-/// Gaps (mm) of a contact that is followed through 0.
-const LADDER: [f64; 17] = [
+/// Gaps (mm) of a contact from separation through 0 to penetration.
+const GAPS: [f64; 17] = [
     1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 0.0, -1e-9, -1e-8, -1e-7, -1e-6, -1e-5, -1e-4, -1e-3,
     -1e-2,
 ];
-/// Deepest penetration (mm) that is looked at.
-const DEEPEST: f64 = 0.02;
+/// Value (mm) of `penetration` in the queries.
+const MAX_DEPTH: f64 = 0.02;
 
 /// A point of a convex solid and a direction in its polar there.
 fn support(kind: usize, rng: &mut SmallRng) -> (P3, V3) {
     let within = |rng: &mut SmallRng| rng.random_range(-0.8..0.8);
     let out = |rng: &mut SmallRng| rng.random_range(0.3..1.0);
     let (p, n) = match kind {
-        // A face, an edge and a vertex of a block, the rim and the mantle of a cylinder.
+        // A face, an edge and a vertex of a block, the rim and the lateral face of a cylinder.
         0 => (P3::new(1.0, within(rng), within(rng)), V3::x()),
         1 => (P3::new(1.0, within(rng), 1.0), V3::new(out(rng), 0.0, out(rng))),
         2 => (P3::new(1.0, 1.0, 1.0), V3::new(out(rng), out(rng), out(rng))),
@@ -199,7 +200,7 @@ fn support(kind: usize, rng: &mut SmallRng) -> (P3, V3) {
     (p, n.normalize())
 }
 
-/// A query of two bodies, the second one at a pose, in either order.
+/// A pair after a query of two bodies, the second one at a pose, in either order.
 fn queried([a, b]: [&Arc<Body>; 2], pose_b: &Pose, swap: bool, options: &QueryOptions) -> ContactPair {
     let still = Pose::identity();
     let ([a, b], [pose_a, pose_b]) =
@@ -209,18 +210,18 @@ fn queried([a, b]: [&Arc<Body>; 2], pose_b: &Pose, swap: bool, options: &QueryOp
     pair
 }
 
-/// A contact of an ellipsoid, whose face is a spline, with a face, an edge, a vertex, a rim or a mantle,
-/// moved from a gap of 0.01 mm through 0 to a depth of 0.01 mm: both are convex, so the distance is the gap.
-/// Every kind of query in both orders finds it, and the verdict fits.
+/// Contact of an ellipsoid, whose face is a spline, with a face, an edge, a vertex, a rim or a lateral
+/// face, from a gap of 0.01 mm to a depth of 0.01 mm. Both solids are convex, so the distance equals the
+/// gap. Every kind of query in both orders finds the contact, and the verdict is consistent with the gap.
 #[test]
-fn ladders_have_no_hole() {
+fn contacts_exist_at_all_gaps() {
     let mut rng = SmallRng::seed_from_u64(45);
     let half = V3::new(1.3, 0.8, 2.1);
     let ellipsoid = with_ellipsoids(fixtures::sphere(1.0), &[half]);
     let solids = [body(&fixtures::block([-1.0; 3], [1.0; 3])), body(&fixtures::cylinder(1.0, 1.0))];
     let modes = [
         ("plain", QueryOptions::within(0.1)),
-        ("deep", QueryOptions { penetration: DEEPEST, ..QueryOptions::within(0.1) }),
+        ("deep", QueryOptions { penetration: MAX_DEPTH, ..QueryOptions::within(0.1) }),
         ("certified", QueryOptions { certified: true, ..QueryOptions::within(0.1) }),
     ];
     for case in 0..60 {
@@ -231,7 +232,7 @@ fn ladders_have_no_hole() {
         // The ellipsoid's point with the opposite normal.
         let u = turn.inverse_transform_vector(&-n);
         let foot = half.component_mul(&half).component_mul(&u) / half.component_mul(&u).norm();
-        for gap in LADDER {
+        for gap in GAPS {
             let pose = Pose::from_parts((p.coords + n * gap - turn * foot).into(), turn);
             for (mode, options) in &modes {
                 for swap in [false, true] {
@@ -247,8 +248,8 @@ fn ladders_have_no_hole() {
                     } else if gap < -20.0 * tol {
                         assert_eq!(status, Status::Interfering, "{}", context());
                     }
-                    let promised = gap >= -1.9 * tol || *mode == "deep";
-                    if promised {
+                    let is_guaranteed = gap >= -1.9 * tol || *mode == "deep";
+                    if is_guaranteed {
                         assert_eq!(found.len(), 1, "{}", context());
                         assert!((found[0].distance - gap).abs() < 1e-12, "{}", context());
                     }
@@ -258,9 +259,9 @@ fn ladders_have_no_hole() {
     }
 }
 
-/// Edges that touch an ellipsoid, whose face is a spline, beside a pole, where all meridians of its patches
-/// meet: the footpoints of an edge turn around the pole over a length of their distance from it. Both solids
-/// are convex, so the distance is the gap.
+/// Edges that touch an ellipsoid, whose face is a spline, near a pole, where all meridians of its patches
+/// intersect. The parameters of footpoints vary over a length equal to their distance from the pole. Both
+/// solids are convex, so the distance equals the gap.
 #[test]
 fn edges_touch_beside_poles() {
     let mut rng = SmallRng::seed_from_u64(451);
@@ -272,7 +273,7 @@ fn edges_touch_beside_poles() {
         let kind = if case % 2 == 0 { 1 } else { 3 };
         let (solid, half, ellipsoid) = (&solids[case % 2], &halves[case % 3], &ellipsoids[case % 3]);
         let (p, n) = support(kind, &mut rng);
-        // A point beside a pole and its normal.
+        // A point near a pole, and its normal.
         let (sin, cos) = math::sin_cos(rng.random_range(-PI..PI));
         let beside = math::powf(10.0, rng.random_range(-5.0..-0.5));
         let (ring, up) =
@@ -300,15 +301,16 @@ fn edges_touch_beside_poles() {
     assert!(lost.is_empty(), "{}: {:#?}", lost.len(), &lost[..lost.len().min(30)]);
 }
 
-/// A vertex in front of a convex edge whose faces are off it by a stored gap: the contact is that of the edge
-/// at all gaps, although the vertex's footpoints on both faces are on them up to the gap.
+/// A vertex in front of a convex edge whose faces deviate from it by a stored length: the contact is that
+/// of the edge at all gaps, although the footpoints of the vertex on both faces are inside them up to the
+/// deviation.
 #[test]
 fn vertices_in_front_of_edges() {
     let mut rng = SmallRng::seed_from_u64(452);
     let tip = body(&fixtures::block([-1.0; 3], [1.0; 3]));
     for off in [0.0, 1e-7, 3e-6] {
         let mut source = fixtures::block([-1.0; 3], [1.0; 3]);
-        // All edges stand proud of their faces.
+        // All faces are moved inwards, so the edges are outside them.
         for face in &mut source.faces {
             if let Surface::Plane { frame } = &mut face.surface {
                 frame.origin -= frame.z * if face.outward { off } else { -off };
@@ -319,7 +321,7 @@ fn vertices_in_front_of_edges() {
             let angle = rng.random_range(0.2..FRAC_PI_2 - 0.2);
             let n = V3::new(math::cos(angle), 0.0, math::sin(angle));
             let p = P3::new(1.0, rng.random_range(-0.8..0.8), 1.0);
-            // The corner (-1, -1, -1) points against n, turned about it by any angle.
+            // The corner (-1, -1, -1) points against n, with a random rotation about n.
             let turn = UnitQuaternion::rotation_between(&V3::repeat(1.0), &n).expect("no half turn");
             let turn = UnitQuaternion::from_scaled_axis(n * rng.random_range(-PI..PI)) * turn;
             let gap = math::powf(10.0, rng.random_range(-9.0..-2.0));
@@ -344,8 +346,8 @@ fn vertices_in_front_of_edges() {
     }
 }
 
-/// Points five micrometres inside and outside a solid of revolution with a cubic profile, most of them beside
-/// its poles, where patches collapse.
+/// Points five micrometres inside and outside a solid of revolution with a cubic profile, near its poles,
+/// where patches are degenerate.
 #[test]
 fn points_beside_poles_are_on_their_side() {
     let pieces = [
@@ -367,11 +369,11 @@ fn points_beside_poles_are_on_their_side() {
     for _ in 0..POINTS {
         let from_pole = math::powf(10.0, rng.random_range(-2.5..-1.0));
         let s = if rng.random_bool(0.5) { from_pole } else { 2.0 - from_pole };
-        let (place, tangent) = (profile.point(s), profile.tangent(s).expect("regular"));
+        let (point, tangent) = (profile.point(s), profile.tangent(s).expect("regular"));
         let inside = rng.random_bool(0.5);
         let outwards = V3::new(tangent.z, 0.0, -tangent.x) * if inside { -5e-3 } else { 5e-3 };
         let turn = UnitQuaternion::from_scaled_axis(V3::z() * rng.random_range(0.0..TAU));
-        let p = turn * (place + outwards);
+        let p = turn * (point + outwards);
         match query.contains(&solid, &p, 5e-8).expect("a finite point") {
             Some(found) if found != inside => wrong.push((s, p, inside)),
             Some(_) => {}
@@ -379,14 +381,14 @@ fn points_beside_poles_are_on_their_side() {
         }
     }
     assert!(wrong.is_empty(), "{}: {:#?}", wrong.len(), &wrong[..wrong.len().min(10)]);
-    assert!(open <= POINTS / 100, "{open} without an answer");
+    assert!(open <= POINTS / 100, "{open} points are undecided");
 }
 
 /// Number of points of a test.
 const POINTS: usize = 250_000;
 
-/// The verdict computed after a query is that of a query with a verdict, at random poses from a gap of
-/// 0.01 mm to a depth of 0.01 mm, between canonical and free-form solids.
+/// The verdict computed after a query equals that of a query with a verdict, at random poses from a gap
+/// of 0.01 mm to a depth of 0.01 mm, for canonical and free-form solids.
 #[test]
 fn verdicts_on_demand_are_those_of_queries() {
     let half = V3::new(2.0, 1.5, 1.0);
@@ -435,7 +437,8 @@ fn verdicts_on_demand_are_those_of_queries() {
     assert!(ContactPair::new(plate.clone(), plate).decide().is_none(), "before any query");
 }
 
-/// A right cylinder over an ellipse with semi-axes along x and y, its side free-form unless they are equal.
+/// A right cylinder over an ellipse with semi-axes along x and y. Its lateral face is free-form unless
+/// they are equal.
 fn elliptic_cylinder(semi_x: f64, semi_y: f64, height: f64) -> Arc<Body> {
     let mut source = fixtures::cylinder_without_seam(semi_x, height);
     if semi_x > semi_y {
@@ -449,13 +452,13 @@ fn elliptic_cylinder(semi_x: f64, semi_y: f64, height: f64) -> Arc<Body> {
     body(&source)
 }
 
-/// Edges whose tangents at the contact are parallel have no common perpendicular: a rim beside a straight
-/// edge or another rim, one above the other, at an angle of 45° between their faces.
+/// Edges with parallel tangents at the contact have no unique common normal: a rim next to a straight
+/// edge or another rim, at an angle of 45° between their faces.
 #[test]
 fn edges_along_one_another_touch() {
     let mut rng = SmallRng::seed_from_u64(46);
     let rims = [elliptic_cylinder(2.0, 2.0, 3.0), elliptic_cylinder(2.0, 1.2, 3.0)];
-    // Each with its lower edge through the origin along y, the material above and beyond it.
+    // The lower edge of each solid passes through the origin along y, with material above it at larger x.
     let others = [
         (body(&fixtures::block([0.0, -1.0, 0.0], [2.0, 1.0, 2.0])), 0.0),
         (elliptic_cylinder(1.5, 1.5, 1.0), 1.5),
@@ -466,10 +469,10 @@ fn edges_along_one_another_touch() {
         for (j, (b, beyond)) in others.iter().enumerate() {
             for gap in gaps {
                 let away = V3::new(1.0, 0.0, 1.0).normalize();
-                let place = V3::new(2.0 + beyond, 0.0, 3.0) + away * gap;
+                let point = V3::new(2.0 + beyond, 0.0, 3.0) + away * gap;
                 let turn = random_rotation(&mut rng);
                 let pose_a = Pose::from_parts(Translation3::new(0.3, -0.2, 0.1), turn);
-                let pose_b = pose_a * Translation3::from(place);
+                let pose_b = pose_a * Translation3::from(point);
                 for is_swapped in [false, true] {
                     let ((a, pose_a), (b, pose_b)) = match is_swapped {
                         false => ((a, &pose_a), (b, &pose_b)),
@@ -479,7 +482,8 @@ fn edges_along_one_another_touch() {
                     let found = pair.query(pose_a, pose_b, &QueryOptions::within(0.01)).unwrap().to_vec();
                     let case = format!("{i} {j} {gap:e} {is_swapped}");
                     let tol = pair.tolerances().tol;
-                    // Within the tolerance the contact may be one of the adjacent faces, gap / √2 apart.
+                    // Within the tolerance, the contact can be one of the adjacent faces, at a distance
+                    // of gap / √2.
                     let off = if gap.abs() <= tol { 0.3 * gap.abs() } else { 0.0 };
                     let is_contact = |l: &Contact| (l.distance - gap).abs() <= off + 1e-13;
                     assert!(!found.is_empty() && found.iter().all(is_contact), "{case}: {found:?}");
@@ -503,8 +507,9 @@ fn barrel(slope: f64) -> Arc<Body> {
     body(&source)
 }
 
-/// The pole of a surface of revolution opposite a plane. Where profiles of splines leave the pole at some
-/// rounding off the horizontal, the equations of the surface have their minimum beside it, perhaps beyond it.
+/// The pole of a surface of revolution opposite a plane. If the profile leaves the pole at an angle of
+/// rounding to the horizontal, the equations of the surface have their minimum next to the pole or beyond
+/// it.
 #[test]
 fn poles_opposite_planes_are_found() {
     let floor = body(&fixtures::block([-3.0, -3.0, -1.0], [3.0, 3.0, 0.0]));
@@ -531,16 +536,16 @@ fn poles_opposite_planes_are_found() {
     }
 }
 
-/// An edge of a block on an edge whose faces miss each other, since one of them lies off it: the overlap of
-/// the faces is within that distance, so that the solids touch, and the verdict names the place. Solids that
-/// are twice as deep interfere.
+/// An edge of a block on an edge whose faces have a gap, because one of them deviates from it. The
+/// overlap of the solids is within the deviation, so they touch, and the verdict reports the point.
+/// Solids that are twice as deep interfere.
 #[test]
 fn borders_that_miss_each_other_touch() {
     let block = fixtures::block([-10.0; 3], [10.0; 3]);
     let upper = body(&block);
     let tol = ContactPair::new(upper.clone(), upper.clone()).tolerances().tol;
     let miss = 30.0 * tol;
-    // An edge of the upper block lies across the lower block's edge along y, at its middle.
+    // An edge of the upper block crosses the lower block's edge along y at its middle.
     let turn = UnitQuaternion::from_scaled_axis(V3::y() * (0.25 * PI))
         * UnitQuaternion::from_scaled_axis(V3::x() * (0.25 * PI));
     let outward = V3::new(1.0, 0.0, 1.0) / 2.0_f64.sqrt();
@@ -565,16 +570,21 @@ fn borders_that_miss_each_other_touch() {
                 pair.query(&pose_a, &pose_b, &QueryOptions::within(1.0)).unwrap();
                 let verdict = pair.verdict().unwrap();
                 assert_eq!(verdict.status, expected, "{axis:?} {off} {gap}");
-                let is_named = verdict.widened.iter().any(|x| x.by > 0.9 * miss);
-                assert_eq!(is_named, gap == 0.0 && off > 0.0, "{axis:?} {off} {gap}: {:?}", verdict.widened);
+                let is_reported = verdict.widened.iter().any(|x| x.by > 0.9 * miss);
+                assert_eq!(
+                    is_reported,
+                    gap == 0.0 && off > 0.0,
+                    "{axis:?} {off} {gap}: {:?}",
+                    verdict.widened
+                );
             }
         }
     }
 }
 
-/// Edges of a wedge of half angle α pressed into a torus by d: the common part is a lens with a point deeper
-/// than the tolerance in both solids from d = tol (1 + 1/sin α) on. The status does not depend on the order
-/// of the solids.
+/// The edge of a wedge of half angle α is pressed into a torus by d. The common part is a lens, which
+/// contains a point deeper than the tolerance in both solids if d > tol (1 + 1/sin α). The status does
+/// not depend on the order of the solids.
 #[test]
 fn thin_lenses_have_one_status() {
     let torus = body(&fixtures::torus(6.0, 2.0));
@@ -586,7 +596,7 @@ fn thin_lenses_have_one_status() {
         let tol = ContactPair::new(torus.clone(), wedge.clone()).tolerances().tol;
         let part = random.random_range(0.9..1.2);
         let depth = part * tol * (1.0 + 1.0 / math::sin(math::atan2(slope, 1.0)));
-        // The wedge's edge is tangent to the tube at the angle v, turned by w within the tangent plane.
+        // The wedge's edge is tangent to the tube at the angle v, rotated by w in the tangent plane.
         let (v, w) = (random.random_range(-1.0..1.0), random.random_range(-PI..PI));
         let n = V3::new(math::cos(v), 0.0, math::sin(v));
         let (s, t) = complete_basis(&n);

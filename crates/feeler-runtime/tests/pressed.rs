@@ -1,4 +1,4 @@
-//! Contacts at negative distances: closed forms, the penetration depth of convex solids, swapped roles,
+//! Contacts at negative distances: closed forms, penetration depth of convex solids, swapped solids,
 //! motions through contact.
 
 mod common;
@@ -18,7 +18,7 @@ fn pressed(penetration: f64) -> QueryOptions {
     QueryOptions { penetration, ..QueryOptions::within(0.1) }
 }
 
-/// The minima of a new pair; footpoints, normal and distance fit one another.
+/// Minima of a new pair, after a check that footpoints, normal and distance are consistent.
 fn minima(
     a: &Arc<Body>,
     b: &Arc<Body>,
@@ -39,9 +39,9 @@ fn moved(x: f64, y: f64, z: f64) -> Pose {
     Pose::translation(x, y, z)
 }
 
-/// Balls pressed into faces of all kinds, edges and vertices: the distance from the centre is a formula.
+/// Balls pressed into faces of all kinds, edges and vertices, with known distances of the centre.
 #[test]
-fn balls_pressed_into_everything() {
+fn balls_pressed_into_all_features() {
     let ball = body(&fixtures::sphere(1.0));
     let (pi4, root) = (std::f64::consts::FRAC_PI_4, std::f64::consts::FRAC_1_SQRT_2);
     let block = body(&fixtures::block([-3.0; 3], [3.0; 3]));
@@ -73,22 +73,21 @@ fn balls_pressed_into_everything() {
             let pose = Pose::translation(center.x, center.y, center.z);
             let options = pressed(0.95);
             let found = minima(solid, &ball, &Pose::identity(), &pose, &options);
-            let first = found.first().unwrap_or_else(|| panic!("case {k}, {depth}: nothing"));
+            let first = found.first().unwrap_or_else(|| panic!("case {k}, {depth}: no contact"));
             assert!((first.distance + depth).abs() < 1e-12 * 12.0, "case {k}: {} of {depth}", first.distance);
             assert!((first.normal - n).norm() < 1e-9, "case {k}: {:?}", first.normal);
             let swapped = minima(&ball, solid, &pose, &Pose::identity(), &options);
             assert_eq!(swapped.len(), found.len(), "case {k}, {depth}: {found:#?} {swapped:#?}");
             assert!((swapped[0].normal + n).norm() < 1e-9 && (swapped[0].distance + depth).abs() < 1e-11);
-            // Without the option there is none.
+            // Without the option, pressed solids have no minima.
             assert!(minima(solid, &ball, &Pose::identity(), &pose, &pressed(0.0)).is_empty(), "case {k}");
         }
     }
 }
 
-/// The penetration depth of convex solids is the smallest magnitude of a negative distance, and its direction
-/// the normal.
+/// The smallest magnitude of a negative distance of convex solids is their penetration depth.
 #[test]
-fn convex_solids_know_their_depth() {
+fn negative_distances_of_convex_solids_are_penetration_depths() {
     let mut rng = SmallRng::seed_from_u64(61);
     let pentagon: Vec<[f64; 2]> =
         (0..5).map(f64::from).map(|k| [math::cos(1.1 * k), math::sin(1.1 * k)]).collect();
@@ -106,7 +105,7 @@ fn convex_solids_know_their_depth() {
         (body(&fixtures::sphere(0.8)), Box::new(Ball::new(P3::origin(), 0.8).expect("a ball"))),
         (body(&fixtures::prism(&pentagon, 1.5)), Box::new(Polytope::new(&prism).expect("a prism"))),
     ];
-    let (mut met, mut edges) = (0, 0);
+    let (mut compared, mut edges) = (0, 0);
     for k in 0..400 {
         let (i, j) = (k % 4, k / 4 % 4);
         let ((a, shape_a), (b, shape_b)) = (&solids[i], &solids[j]);
@@ -132,9 +131,10 @@ fn convex_solids_know_their_depth() {
         let found = minima(a, b, &Pose::identity(), &pose, &options);
         let least =
             found.iter().filter(|l| l.distance < 0.0).max_by(|x, y| x.distance.total_cmp(&y.distance));
-        let least = least.unwrap_or_else(|| panic!("{k}: {i} {j} {expected} nothing of {found:#?}"));
+        let least =
+            least.unwrap_or_else(|| panic!("{k}: {i} {j} {expected} no pressed contact in {found:#?}"));
         assert!((least.distance + expected).abs() < 1e-8, "{k}: {i} {j} {expected}, but {found:#?}");
-        met += 1;
+        compared += 1;
         edges += usize::from(least.curvature_a[1] == f64::INFINITY && least.curvature_b[1] == f64::INFINITY);
         let swapped = minima(b, a, &pose, &Pose::identity(), &options);
         let mut both = [&found, &swapped].map(|l| l.iter().map(|l| l.distance).collect::<Vec<_>>());
@@ -142,10 +142,10 @@ fn convex_solids_know_their_depth() {
         assert_eq!(both[0].len(), both[1].len(), "{k}: {found:#?} {swapped:#?}");
         assert!(both[0].iter().zip(&both[1]).all(|(x, y)| (x - y).abs() < 1e-9), "{k}: {both:?}");
     }
-    assert!(met > 300 && edges > 20, "{met} {edges}");
+    assert!(compared > 300 && edges > 20, "{compared} {edges}");
 }
 
-/// From a gap to a depth and back: the contact stays, with its identity, and its distance follows the motion.
+/// From a gap to a depth and back, the contact keeps its identity, and its distance equals the gap.
 #[test]
 fn contacts_keep_their_identity() {
     let mut rng = SmallRng::seed_from_u64(62);
@@ -155,7 +155,7 @@ fn contacts_keep_their_identity() {
     for (k, other) in [&block, &cylinder, &torus].into_iter().cycle().take(60).enumerate() {
         let rotation = random_rotation(&mut rng);
         let at = |z: f64| Pose::from_parts(Translation3::new(0.2, -0.1, z), rotation);
-        // Down on the block until they touch.
+        // Move the solid down to the block until they touch.
         let mut pair = ContactPair::new(block.clone(), other.clone());
         let mut z = 12.0;
         for _ in 0..60 {
@@ -170,9 +170,11 @@ fn contacts_keep_their_identity() {
             let gap = depth * (1.0 - 2.0 * f64::from(i) / f64::from(steps));
             let found = pair.query(&Pose::identity(), &at(z + gap), &pressed(0.06)).expect("finite");
             let id = *first.get_or_insert_with(|| found[0].id);
-            let l =
-                found.iter().find(|l| l.id == id).unwrap_or_else(|| panic!("{k}: gone at {gap}: {found:#?}"));
-            // One side is a plane: along its normal the distance is the gap.
+            let l = found
+                .iter()
+                .find(|l| l.id == id)
+                .unwrap_or_else(|| panic!("{k}: ended at {gap}: {found:#?}"));
+            // One feature is a plane: along its normal, the distance equals the gap.
             if l.normal.z.abs() > 1.0 - 1e-12 {
                 assert!((l.distance - gap).abs() < 1e-9, "{k}: {} at {gap}", l.distance);
             }
@@ -180,23 +182,24 @@ fn contacts_keep_their_identity() {
     }
 }
 
-/// A tip pressed into a corner touches both walls, where its feet are beyond their common edge.
+/// A tip pressed into a concave edge has contacts with both faces, although its footpoints on them are
+/// beyond the edge.
 #[test]
-fn corners_hold_what_is_pressed_into_them() {
+fn tips_in_concave_edges_touch_both_faces() {
     let corner = body(&fixtures::l_prism(6.0, 2.0, 4.0));
     let cone = body(&fixtures::cone(1.0, 2.5));
     let down = V3::new(-1.0, -1.0, 0.0).normalize();
     let turn = UnitQuaternion::rotation_between(&V3::z(), &down).expect("not opposite");
     let mut pair = ContactPair::new(corner.clone(), cone.clone());
     for gap in [0.01, 0.001, 1e-5, -1e-5, -0.001, -0.01, -0.1, -0.19] {
-        // The walls of the prism meet in the z axis.
+        // The faces of the prism intersect in the z axis.
         let tip = V3::new(gap, gap + 0.003, 2.0);
         let pose = Pose::from_parts(Translation3::from(tip - down * 2.5), turn);
         let cold = minima(&corner, &cone, &Pose::identity(), &pose, &pressed(0.2));
         let warm = pair.query(&Pose::identity(), &pose, &pressed(0.2)).expect("finite").to_vec();
         for (found, what) in [(cold, "cold"), (warm, "warm")] {
             for (n, expected) in [(V3::x(), gap), (V3::y(), gap + 0.003)] {
-                // Behind one wall the other one ends before it is reached.
+                // Behind one face, the other one ends before the tip reaches it.
                 if expected > 0.0 && gap < 0.0 {
                     continue;
                 }
@@ -209,13 +212,44 @@ fn corners_hold_what_is_pressed_into_them() {
 }
 
 #[test]
-fn depths_that_make_no_sense_are_refused() {
+fn invalid_depths_are_rejected() {
     let ball = body(&fixtures::sphere(1.0));
     let mut pair = ContactPair::new(ball.clone(), ball);
     for depth in [-1.0, f64::NAN, f64::INFINITY] {
         let refused = pair.query(&Pose::identity(), &moved(1.9, 0.0, 0.0), &pressed(depth));
         assert!(matches!(refused, Err(QueryError::Penetration(_))), "{depth}: {refused:?}");
     }
-    pair.query(&Pose::identity(), &moved(1.9, 0.0, 0.0), &pressed(0.5)).expect("sensible");
+    pair.query(&Pose::identity(), &moved(1.9, 0.0, 0.0), &pressed(0.5)).expect("a valid depth");
     assert_eq!(pair.status(), Some(Status::Interfering));
+}
+
+/// Pressed contacts end when the solids are proven apart, even after a step that is as long as they were
+/// deep: two blocks meet at edges and vertices and jump about.
+#[test]
+fn contacts_do_not_outlive_the_interference() {
+    let mut rng = SmallRng::seed_from_u64(61);
+    let (a, b) = (body(&fixtures::block([-2.0; 3], [2.0; 3])), body(&fixtures::block([-1.0; 3], [1.0; 3])));
+    let mut pair = ContactPair::new(a.clone(), b.clone());
+    let (mut ended, mut continued) = (0, 0);
+    for _ in 0..4000 {
+        let rotation = random_rotation(&mut rng);
+        // The border of the upper face.
+        let foot = V3::new(2.0 + rng.random_range(-2e-3..2e-3), rng.random_range(-2.0..2.002), 2.0);
+        // Lowest corner of B.
+        let lowest = rotation * (rotation.inverse() * V3::z()).map(|x| -x.signum());
+        let mut offset = foot - lowest - V3::z() * rng.random_range(0.0..2e-3);
+        for _ in 0..6 {
+            let pose = Pose::from_parts(Translation3::from(offset), rotation);
+            let found = pair.query(&Pose::identity(), &pose, &pressed(0.05)).expect("finite poses");
+            let deepest = found.first().map_or(0.0, |l| l.distance);
+            let is_apart = pair.status() != Some(Status::Interfering);
+            let limit = pair.tolerances().least_distance_apart();
+            assert!(!is_apart || deepest >= limit, "{:?} at {deepest}: {pose}", pair.status());
+            ended += u32::from(is_apart);
+            continued += u32::from(!is_apart && deepest < 0.0);
+            let mut step = || rng.random_range(-1.5e-3..1.5e-3);
+            offset += V3::new(step(), step(), step());
+        }
+    }
+    assert!(ended > 1000 && continued > 1000, "{ended} {continued}");
 }

@@ -1,4 +1,4 @@
-//! What holds for any two solids in any pose.
+//! Properties of queries of any two solids in any pose.
 
 mod common;
 
@@ -11,7 +11,7 @@ use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
 use std::sync::Arc;
 
-fn zoo() -> Vec<(&'static str, Arc<Body>)> {
+fn solids() -> Vec<(&'static str, Arc<Body>)> {
     vec![
         ("block", body(&fixtures::block([-1.0, -0.8, -0.5], [1.0, 0.8, 0.5]))),
         ("notched cube", body(&fixtures::notched_cube(1.6))),
@@ -30,7 +30,7 @@ fn zoo() -> Vec<(&'static str, Arc<Body>)> {
     ]
 }
 
-fn same(x: &[Contact], y: &[Contact], moved: &Pose, swapped: bool, what: &str) {
+fn assert_same(x: &[Contact], y: &[Contact], moved: &Pose, swapped: bool, what: &str) {
     assert_eq!(x.len(), y.len(), "{what}\n{x:#?}\n{y:#?}");
     for l in x {
         let (p, q) = if swapped { (l.point_b, l.point_a) } else { (l.point_a, l.point_b) };
@@ -44,23 +44,23 @@ fn same(x: &[Contact], y: &[Contact], moved: &Pose, swapped: bool, what: &str) {
     }
 }
 
-/// Traversal against brute force (inside `query`), common motions, swaps.
+/// Compares traversal with brute force (in `query`), and queries after a common motion and a swap.
 #[test]
 fn any_pose() {
-    let zoo = zoo();
+    let solids = solids();
     let mut rng = SmallRng::seed_from_u64(11);
     let options = QueryOptions::within(1.5);
     let mut total = 0;
-    for (i, (name_a, a)) in zoo.iter().enumerate() {
-        for (name_b, b) in &zoo[i..] {
+    for (i, (name_a, a)) in solids.iter().enumerate() {
+        for (name_b, b) in &solids[i..] {
             for _ in 0..3 {
                 let pose = random_pose(&mut rng, 2.2);
                 let what = format!("{name_a} / {name_b} at {pose}");
                 let still = query(a, b, &at(0.0, 0.0, 0.0), &pose, &options);
                 let common =
                     Pose::from_parts(nalgebra::Translation3::new(5.0, -3.0, 8.0), random_rotation(&mut rng));
-                same(&still, &query(a, b, &common, &(common * pose), &options), &common, false, &what);
-                same(
+                assert_same(&still, &query(a, b, &common, &(common * pose), &options), &common, false, &what);
+                assert_same(
                     &still,
                     &query(b, a, &pose, &at(0.0, 0.0, 0.0), &options),
                     &Pose::identity(),
@@ -75,14 +75,14 @@ fn any_pose() {
     assert!(total > 150, "{total}");
 }
 
-/// What saves work changes no result.
+/// Optimisations do not change results.
 #[test]
 fn savings() {
-    let zoo = zoo();
+    let solids = solids();
     let mut rng = SmallRng::seed_from_u64(12);
     let all = Savings::default();
-    for (i, (name_a, a)) in zoo.iter().enumerate() {
-        for (name_b, b) in &zoo[i..] {
+    for (i, (name_a, a)) in solids.iter().enumerate() {
+        for (name_b, b) in &solids[i..] {
             let mut pair = ContactPair::new(a.clone(), b.clone());
             let pose = random_pose(&mut rng, 2.2);
             let options = QueryOptions::within(1.5);

@@ -1,4 +1,4 @@
-//! Quasi-LMDs, and contacts at distance 0 between lower features.
+//! Quasi-minima, and contacts at distance 0 between edges and vertices.
 
 mod common;
 
@@ -7,8 +7,8 @@ use feeler_brep::fixtures;
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::{Contact, ContactKind, FeatureKind, QueryOptions};
 
-/// A block tilted by one degree over another: its lowest corner is strict; with two degrees of tolerance the
-/// other three corners of its underside carry quasi-LMDs.
+/// A block tilted by one degree over another has a strict minimum at its lowest corner. With a
+/// quasi-angle of two degrees, the other three lower corners have quasi-minima.
 #[test]
 fn tilted_block() {
     let a = body(&fixtures::block([-2.0, -2.0, -1.0], [2.0, 2.0, 0.0]));
@@ -29,10 +29,10 @@ fn tilted_block() {
     }
 }
 
-/// A stadium (straight sides joined smoothly to half cylinders) beside a wall, slightly turned: the strict
-/// minimum is on a round end, quasi-LMDs are where the flat side begins and ends.
+/// A slightly rotated stadium (straight sides joined smoothly to half cylinders) next to a wall. The
+/// strict minimum is on a round end, quasi-minima are at the ends of the flat side.
 #[test]
-fn smooth_edges_carry_quasi_minima_only() {
+fn smooth_edges_have_quasi_minima_only() {
     let wall = body(&fixtures::block([-5.0, -1.0, -5.0], [5.0, 0.0, 5.0]));
     let stadium = body(&fixtures::stadium(2.0, 0.5, 1.0));
     let pose = turned(0.0, 0.75, 0.3, 3.0, 0.0, 2.0);
@@ -47,7 +47,7 @@ fn smooth_edges_carry_quasi_minima_only() {
 #[test]
 fn touching_corners() {
     let a = body(&fixtures::block([-1.0; 3], [1.0; 3]));
-    // Corner on corner, B turned about the diagonal.
+    // A corner on a corner, with B rotated about the diagonal.
     let diagonal = V3::new(1.0, 1.0, 1.0).normalize();
     let turn = nalgebra::UnitQuaternion::from_scaled_axis(diagonal * 0.7);
     let corner = P3::new(1.0, 1.0, 1.0);
@@ -55,7 +55,7 @@ fn touching_corners() {
     let pose = Pose::from_parts(nalgebra::Translation3::from(t), turn);
     let l = query(&a, &a, &Pose::identity(), &pose, &QueryOptions::within(0.5));
     assert_eq!(l.len(), 1, "{l:#?}");
-    // Of a corner and an edge that ends there the edge is reported.
+    // If a corner and an edge that ends there both have the minimum, the edge is reported.
     assert!(l[0].distance.abs() < 1e-13 && l[0].normal.min() > -1e-9, "{l:#?}");
     // A corner of B on the middle of an edge of A.
     let t = V3::new(1.0, 1.0, 0.2) - turn * -corner.coords;
@@ -66,7 +66,7 @@ fn touching_corners() {
     assert!(l[0].distance.abs() < 1e-13 && l[0].normal.z.abs() < 1e-12, "{l:#?}");
 }
 
-/// Edges crossing at distance 0, either way round.
+/// Edges that cross at distance 0, in both orders.
 #[test]
 fn touching_edges() {
     let a = body(&fixtures::block([-1.0; 3], [1.0; 3]));

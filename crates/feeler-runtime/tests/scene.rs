@@ -1,4 +1,4 @@
-//! Many bodies against all their pairs.
+//! Scenes of many bodies, compared with queries of all their pairs.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn bodies() -> Vec<Arc<Body>> {
     (0..20).map(|i| kinds[i % kinds.len()].clone()).collect()
 }
 
-/// A scene of these bodies, and their ids.
+/// A scene of these bodies, and their identifiers.
 fn scene_of(bodies: &[Arc<Body>], options: QueryOptions) -> (Scene, Vec<BodyId>) {
     let mut scene = Scene::new(options).expect("options of a scene");
     let ids =
@@ -32,13 +32,13 @@ fn scene_of(bodies: &[Arc<Body>], options: QueryOptions) -> (Scene, Vec<BodyId>)
     (scene, ids)
 }
 
-/// A step with these poses.
+/// Updates a scene at these poses.
 fn step(scene: &mut Scene, ids: &[BodyId], poses: &[Pose]) -> Result<(), SceneError> {
     ids.iter().zip(poses).for_each(|(id, pose)| scene.set_pose(*id, *pose).expect("finite poses"));
     scene.update()
 }
 
-/// Poses that drift and turn.
+/// Poses with constant velocities and rotation rates.
 struct Drift {
     poses: Vec<Pose>,
     steps: Vec<Pose>,
@@ -65,18 +65,18 @@ impl Drift {
     }
 }
 
-/// What does not depend on the past.
-fn timeless(l: &[Contact]) -> Vec<Contact> {
+/// Contacts without the members that depend on earlier queries.
+fn without_history(l: &[Contact]) -> Vec<Contact> {
     l.iter().map(|l| Contact { id: 0, age: 0, ..*l }).collect()
 }
 
 #[test]
-fn near_pairs_are_all_pairs_that_matter() {
+fn near_pairs_contain_all_contacts() {
     let bodies = bodies();
     let options = QueryOptions::within(0.4);
     let (mut scene, ids) = scene_of(&bodies, options);
     let mut drift = Drift::new(bodies.len(), 5);
-    let (mut found, mut met, mut aged) = (0, 0, 0);
+    let (mut found, mut interfering, mut aged) = (0, 0, 0);
     for _ in 0..25 {
         step(&mut scene, &ids, &drift.poses).unwrap();
         let near: Vec<_> = scene.near().collect();
@@ -89,7 +89,10 @@ fn near_pairs_are_all_pairs_that_matter() {
                     .to_vec();
                 match near.iter().find(|n| n.bodies == [ids[i], ids[j]]) {
                     Some(n) => {
-                        assert!(timeless(n.contacts.contacts()) == timeless(&expected), "{i} {j}");
+                        assert!(
+                            without_history(n.contacts.contacts()) == without_history(&expected),
+                            "{i} {j}"
+                        );
                         assert_eq!(n.contacts.status(), pair.status(), "{i} {j}");
                         assert_eq!(scene.status(ids[j], ids[i]), Ok(pair.status()), "{i} {j}");
                         aged += n.contacts.contacts().iter().filter(|l| l.age > 0).count();
@@ -102,22 +105,23 @@ fn near_pairs_are_all_pairs_that_matter() {
                     }
                 }
                 found += usize::from(!expected.is_empty());
-                met += usize::from(pair.status() == Some(Status::Interfering));
+                interfering += usize::from(pair.status() == Some(Status::Interfering));
             }
         }
         assert!(near.is_sorted_by_key(|n| n.bodies));
         let listed: Vec<Contact> = scene.contacts().iter().map(|c| c.contact).collect();
-        let held: Vec<Contact> = near.iter().flat_map(|n| n.contacts.contacts().iter().copied()).collect();
-        assert!(listed == held, "one list of all");
+        let of_pairs: Vec<Contact> =
+            near.iter().flat_map(|n| n.contacts.contacts().iter().copied()).collect();
+        assert!(listed == of_pairs, "contacts are those of the near pairs");
         drift.advance();
     }
-    assert!(found > 100 && met > 10 && aged > 50, "{found} {met} {aged}");
+    assert!(found > 100 && interfering > 10 && aged > 50, "{found} {interfering} {aged}");
     let counts = scene.counts();
     assert!(counts.distances < 25 * 190 / 4, "{counts:?}");
 }
 
-/// Bodies fall past each other, come and go at random: the same bits for any number of threads, and the same
-/// minima as of pairs that know no past.
+/// Bodies drift and are replaced at random. Results are bitwise the same for any number of threads, and
+/// minima equal those of new pairs.
 #[test]
 fn any_number_of_threads() {
     let run = |threads: usize| {
@@ -140,7 +144,11 @@ fn any_number_of_threads() {
                     let [body_a, body_b] = [near.contacts.body_a(), near.contacts.body_b()];
                     let mut cold = ContactPair::new(body_a.clone(), body_b.clone());
                     let cold = cold.query(&a, &b, &QueryOptions::within(0.5)).unwrap();
-                    assert!(timeless(cold) == timeless(near.contacts.contacts()), "{:?}", near.bodies);
+                    assert!(
+                        without_history(cold) == without_history(near.contacts.contacts()),
+                        "{:?}",
+                        near.bodies
+                    );
                 }
                 drift.advance();
             }
@@ -149,11 +157,11 @@ fn any_number_of_threads() {
     };
     let one = run(1);
     assert!(one.iter().map(|(c, _)| c.len()).sum::<usize>() > 200);
-    assert!(one == run(2) && one == run(7), "threads change bits");
+    assert!(one == run(2) && one == run(7), "results depend on the number of threads");
 }
 
 #[test]
-fn chosen_pairs_and_bad_ones() {
+fn given_pairs_and_invalid_ones() {
     let bodies = bodies();
     let drift = Drift::new(bodies.len(), 7);
     let (mut scene, ids) = scene_of(&bodies, QueryOptions::within(100.0));
@@ -167,45 +175,48 @@ fn chosen_pairs_and_bad_ones() {
             .near()
             .all(|n| !n.contacts.contacts().is_empty() || n.contacts.status() == Some(Status::Interfering))
     );
-    let nobody = BodyId(20);
+    let missing = BodyId(20);
     assert_eq!(scene.update_pairs(&[pair(4, 4)]), Err(SceneError::NoPair(ids[4])));
-    assert_eq!(scene.update_pairs(&[[ids[4], nobody]]), Err(SceneError::NoBody(nobody)));
+    assert_eq!(scene.update_pairs(&[[ids[4], missing]]), Err(SceneError::NoBody(missing)));
     let mut bad = drift.poses[3];
     bad.translation.vector.x = f64::NAN;
     assert_eq!(scene.set_pose(ids[3], bad), Err(SceneError::Pose(ids[3])));
     assert_eq!(scene.add_compound(Vec::new(), Pose::identity()), Err(SceneError::NoParts));
-    assert_eq!(scene.add(bodies[0].clone(), bad), Err(SceneError::Pose(nobody)));
-    assert_eq!(scene.near().count(), 2, "the last step stays");
+    assert_eq!(scene.add(bodies[0].clone(), bad), Err(SceneError::Pose(missing)));
+    assert_eq!(scene.near().count(), 2, "the results of the last step remain");
     scene.update().unwrap();
-    assert_eq!(scene.near().count(), 190, "all that are within 100");
+    assert_eq!(scene.near().count(), 190, "all pairs are within 100 mm");
     for id in &ids[1..] {
         scene.set_pair_options(ids[0], *id, PairOptions { ignored: true, ..PairOptions::default() }).unwrap();
     }
     scene.update().unwrap();
     assert!(scene.near().all(|n| n.bodies[0] != ids[0]), "ignored");
     scene.remove(ids[5]).unwrap();
-    assert_eq!(scene.remove(ids[5]), Err(SceneError::NoBody(ids[5])), "never given again");
+    assert_eq!(scene.remove(ids[5]), Err(SceneError::NoBody(ids[5])), "identifiers are not reused");
     assert!(scene.add(bodies[5].clone(), Pose::identity()).unwrap() > ids[19]);
-    assert!(matches!(Scene::new(QueryOptions::within(f64::INFINITY)), Err(SceneError::DMax(_))), "no limit");
+    assert!(
+        matches!(Scene::new(QueryOptions::within(f64::INFINITY)), Err(SceneError::DMax(_))),
+        "an infinite d_max"
+    );
     assert!(matches!(Scene::new(QueryOptions::within(-1.0)), Err(SceneError::Options(_))));
     let mut none = Scene::new(QueryOptions::within(1.0)).unwrap();
     none.update().unwrap();
     assert_eq!(none.near().count(), 0);
 }
 
-/// Pairs without an answer are named, and all others have theirs.
+/// Errors name the first pair that failed, and all other pairs have results.
 #[test]
 fn errors_of_pairs() {
     let thin = body(&fixtures::block([0.0; 3], [5.0, 5.0, 0.1]));
     let thick = body(&fixtures::block([0.0; 3], [5.0, 5.0, 5.0]));
     let options = QueryOptions { penetration: 1.0, ..QueryOptions::within(1.0) };
     let mut scene = Scene::new(options).unwrap();
-    let place = |z: f64| Pose::translation(0.0, 0.0, z);
+    let pose = |z: f64| Pose::translation(0.0, 0.0, z);
     let ids = [(&thick, 0.0), (&thick, 5.5), (&thin, 11.0), (&thin, 11.5)]
-        .map(|(body, z)| scene.add(body.clone(), place(z)).unwrap());
+        .map(|(body, z)| scene.add(body.clone(), pose(z)).unwrap());
     let error = scene.update().unwrap_err();
     assert!(matches!(error, SceneError::Query { bodies, .. } if bodies == [ids[2], ids[3]]), "{error}");
-    assert_eq!(scene.update(), Err(error), "as long as it is so");
+    assert_eq!(scene.update(), Err(error), "the error persists");
     assert!(scene.contacts().iter().any(|c| c.bodies == [ids[0], ids[1]]));
     scene.remove(ids[3]).unwrap();
     scene.update().unwrap();
@@ -228,7 +239,7 @@ fn distances_and_dilations_of_bodies_and_pairs() {
     let default = BodyOptions::default();
     scene.set_body_options(ball, BodyOptions { d_max: Some(0.6), ..default }).unwrap();
     assert_eq!(gaps(&mut scene), [([floor, ball], 0.5), ([roof, ball], 0.5)]);
-    // Both thicker: the gap is what counts.
+    // With dilations, `d_max` limits the gap.
     scene.set_body_options(ball, BodyOptions { d_max: None, dilation: 0.3, fixed: false }).unwrap();
     scene.set_body_options(floor, BodyOptions { dilation: 0.15, ..default }).unwrap();
     assert_eq!(gaps(&mut scene), [([floor, ball], 0.05)]);
@@ -241,7 +252,7 @@ fn distances_and_dilations_of_bodies_and_pairs() {
     assert_eq!(gaps(&mut scene), [([floor, ball], 0.05)]);
     scene.set_body_options(floor, BodyOptions { fixed: true, dilation: 0.15, ..default }).unwrap();
     scene.set_body_options(ball, BodyOptions { fixed: true, dilation: 0.3, ..default }).unwrap();
-    assert_eq!(gaps(&mut scene), [], "what never moves is not asked");
+    assert_eq!(gaps(&mut scene), [], "pairs of fixed bodies are not queried");
     let bad = |options| Err(options);
     let endless = BodyOptions { d_max: Some(f64::INFINITY), ..default };
     assert_eq!(scene.set_body_options(ball, endless), bad(SceneError::DMax(f64::INFINITY)));
@@ -249,7 +260,8 @@ fn distances_and_dilations_of_bodies_and_pairs() {
     assert_eq!(scene.set_body_options(ball, thick), bad(SceneError::Dilation(f64::INFINITY)));
 }
 
-/// What has not moved keeps its minima, whatever others do; what moves as one has the same ones, moved along.
+/// Pairs without relative motion reuse their minima, and bodies that move together have the same minima,
+/// moved with them.
 #[test]
 fn standing_still_and_moving_as_one() {
     let bodies = bodies();
@@ -263,18 +275,18 @@ fn standing_still_and_moving_as_one() {
     scene.update().unwrap();
     assert!(scene.events().iter().all(|e| e.kind == EventKind::Persisted && e.contact.is_some()));
     let aged = first.iter().map(|c| Contact { age: 1, ..c.contact });
-    assert!(aged.eq(scene.contacts().iter().map(|c| c.contact)), "but for their age");
-    // A new one far away changes nothing either.
+    assert!(aged.eq(scene.contacts().iter().map(|c| c.contact)), "equal apart from their age");
+    // A new distant body does not affect other pairs.
     scene.add(bodies[0].clone(), Pose::translation(1e3, 0.0, 0.0)).unwrap();
     scene.update().unwrap();
-    assert_eq!(solves(&scene), 0, "nothing was worked out again");
+    assert_eq!(solves(&scene), 0, "no pair was computed again");
     let aged = first.iter().map(|c| Contact { age: 2, ..c.contact });
     assert!(aged.eq(scene.contacts().iter().map(|c| c.contact)));
     let turn = UnitQuaternion::from_scaled_axis(Vector3::new(0.3, -0.2, 0.9));
     let along = Pose::from_parts(Translation3::new(5.0, -7.0, 2.0), turn);
     let poses: Vec<Pose> = drift.poses.iter().map(|p| along * p).collect();
     step(&mut scene, &ids, &poses).unwrap();
-    assert_eq!(solves(&scene), 0, "nor now");
+    assert_eq!(solves(&scene), 0, "no pair was computed again after a common motion");
     for (was, is) in first.iter().zip(scene.contacts()) {
         assert_eq!((was.bodies, was.contact.id, 3), (is.bodies, is.contact.id, is.contact.age));
         assert!((is.contact.distance - was.contact.distance).abs() == 0.0);
@@ -283,9 +295,9 @@ fn standing_still_and_moving_as_one() {
     }
 }
 
-/// No step is more than rounding, all of them together are far more.
+/// Each step is within rounding, but their sum is much larger.
 #[test]
-fn creeping_is_noticed() {
+fn slow_motions_are_detected() {
     let block = body(&fixtures::block([-5.0, -5.0, -1.0], [5.0, 5.0, 0.0]));
     let ball = body(&fixtures::sphere(1.0));
     let options = QueryOptions::within(1.0);
@@ -307,9 +319,9 @@ fn compound_bodies_and_events() {
     let block = body(&fixtures::block([0.0; 3], [2.0, 2.0, 2.0]));
     let ball = body(&fixtures::sphere(0.5));
     let mut scene = Scene::new(QueryOptions::within(0.3)).unwrap();
-    // One at the right of the other, with a gap of 1.4 that holds the ball with 0.2 at each side.
-    let places = [Pose::identity(), Pose::translation(3.4, 0.0, 0.0)];
-    let parts = places.map(|p| (block.clone(), p)).to_vec();
+    // Two blocks side by side with a gap of 1.4, which leaves 0.2 on each side of the ball.
+    let poses = [Pose::identity(), Pose::translation(3.4, 0.0, 0.0)];
+    let parts = poses.map(|p| (block.clone(), p)).to_vec();
     let gate = scene.add_compound(parts, Pose::translation(0.0, 0.0, 7.0)).unwrap();
     let ball = scene.add(ball, Pose::identity()).unwrap();
     let (mut began, mut ended, mut most) = (0, 0, 0);
@@ -327,7 +339,7 @@ fn compound_bodies_and_events() {
         }
         if (8.0..8.5).contains(&z) {
             assert_eq!(scene.status(gate, ball), Ok(Some(Status::Separated)));
-            assert_eq!(scene.contacts().len(), 2, "one at each side");
+            assert_eq!(scene.contacts().len(), 2, "one contact on each side");
             assert!(scene.contacts().iter().all(|c| (c.contact.distance - 0.2).abs() < 1e-12));
         }
     }
@@ -347,7 +359,7 @@ fn compound_bodies_and_events() {
 }
 
 #[test]
-fn caches_of_far_pairs_are_given_back() {
+fn caches_of_distant_pairs_are_removed() {
     let ball = body(&fixtures::sphere(1.0));
     let mut scene = Scene::new(QueryOptions::within(0.1)).unwrap();
     let still = scene.add(ball.clone(), Pose::identity()).unwrap();
@@ -389,8 +401,7 @@ fn tracked_contacts(threads: usize) -> Vec<Vec<([BodyId; 2], Vec<StepContact>)>>
     (0..6).map(step).collect()
 }
 
-/// A scene's contacts of a step are those of trackers of its pairs, for any number of threads, and no pair is
-/// left out.
+/// Contacts of a step of a scene equal those of individual trackers of all pairs, for any number of threads.
 #[test]
 fn tracked_pairs_are_those_of_trackers() {
     let steps = tracked_contacts(1);
@@ -429,7 +440,7 @@ fn tracked_pairs_are_those_of_trackers() {
     assert!(total > 100, "{total}");
 }
 
-/// A ball above a block: when it is near, what its bound covers, and what is refused.
+/// A ball above a block: when the pair is near, which motions its bound covers, and which input is rejected.
 #[test]
 fn tracking_takes_what_steps_can_close() {
     let block = body(&fixtures::block([-5.0, -5.0, -1.0], [5.0, 5.0, 0.0]));
@@ -440,7 +451,7 @@ fn tracking_takes_what_steps_can_close() {
     let options = TrackerOptions { reach: 0.05, ..TrackerOptions::default() };
     let slow = |_| StepBound { rotation: 0.0, displacement: 0.01 };
     scene.track(&options, slow).unwrap();
-    assert_eq!(scene.tracked().count(), 0, "far");
+    assert_eq!(scene.tracked().count(), 0, "not near");
     scene.track(&options, |_| StepBound { rotation: 0.0, displacement: 0.6 }).unwrap();
     let gap = |scene: &Scene| scene.tracked().next().map(|pair| pair.tracker.contacts()[0].gap);
     assert!((gap(&scene).unwrap() - 1.0).abs() < 1e-12, "the step can close it");
@@ -459,7 +470,7 @@ fn tracking_takes_what_steps_can_close() {
     let thick = BodyOptions { dilation: 0.2, ..BodyOptions::default() };
     scene.set_body_options(floor, thick).unwrap();
     scene.track(&options, slow).unwrap();
-    assert!((gap(&scene).unwrap() + 0.21).abs() < 1e-12, "less the dilation");
+    assert!((gap(&scene).unwrap() + 0.21).abs() < 1e-12, "the dilation is subtracted");
     let refused = scene.track(&options, |_| StepBound { rotation: f64::NAN, displacement: 0.0 });
     let is_bound =
         |e: &SceneError| matches!(e, SceneError::Query { error: QueryError::StepBound { .. }, .. });

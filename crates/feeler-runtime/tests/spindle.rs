@@ -1,6 +1,6 @@
-//! Both sheets of spindle tori: barrels, barrel-shaped bores and bored apples, about one axis with their
-//! partners and not. The judge is the distance from the circle of the sheet: √((ρ + R)² + z²) − r for the
-//! inner one, √((ρ − R)² + z²) − r for the outer.
+//! Inner and outer sheets of spindle tori: barrels, barrel-shaped bores and bored apples, coaxial with
+//! their partners and not. The reference is the distance from the circle of the sheet: √((ρ + R)² + z²) −
+//! r for the inner one and √((ρ − R)² + z²) − r for the outer one.
 
 mod common;
 
@@ -26,7 +26,7 @@ fn backward(e: u32) -> LoopSource {
     LoopSource::Edges(vec![(e, false)])
 }
 
-/// A spindle torus about z with a cut-off height.
+/// A spindle torus about z, cut off at the heights ± `cut`.
 #[derive(Clone, Copy, Debug)]
 struct Spindle {
     major: f64,
@@ -51,7 +51,7 @@ impl Spindle {
         (self.minor * self.minor - z * z).sqrt() - self.major
     }
 
-    /// The inner sheet, cut off: material inside.
+    /// The solid inside the inner sheet, cut off at both heights.
     fn barrel(&self) -> SolidSource {
         let mut b = SourceBuilder::new();
         let (h, r) = (self.cut, self.radius(self.cut));
@@ -115,14 +115,14 @@ fn tube(radius: f64, height: f64) -> SolidSource {
     b.finish("tube")
 }
 
-/// Smallest distances are the expected ones, whichever solid comes first, wherever the world is.
-struct Judge {
+/// Compares smallest distances with expected ones in both orders of the solids, at random world poses.
+struct Reference {
     rng: SmallRng,
     n: usize,
     faults: Vec<String>,
 }
 
-impl Judge {
+impl Reference {
     fn check(&mut self, what: &str, (a, b): (&Arc<Body>, &Arc<Body>), pose: &Pose, expected: f64) {
         let world = Pose::from_parts(Translation3::new(5.0, -3.0, 2.0), random_rotation(&mut self.rng));
         let options =
@@ -144,9 +144,9 @@ impl Judge {
 }
 
 #[test]
-fn both_sheets_keep_their_minima() {
+fn minima_of_both_sheets() {
     let mut rng = SmallRng::seed_from_u64(53);
-    let mut judge = Judge { rng: SmallRng::seed_from_u64(54), n: 0, faults: Vec::new() };
+    let mut reference = Reference { rng: SmallRng::seed_from_u64(54), n: 0, faults: Vec::new() };
     for _ in 0..40 {
         let s = Spindle::random(&mut rng);
         let belly = s.minor - s.major;
@@ -158,8 +158,8 @@ fn both_sheets_keep_their_minima() {
             Pose::from_parts(Translation3::new(0.0, 0.0, z), about)
         };
         let up = 0.3 * s.cut * rng.random_range(-1.0..1.0);
-        // About one axis.
-        judge.check(
+        // Coaxial solids.
+        reference.check(
             &format!("barrel in a tube {s:?}"),
             (&barrel, &body(&tube(belly + gap, 20.0))),
             &turned(up),
@@ -167,45 +167,50 @@ fn both_sheets_keep_their_minima() {
         );
         let ring = body(&fixtures::torus(belly + gap + 1.0, 1.0));
         let z: f64 = up;
-        judge.check(&format!("ring round a barrel {s:?}"), (&barrel, &ring), &turned(z), {
+        reference.check(&format!("ring round a barrel {s:?}"), (&barrel, &ring), &turned(z), {
             let rho = belly + gap + 1.0 + s.major;
             (rho * rho + z * z).sqrt() - s.minor - 1.0
         });
         let ball = body(&fixtures::sphere(belly - gap));
-        judge.check(&format!("ball in a bore {s:?}"), (&bore, &ball), &turned(0.0), gap);
+        reference.check(&format!("ball in a bore {s:?}"), (&bore, &ball), &turned(0.0), gap);
         let thin = Spindle { major: s.major + gap, ..s };
         if thin.major < 0.95 * thin.minor && thin.radius(s.cut) > 0.05 {
             // The sheets are nearest where the bore ends.
             let nearest = math::hypot(s.radius(s.cut) + thin.major, s.cut) - s.minor;
-            judge.check(
+            reference.check(
                 &format!("barrel in a bore {s:?}"),
                 (&bore, &body(&thin.barrel())),
                 &turned(0.0),
                 nearest,
             );
         }
-        // Beside one another.
+        // Solids next to each other.
         let small = body(&fixtures::sphere(0.2));
         let turn = rng.random_range(0.0..std::f64::consts::TAU);
-        // A foot on the sheet, and the way along the normal.
+        // A footpoint on the sheet, and the distance along the normal.
         let z = 0.8 * s.cut * rng.random_range(-1.0..1.0);
-        let (rho, way) = (s.radius(z), 0.2 + gap);
+        let (rho, offset) = (s.radius(z), 0.2 + gap);
         let (lean, rise) = ((rho + s.major) / s.minor, z / s.minor);
-        let place =
+        let pose =
             |k: f64| at((rho + k * lean) * math::cos(turn), (rho + k * lean) * math::sin(turn), z + k * rise);
-        judge.check(&format!("ball by a barrel {s:?}"), (&barrel, &small), &place(way), gap);
-        if way < 0.7 * rho {
-            judge.check(&format!("ball beside the axis of a bore {s:?}"), (&bore, &small), &place(-way), gap);
+        reference.check(&format!("ball by a barrel {s:?}"), (&barrel, &small), &pose(offset), gap);
+        if offset < 0.7 * rho {
+            reference.check(
+                &format!("ball beside the axis of a bore {s:?}"),
+                (&bore, &small),
+                &pose(-offset),
+                gap,
+            );
         }
-        // The outer sheet, in either dimple, on the axis and beside it.
+        // The outer sheet: balls in both dimples, on the axis and next to it.
         let hole = (0.5 * belly).min(0.3 * s.major).min(0.1 * s.minor);
         let apple = body(&s.bored_apple(hole));
         for side in [1.0, -1.0] {
             let reach = s.minor + 0.2 + gap;
             let high = (reach * reach - s.major * s.major).sqrt();
-            // On the axis the foot may fall into the hole.
+            // On the axis, the footpoint can be in the hole.
             if s.major * s.minor / reach < s.major - 1.2 * hole {
-                judge.check(
+                reference.check(
                     &format!("ball over an apple {s:?}"),
                     (&apple, &small),
                     &at(0.0, 0.0, side * high),
@@ -215,20 +220,25 @@ fn both_sheets_keep_their_minima() {
             let x = 0.5 * s.major;
             let high = (reach * reach - (s.major - x) * (s.major - x)).sqrt();
             let beside = at(x * math::cos(turn), x * math::sin(turn), side * high);
-            judge.check(&format!("ball beside the axis of an apple {s:?}"), (&apple, &small), &beside, gap);
+            reference.check(
+                &format!("ball beside the axis of an apple {s:?}"),
+                (&apple, &small),
+                &beside,
+                gap,
+            );
         }
     }
-    let Judge { n, faults, .. } = judge;
+    let Reference { n, faults, .. } = reference;
     assert!(n > 500, "{n}");
     assert!(faults.is_empty(), "{} of {n}: {faults:#?}", faults.len());
 }
 
-/// Bends about a point of their own side, whose radii are equal but for rounding: a ball over every place of
-/// the tube.
+/// Balls at random points of the tube of bends about a point of the tube, whose radii are equal up to
+/// rounding.
 #[test]
 fn balls_over_horn_bends() {
     let mut rng = SmallRng::seed_from_u64(56);
-    let mut judge = Judge { rng: SmallRng::seed_from_u64(57), n: 0, faults: Vec::new() };
+    let mut reference = Reference { rng: SmallRng::seed_from_u64(57), n: 0, faults: Vec::new() };
     let small = body(&fixtures::sphere(0.2));
     for i in 0..12 {
         let (radius, angle) = (rng.random_range(0.5..3.0), rng.random_range(1.0..2.5));
@@ -240,20 +250,20 @@ fn balls_over_horn_bends() {
             let reach = radius + 0.2 + gap;
             let rho = radius + reach * math::cos(v);
             if rho > 0.05 * radius {
-                let place =
+                let pose =
                     Pose::translation(rho * math::cos(turn), rho * math::sin(turn), reach * math::sin(v));
-                judge.check(&format!("radius {radius}, latitude {v}"), (&bend, &small), &place, gap);
+                reference.check(&format!("radius {radius}, latitude {v}"), (&bend, &small), &pose, gap);
             }
         }
     }
-    let Judge { n, faults, .. } = judge;
+    let Reference { n, faults, .. } = reference;
     assert!(n > 200, "{n}");
     assert!(faults.is_empty(), "{} of {n}: {faults:#?}", faults.len());
 }
 
-/// The traversal finds what brute force finds, at any distance and in any pose.
+/// The traversal finds the same minima as brute force at random poses.
 #[test]
-fn traversal_misses_nothing() {
+fn traversal_equals_brute_force() {
     let mut rng = SmallRng::seed_from_u64(55);
     let options = QueryOptions { detect_interference: false, ..QueryOptions::within(3.0) };
     let mut n = 0;

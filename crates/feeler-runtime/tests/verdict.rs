@@ -1,4 +1,4 @@
-//! What the verdict comes with, and positions between touching and interfering.
+//! Witnesses of verdicts, and poses between touching and interfering.
 
 mod common;
 
@@ -14,7 +14,7 @@ use std::sync::Arc;
 fn verdict(a: &Arc<Body>, b: &Arc<Body>, pose_b: &Pose) -> Verdict {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     pair.query(&Pose::identity(), pose_b, &QueryOptions::within(0.1)).expect("finite poses and options");
-    let found = pair.verdict().expect("asked for").clone();
+    let found = pair.verdict().expect("a verdict").clone();
     let mut swapped = ContactPair::new(b.clone(), a.clone());
     swapped.query(pose_b, &Pose::identity(), &QueryOptions::within(0.1)).expect("finite poses and options");
     assert_eq!(Some(found.status), swapped.status(), "swapped at {pose_b}");
@@ -24,10 +24,10 @@ fn verdict(a: &Arc<Body>, b: &Arc<Body>, pose_b: &Pose) -> Verdict {
 fn witness(a: &Arc<Body>, b: &Arc<Body>, pose_b: &Pose) -> Witness {
     let found = verdict(a, b, pose_b);
     assert_eq!(found.status, Status::Interfering, "at {pose_b}");
-    found.witness.expect("never interfering without a witness")
+    found.witness.expect("an interfering verdict has a witness")
 }
 
-/// Of two balls the distances add up to the depth; they are those of the point.
+/// The distances of the witness of two balls are exact and add up to the depth.
 #[test]
 fn witnesses_of_balls() {
     let (large, small) = (body(&fixtures::sphere(2.0)), body(&fixtures::sphere(1.0)));
@@ -42,7 +42,7 @@ fn witnesses_of_balls() {
     }
 }
 
-/// Of blocks side by side the sum comes within a twentieth of the overlap.
+/// The sum of the distances of the witness of two blocks is within a twentieth of the overlap.
 #[test]
 fn witnesses_of_blocks() {
     let block = body(&fixtures::block([-1.0; 3], [1.0; 3]));
@@ -65,7 +65,7 @@ fn a_bolt_in_a_narrow_hole() {
     }
 }
 
-/// Pressed in by one to two tolerances solids touch, by more they interfere.
+/// Solids pressed in by at most two tolerances touch, deeper ones interfere.
 #[test]
 fn from_touching_to_interfering() {
     let plate = body(&fixtures::block([-10.0; 3], [10.0, 10.0, 0.0]));
@@ -83,7 +83,7 @@ fn from_touching_to_interfering() {
     }
 }
 
-/// What hangs deep in the material from a contact that is shallow itself.
+/// A shallow contact of a plate with a peg that is deep in the material.
 #[test]
 fn a_deep_peg_below_a_shallow_plate() {
     let block = body(&fixtures::block([-10.0, -10.0, -10.0], [10.0, 0.0, 10.0]));
@@ -105,8 +105,8 @@ fn a_deep_peg_below_a_shallow_plate() {
     }
 }
 
-/// Sheets have no inside: they interfere with what they are in and with what they cross, not with what they
-/// lie on.
+/// Sheets have no inside. They interfere with solids that contain or intersect them, and touch solids
+/// that they lie on.
 #[test]
 fn sheets() {
     let mut open = fixtures::block([0.0, 0.0, 0.0], [2.0, 3.0, 4.0]);
@@ -115,7 +115,7 @@ fn sheets() {
     let block = body(&fixtures::block([-9.0; 3], [9.0, 9.0, 0.0]));
     let status = |z: f64| verdict(&block, &sheet, &at(0.1, 0.2, z)).status;
     assert_eq!(status(0.5), Status::Separated, "above");
-    assert_eq!(status(0.0), Status::Touching, "on it");
+    assert_eq!(status(0.0), Status::Touching, "on the block");
     assert_eq!(status(-1.0), Status::Interfering, "through the top");
     assert_eq!(status(-6.0), Status::Interfering, "inside");
     let small = body(&fixtures::block([0.5; 3], [1.0; 3]));
@@ -125,9 +125,9 @@ fn sheets() {
     assert_eq!(verdict(&sheet, &sheet, &at(0.0, 0.0, 9.0)).status, Status::Separated);
 }
 
-/// The same with the roles swapped, cold and warm, and by all pairs without hierarchy.
+/// Verdicts are equal for both orders of the solids, for cold and warm queries, and by brute force.
 #[test]
-fn the_same_however_asked() {
+fn verdicts_do_not_depend_on_order_and_history() {
     let mut rng = SmallRng::seed_from_u64(7);
     let solids = [
         fixtures::block_with_hole(3.0, 4.0, 2.0),
@@ -137,7 +137,7 @@ fn the_same_however_asked() {
         fixtures::torus_with_seams(2.0, 0.7),
     ]
     .map(|s| body(&s));
-    let mut met = 0;
+    let mut interfering = 0;
     for k in 0..60 {
         let (a, b) = (&solids[k % 5], &solids[(k / 5) % 5]);
         let mut warm = ContactPair::new(a.clone(), b.clone());
@@ -149,8 +149,8 @@ fn the_same_however_asked() {
             let all = QueryOptions::within(0.1).brute_force();
             warm.query(&Pose::identity(), &pose, &all).expect("finite");
             assert_eq!(warm.status(), Some(cold.status), "brute force");
-            met += usize::from(cold.status == Status::Interfering);
+            interfering += usize::from(cold.status == Status::Interfering);
         }
     }
-    assert!(met > 60, "{met}");
+    assert!(interfering > 60, "{interfering}");
 }

@@ -1,4 +1,4 @@
-//! Six grains as a picture: what semi-axes and exponents do.
+//! Draws six grains as a picture of the effects of semi-axes and exponents.
 //!
 //! ```text
 //! cargo run -p feeler --example grain_family > docs/figures/grains.svg
@@ -10,7 +10,7 @@ use feeler::grains::convex::Grain;
 use feeler::grains::drawn::{Drawn, drawn};
 use std::fmt::Write as _;
 
-/// Semi-axes on the positive and on the negative sides, exponents.
+/// Semi-axes on the positive and negative sides, and exponents.
 const FAMILY: [([f64; 3], [f64; 3], [f64; 2]); 6] = [
     ([1.0, 0.8, 0.6], [1.0, 0.8, 0.6], [1.0, 1.0]),
     ([1.0, 0.8, 0.6], [1.0, 0.8, 0.6], [0.3, 0.3]),
@@ -20,15 +20,16 @@ const FAMILY: [([f64; 3], [f64; 3], [f64; 2]); 6] = [
     ([1.0, 0.8, 0.9], [0.6, 1.0, 0.4], [0.5, 1.6]),
 ];
 
-/// Pixels of a cell, and of a millimetre.
+/// Width and height of a cell in pixels.
 const CELL: [f64; 2] = [230.0, 215.0];
+/// Pixels per millimetre.
 const SCALE: f64 = 88.0;
 
-/// Shades from dark to light.
+/// Number of shades from dark to light.
 const SHADES: usize = 40;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // From a corner: to the right, upwards, to the eye.
+    // Directions of the view: towards the eye, to the right, upwards.
     let eye = V3::new(0.9, -1.4, 0.95).normalize();
     let right = V3::z().cross(&eye).normalize();
     let up = eye.cross(&right);
@@ -44,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let grain = Grain::new(V3::from(plus), V3::from(minus), exponents)?;
         let Drawn { points, normals, triangles } = drawn(&grain, 4);
         let (x, y) = (corner[0] + 0.5 * CELL[0], corner[1] + 0.47 * CELL[1]);
-        // A convex grain hides nothing of itself but its back; triangles of one shade are one path.
+        // Only the back of a convex grain is hidden. Triangles of one shade form one path.
         let mut shades = vec![String::new(); SHADES + 1];
         for t in triangles {
             let corners = t.map(|k| points[k as usize]);
@@ -61,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for (k, path) in shades.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
             let light = 0.3 + 0.7 * k as f64 / SHADES as f64;
             let [r, g, b] = [150.0, 186.0, 222.0].map(|c| (c * light).round());
-            // A line of the same colour: else gaps of a hair show between neighbours.
+            // A stroke of the same colour closes the thin gaps between triangles.
             let color = format!("rgb({r},{g},{b})");
             writeln!(out, "<path d=\"{path}\" fill=\"{color}\" stroke=\"{color}\" stroke-width=\".5\"/>")?;
         }

@@ -1,4 +1,4 @@
-//! Balls on a plate: which of many bodies are near each other, and how near.
+//! Balls on a plate: near pairs of many bodies, their distances, and events of a step.
 //!
 //! ```text
 //! cargo run -p feeler --example many_bodies -- data/perforated-plate.step data/ball.step
@@ -34,13 +34,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let [a, b] = near.bodies.map(|id| id.0);
         println!("{a} and {b}: {status:?}, {:?} mm", near.contacts.min_distance());
     }
-    // One ball is taken away, another one lifted.
+    // Remove one ball and lift another one.
     scene.remove(balls[0])?;
     let lifted = Pose::translation(0.0, 0.0, 0.1 * size) * *scene.pose(balls[12])?;
     scene.set_pose(balls[12], lifted)?;
     scene.update()?;
     let count = |kind| scene.events().iter().filter(|e| e.kind == kind).count();
-    let [began, stayed, ended] = [EventKind::Began, EventKind::Persisted, EventKind::Ended].map(count);
-    println!("then {began} contacts began, {stayed} stayed, {ended} ended");
+    let [began, persisted, ended] = [EventKind::Began, EventKind::Persisted, EventKind::Ended].map(count);
+    println!("then {began} contacts began, {persisted} persisted, {ended} ended");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A plug is lowered into a socket: when contacts come and go.
+//! Lowers a plug into a socket and prints when contacts begin and end.
 //!
 //! ```text
 //! cargo run -p feeler --example motion -- data/socket.step data/plug.step

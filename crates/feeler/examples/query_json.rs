@@ -1,4 +1,5 @@
-//! All local minimal distances of two STEP files as JSON; the pose of B stands on top of its own.
+//! Prints all local minimal distances of the first solids of two STEP files as JSON. The poses in the
+//! files are not used: A is at the identity, B at the given pose.
 //!
 //! ```text
 //! cargo run -p feeler --example query_json -- A.step B.step D_MAX X Y Z QX QY QZ QW
@@ -13,15 +14,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [a, b, numbers @ ..] = args.as_slice() else { return Err("give two STEP files".into()) };
     let numbers = numbers.iter().map(|x| x.parse()).collect::<Result<Vec<f64>, _>>()?;
-    let (d_max, pose) = numbers.split_first().ok_or("give the largest distance")?;
-    let pose_b = feeler::pose::from_values(pose.try_into().map_err(|_| "a pose has seven numbers")?)?;
+    let (d_max, pose) = numbers.split_first().ok_or("give the largest distance (mm) after the files")?;
+    let pose_b = feeler::pose::from_values(pose.try_into().map_err(|_| "give a pose of seven numbers")?)?;
     let body = |path: &str| -> Result<Arc<Body>, Box<dyn Error>> {
         Ok(Arc::new(Body::from_model(&feeler::prepare_step(path)?, 0)?))
     };
     let mut pair = ContactPair::new(body(a)?, body(b)?);
     pair.query(&Pose::identity(), &pose_b, &QueryOptions::within(*d_max))?;
 
-    // JSON knows no infinity.
+    // JSON has no infinity.
     let number = |x: f64| if x.is_finite() { format!("{x:?}") } else { "null".to_owned() };
     let list = |x: &[f64]| format!("[{}]", x.iter().map(|x| number(*x)).collect::<Vec<_>>().join(", "));
     let contacts = pair.contacts().iter().map(|l| {

@@ -1,15 +1,16 @@
 //! Exact contact and clearance between CAD solids.
 //!
-//! CAD solids are smooth: cylinders, cones, tori, splines, trimmed and sewn together. This library keeps them
-//! so. It finds every place where two of them come close (all *local minimal distances*), tells whether they
-//! are apart, touch or interfere, and proves it.
+//! CAD solids consist of smooth surfaces: trimmed planes, cylinders, cones, spheres, tori and splines.
+//! This library works on these surfaces, not on meshes. It computes all local minima of the distance
+//! between two solids (*local minimal distances*), decides whether the solids are separated, touching or
+//! interfering, and proves the decision.
 //!
-//! Lengths are millimetres, angles radians. A [`Pose`] takes a solid's own coordinates to the world's.
+//! Lengths are in millimetres, angles in radians. A [`Pose`] takes a solid's own coordinates to the world.
 //!
 //! # From a STEP file to a distance
 //!
-//! [`prepare_step`] reads a file and builds the hierarchies of its solids; a [`Body`] is one of them, ready
-//! for queries, and a [`ContactPair`] asks about two.
+//! [`prepare_step`] reads a file and builds the hierarchies of its solids. A [`Body`] is a hierarchy
+//! prepared for queries, and a [`ContactPair`] queries two bodies.
 //!
 #![cfg_attr(feature = "prepare", doc = "```")]
 #![cfg_attr(not(feature = "prepare"), doc = "```ignore")]
@@ -33,13 +34,13 @@
 //! # }
 //! ```
 //!
-//! Each [`Contact`] has its distance, the two footpoints, the normal from A to B, the faces, edges or vertices
-//! that they lie on, curvatures, and an identity that lasts from query to query.
+//! Each [`Contact`] contains its distance, the two footpoints, the normal from A to B, the faces, edges
+//! or vertices of the footpoints, the curvatures, and an identity that persists from query to query.
 //!
 //! # Prepare once, load often
 //!
-//! Preparing takes a tenth of a second to some minutes. Its result is stored and loads at once; a program
-//! that only loads can be built without the feature `prepare`.
+//! Preparation takes from a tenth of a second to some minutes. Its result can be stored in a file that
+//! loads quickly. A program that only loads such files can be built without the feature `prepare`.
 //!
 #![cfg_attr(feature = "prepare", doc = "```")]
 #![cfg_attr(not(feature = "prepare"), doc = "```ignore")]
@@ -53,16 +54,17 @@
 //!
 //! let model = Model::read(&file)?;
 //! let pin = Body::from_model(&model, 0)?;
-//! let place = model.instances[0].pose(); // where the file puts it
+//! let place = model.instances[0].pose(); // its pose in the file
 //! # assert!(pin.size() > 0.0 && place.translation.vector.norm().is_finite());
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! # Do they meet?
+//! # Interference
 //!
-//! Every query decides it. An answer of [`Status::Interfering`] comes with a point that is inside both; what
-//! could not be decided says so.
+//! Every query computes a verdict. [`Status::Interfering`] comes with a witness: a point inside both
+//! solids. If the verdict could not be decided within the work limit, the status is
+//! [`Status::Undecided`].
 //!
 #![cfg_attr(feature = "prepare", doc = "```")]
 #![cfg_attr(not(feature = "prepare"), doc = "```ignore")]
@@ -76,10 +78,10 @@
 //! let options = QueryOptions::within(1.0);
 //! let mut pair = ContactPair::new(body("box")?, body("cylinder")?);
 //! pair.query(&Pose::identity(), &Pose::identity(), &options)?;
-//! let verdict = pair.verdict().expect("queries decide unless told not to");
+//! let verdict = pair.verdict().expect("queries compute a verdict by default");
 //! assert_eq!(verdict.status, Status::Interfering);
-//! let witness = verdict.witness.expect("interference is only said with a point that proves it");
-//! // No translation shorter than this separates them; this one does.
+//! let witness = verdict.witness.expect("an interfering verdict has a witness");
+//! // No translation shorter than `least` separates the solids; `way_out` does.
 //! let least = witness.inside_a + witness.inside_b;
 //! let way_out = pair.separating_translation(&Pose::identity(), &Pose::identity(), &options)?;
 //! let way_out = way_out.expect("two solids");
@@ -90,36 +92,40 @@
 //!
 //! # Along a motion
 //!
-//! Keep the pair from pose to pose: queries reuse what has not changed, allocate nothing in the steady state,
-//! and follow each contact by its [`id`](Contact::id). Contacts of bodies that a simulator presses into one
-//! another are reported at negative distances with [`QueryOptions::penetration`]. `examples/motion.rs` prints
-//! when contacts come and go.
+//! Use one pair for all poses of a motion: its queries reuse earlier results, do not allocate in the
+//! steady state (without [`QueryOptions::parallel`]), and track each contact by its [`id`](Contact::id).
+//! With [`QueryOptions::penetration`], contacts of bodies that a simulator presses into each other are
+//! reported at negative distances. `examples/motion.rs` prints when contacts begin and end.
+//!
+//! [`time_of_contact`] computes the first contact of a continuous motion, and a [`ContactTracker`] the
+//! contacts for the steps of a simulator.
 //!
 //! # Many bodies
 //!
-//! A [`Scene`] finds the pairs that are near and queries them in parallel, with the same bits for any number
-//! of threads: `examples/many_bodies.rs`.
+//! A [`Scene`] finds the near pairs of many bodies and queries them in parallel; see
+//! `examples/many_bodies.rs`.
 //!
-//! # Meshes to look at
+//! # Display meshes
 //!
-//! [`mesh::mesh`] triangulates a solid (feature `view`): closed, with a stated chord error. Nothing is
-//! measured on it.
+//! [`mesh::mesh`] triangulates a solid for display (feature `view`). The mesh is closed and has a stated
+//! chord error; queries do not use it.
 //!
 //! # Errors, threads, determinism
 //!
-//! Errors name the file, the entity and what to do. All types are `Send` and `Sync`; a [`Body`] is shared
-//! behind an `Arc`, a [`ContactPair`] belongs to one thread at a time. The same calls give the same bits.
+//! Messages of errors state the file, the entity and the remedy. All types are `Send` and `Sync`. Share a
+//! [`Body`] in an `Arc`, and use one [`ContactPair`] per thread. The same sequence of calls gives bitwise
+//! the same results, for any number of threads.
 
 /// Deformable curves with a radius: springs, cables and hoses among solids.
 pub use feeler_curves as curves;
 pub use feeler_geom::{P3, Pose, V3, pose};
-/// Grains of smooth shape: mass, contacts, fitting.
+/// Grains of smooth shape: mass, contacts and fitting.
 pub use feeler_grains as grains;
 pub use feeler_hierarchy::file::FileError;
 pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 #[cfg(feature = "prepare")]
 pub use feeler_import::{ImportError, MeshOptions, prepare_bytes, prepare_grain, prepare_mesh, prepare_step};
-/// Particles against walls.
+/// Particles and their contacts with walls.
 pub use feeler_particles as particles;
 pub use feeler_runtime::{
     Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
@@ -132,20 +138,20 @@ pub use feeler_runtime::{
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;
-/// The version of linear algebra that poses and points are of.
+/// The `nalgebra` version of poses and points.
 pub use nalgebra;
 
-/// The chapter on curves, whose program is tried with the tests.
+/// The chapter on curves; its program is a documentation test.
 #[cfg(all(doctest, feature = "prepare"))]
 #[doc = include_str!("../../../docs/CURVES.md")]
 struct Chapter;
 
-/// The chapter on NURBS grains, likewise.
+/// The chapter on NURBS grains; its program is a documentation test.
 #[cfg(all(doctest, feature = "prepare"))]
 #[doc = include_str!("../../../docs/NURBS.md")]
 struct NurbsChapter;
 
-/// The chapter on particles, likewise.
+/// The chapter on particles; its program is a documentation test.
 #[cfg(all(doctest, feature = "prepare"))]
 #[doc = include_str!("../../../docs/PARTICLES.md")]
 struct ParticlesChapter;

@@ -1,29 +1,29 @@
-//! What the crate's page says of threads.
+//! Properties of public types that the documentation of the crate states.
 
 use feeler::{Body, BodyError, Contact, ContactPair, Model, QueryError, QueryOptions, Scene, Verdict};
 
-fn is_shared<T: Send + Sync>() {}
+fn assert_send_and_sync<T: Send + Sync>() {}
 
 #[test]
-fn all_types_may_be_sent_and_shared() {
-    is_shared::<Body>();
-    is_shared::<BodyError>();
-    is_shared::<ContactPair>();
-    is_shared::<Contact>();
-    is_shared::<Model>();
-    is_shared::<QueryError>();
-    is_shared::<QueryOptions>();
-    is_shared::<Scene>();
-    is_shared::<Verdict>();
+fn types_are_send_and_sync() {
+    assert_send_and_sync::<Body>();
+    assert_send_and_sync::<BodyError>();
+    assert_send_and_sync::<ContactPair>();
+    assert_send_and_sync::<Contact>();
+    assert_send_and_sync::<Model>();
+    assert_send_and_sync::<QueryError>();
+    assert_send_and_sync::<QueryOptions>();
+    assert_send_and_sync::<Scene>();
+    assert_send_and_sync::<Verdict>();
     #[cfg(feature = "prepare")]
-    is_shared::<feeler::ImportError>();
+    assert_send_and_sync::<feeler::ImportError>();
 }
 
 #[test]
-fn a_model_without_the_solid_is_named() {
+fn errors_report_the_missing_solid() {
     let model = Model { solids: Vec::new(), ..empty() };
-    let error = Body::from_model(&model, 3).expect_err("there is none");
-    assert_eq!(error.to_string(), "the model has 0 distinct solids, numbered from 0: no 3");
+    let error = Body::from_model(&model, 3).expect_err("an empty model");
+    assert_eq!(error.to_string(), "the model has 0 distinct solids, numbered from 0; solid 3 does not exist");
 }
 
 fn empty() -> Model {

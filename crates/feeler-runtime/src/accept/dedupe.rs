@@ -1,16 +1,18 @@
-//! One report for each minimum.
+//! Removes duplicate minima, so that each one is reported once.
 //!
-//! Two results are the same LMD when both footpoints agree within the tolerance, widened by what the model
-//! leaves open where they lie on different features of a solid (a face and the edge beside it), and for
-//! quasi-LMDs by what their angle makes of the distance. The one on features of the higher dimension stays.
+//! Two results are the same LMD if both footpoints agree within the tolerance. The tolerance is widened by
+//! the slack of the model if the footpoints lie on different features of a solid (a face and the edge
+//! beside it), and for quasi-LMDs by the product of their angle and their distance. The result on features
+//! of the higher dimension is kept.
 //!
 //! A footpoint counts as on its face or edge up to the stored gap beyond its border. A strict minimum with
-//! such a footpoint is dropped if its partner has one with the edge or vertex there whose direction is that
-//! between the footpoints: this direction is in the polar of the edge or vertex, so the nearest point is on
-//! it. If the footpoints of the latter coincide, it stays where both distances differ by more than rounding.
+//! such a footpoint is dropped if its partner has a minimum with the edge or vertex there whose direction
+//! is that between the footpoints: this direction is in the polar of the edge or vertex, so the nearest
+//! point is on it. If the footpoints of the minimum of the edge or vertex coincide, the strict minimum is
+//! dropped only if both distances differ by more than rounding.
 //!
 //! # Source
-//! MATH §2, §10: keys and sorting, never the order of arrival.
+//! MATH §2, §10. Results are ordered by keys, never by the order of arrival.
 
 use crate::api::contact::{ContactKind, FeatureKind, FeatureRef};
 use crate::body::side::Which;
@@ -20,25 +22,27 @@ use crate::query::{Accepted, Context};
 use feeler_hierarchy::Feature;
 use std::cmp::Ordering;
 
-/// Least cosine between the normals of one contact of a step, if a face has the normal.
+/// Minimum cosine between the normals of two results that count as one contact of a step, if a face has
+/// the normal. The angle is 2.6°. A larger value reports a contact twice; a smaller one merges contacts of
+/// neighbouring faces.
 const SAME_CONTACT_COS: f64 = 0.999;
 
 /// Sorts minima by distance and removes duplicates. If `of_step` is true, contacts of one vertex with
 /// several faces of a corner are kept: a step may slide along one of the faces and press into another one.
 pub(crate) fn dedupe(ctx: &Context<'_>, of_step: bool, all: &mut [Accepted], kept: &mut Vec<Accepted>) {
-    // Which of several stays must not depend on the roles of A and B.
+    // The choice among duplicates must not depend on the roles of A and B.
     let first = ctx.first();
-    let by_place = |x: &Accepted, y: &Accepted| by_place(first, x, y);
-    all.sort_unstable_by(|x, y| priority(x).cmp(&priority(y)).then_with(|| by_place(x, y)));
+    let by_features = |x: &Accepted, y: &Accepted| by_features(first, x, y);
+    all.sort_unstable_by(|x, y| priority(x).cmp(&priority(y)).then_with(|| by_features(x, y)));
     kept.clear();
     for x in all.iter() {
         let has_face = dim(x.place_a.kind).max(dim(x.place_b.kind)) == 2;
-        let least = if of_step && has_face { SAME_CONTACT_COS } else { ctx.tol.critical };
-        if !is_displaced(ctx, x, all) && !kept.iter().any(|y| same(ctx, x, y, least)) {
+        let min_cos = if of_step && has_face { SAME_CONTACT_COS } else { ctx.tol.critical };
+        if !is_displaced(ctx, x, all) && !kept.iter().any(|y| is_same_contact(ctx, x, y, min_cos)) {
             kept.push(*x);
         }
     }
-    kept.sort_unstable_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| by_place(x, y)));
+    kept.sort_unstable_by(|x, y| x.distance.total_cmp(&y.distance).then_with(|| by_features(x, y)));
 }
 
 fn dim(kind: FeatureKind) -> u8 {
@@ -49,14 +53,15 @@ fn dim(kind: FeatureKind) -> u8 {
     }
 }
 
-/// Smaller is kept first: exact before quasi, higher dimensions, converged before stalled.
+/// Sort key of a result; smaller keys are kept first: exact before quasi, higher dimensions before lower
+/// ones, converged before stalled.
 fn priority(x: &Accepted) -> (bool, u8, bool, bool) {
     let lost = 4 - dim(x.place_a.kind) - dim(x.place_b.kind);
     (x.kind == ContactKind::Quasi, lost, x.undecided, x.kind == ContactKind::Conformal)
 }
 
-/// A total order by features, those of the solid `first` first, then distance and parameters.
-fn by_place(first: Which, x: &Accepted, y: &Accepted) -> Ordering {
+/// Total order of results: by features (those of the solid `first` first), then distance and parameters.
+fn by_features(first: Which, x: &Accepted, y: &Accepted) -> Ordering {
     let in_order = |z: &Accepted| match first {
         Which::A => ((z.feature_a, z.place_a.uv), (z.feature_b, z.place_b.uv)),
         Which::B => ((z.feature_b, z.place_b.uv), (z.feature_a, z.place_a.uv)),
@@ -87,8 +92,8 @@ fn footings(x: &Accepted) -> [Footing<'_>; 2] {
     [of(Which::A, x.feature_a, x.feature_b, &x.place_a), of(Which::B, x.feature_b, x.feature_a, &x.place_b)]
 }
 
-/// Whether a strict minimum, one of whose footpoints is on or beyond the border of its feature, is the one of
-/// an edge or vertex there with the same partner.
+/// Whether a strict minimum with a footpoint on or beyond the border of its feature duplicates the minimum
+/// of an edge or vertex there with the same partner.
 fn is_displaced(ctx: &Context<'_>, x: &Accepted, all: &[Accepted]) -> bool {
     x.kind == ContactKind::Strict
         && footings(x).into_iter().zip(0..2).any(|(of_x, side)| {
@@ -105,27 +110,27 @@ fn is_displaced(ctx: &Context<'_>, x: &Accepted, all: &[Accepted]) -> bool {
         })
 }
 
-/// Whether the direction of a minimum is that between its footpoints, in either sense.
+/// Whether the direction of a minimum is parallel to the connection of its footpoints, in either sense.
 fn is_between(ctx: &Context<'_>, x: &Accepted) -> bool {
     let between = x.p_b - x.p_a;
     let length = between.norm();
     length > ROUNDINGS * ctx.tol.eps && between.cross(&x.n).norm() <= ctx.tol.critical * length
 }
 
-/// Same LMD, with a cosine between the directions above `least`? `y` comes first in the order in which
-/// results are kept.
-fn same(ctx: &Context<'_>, x: &Accepted, y: &Accepted, least: f64) -> bool {
+/// Whether two results are the same LMD, with a cosine between their directions above `min_cos`. `y` comes
+/// first in the order in which results are kept.
+fn is_same_contact(ctx: &Context<'_>, x: &Accepted, y: &Accepted, min_cos: f64) -> bool {
     // Directions at right angles are different, whatever their rounding.
-    is_near(ctx, x, y) && x.n.dot(&y.n) > least
+    is_near(ctx, x, y) && x.n.dot(&y.n) > min_cos
 }
 
-/// Whether both footpoints of two minima agree within the tolerance and what the model leaves open.
+/// Whether both footpoints of two minima agree within the tolerance and the slack of the model.
 fn is_near(ctx: &Context<'_>, x: &Accepted, y: &Accepted) -> bool {
-    let open_a = if x.feature_a == y.feature_a { 0.0 } else { x.slack_a + y.slack_a };
-    let open_b = if x.feature_b == y.feature_b { 0.0 } else { x.slack_b + y.slack_b };
-    // A footpoint that moves by a gap on one solid moves its partner about as far.
-    // What holds up to an angle only holds up to that angle times the distance beside it.
+    let model_slack_a = if x.feature_a == y.feature_a { 0.0 } else { x.slack_a + y.slack_a };
+    let model_slack_b = if x.feature_b == y.feature_b { 0.0 } else { x.slack_b + y.slack_b };
+    // If a footpoint on one solid moves by a gap, its partner moves by about as much. The footpoints of a
+    // quasi-LMD are uncertain by its angle times the distance.
     let quasi = if x.kind == ContactKind::Quasi { ctx.quasi_angle * x.distance.abs() } else { 0.0 };
-    let near = ctx.tol.same + 2.0 * (open_a + open_b) + quasi;
-    (x.p_a - y.p_a).norm() <= near && (x.p_b - y.p_b).norm() <= near
+    let max_distance = ctx.tol.same + 2.0 * (model_slack_a + model_slack_b) + quasi;
+    (x.p_a - y.p_a).norm() <= max_distance && (x.p_b - y.p_b).norm() <= max_distance
 }

@@ -1,5 +1,5 @@
-//! Step (c) of BREP Figure 4.1: which critical pairs are local minima of the solids. Of canonical features
-//! the solves leave out what is plainly a saddle or a maximum: see [`canonical`](crate::solve::canonical).
+//! Step (c) of BREP Figure 4.1: which critical pairs are local minima of the solids. The solves of
+//! canonical features leave out plain saddles and maxima: see [`canonical`](crate::solve::canonical).
 //!
 //! # Source
 //! BREP §4.4, MATH §2.
@@ -27,7 +27,7 @@ pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Op
     }
     let (n, distance) = touching::direction(ctx, c).unwrap_or((c.n, c.distance));
     let c = &Candidate { n, distance, ..*c };
-    // Brute force is to know nothing of bounds.
+    // Brute force must not use bounds.
     if ctx.cull.is_some()
         && !(in_zone(ctx, (Which::A, c.feature_a), &c.n, 0.0)
             && in_zone(ctx, (Which::B, c.feature_b), &-c.n, 0.0))
@@ -38,7 +38,7 @@ pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Op
     let foot = |p, n, hint| Foot { p, n, basis, hint, in_domain: None, beside };
     let of_a = || side(ctx, Which::A, c.feature_a, &foot(&c.p_a, c.n, c.hint_a), &ctx.tol);
     let of_b = || side(ctx, Which::B, c.feature_b, &foot(&c.p_b, -c.n, c.hint_b), &ctx.tol);
-    // What has fewer dimensions is refused sooner, and by fewer operations.
+    // Features of lower dimension are rejected more often and at lower cost, so they are tested first.
     let dimension = |f: Feature| match f {
         Feature::Vertex(_) => 0,
         Feature::Edge(_) => 1,
@@ -78,7 +78,7 @@ pub(crate) fn filter_beside(ctx: &Context<'_>, c: &Candidate, beside: f64) -> Op
     })
 }
 
-/// Whether a pair of features is never pressed into one another as deep as this candidate.
+/// Whether a pair of features cannot be pressed into each other as deeply as this candidate.
 pub(crate) fn is_impossible(ctx: &Context<'_>, c: &Candidate) -> bool {
     let has = |is: fn(&Feature) -> bool| is(&c.feature_a) || is(&c.feature_b);
     c.distance < ctx.tol.least_distance()

@@ -1,17 +1,17 @@
-//! Who is who from one query to the next.
+//! Identities of minima from one query to the next.
 //!
-//! Minima of one pair of features are told apart by a branch number. A minimum takes over the branch, and
-//! with it the identity, of the nearest one of the last query between the same features, both footpoints
-//! being seen from their own solids, if its distance has changed by no more than points have moved; each
-//! branch is taken over once, nearest first. What is new gets the smallest number that was free in the last
-//! query, too.
+//! Minima of one pair of features are distinguished by a branch number. A minimum takes over the branch,
+//! and with it the identity, of the nearest minimum of the last query between the same features, if its
+//! distance has changed by at most the displacement of the points. Footpoints are compared in the frames
+//! of their own solids. Each branch is taken over once, nearest pairs first. A new minimum gets the
+//! smallest number that is unused now and was unused in the last query.
 //!
 //! # Source
 //! MATH §10 (an identity that persists from step to step: pair of features and branch).
 //!
 //! # Guarantees
-//! No two minima of one query share an identity. Without an earlier query branches are ranks by distance.
-//! Deterministic in the sequence of queries.
+//! No two minima of one query share an identity. Without an earlier query, branches are ranks by distance.
+//! Identities are a deterministic function of the sequence of queries.
 
 use crate::api::contact::FeatureKind;
 use crate::query::Accepted;
@@ -22,21 +22,21 @@ use feeler_hierarchy::Feature;
 #[derive(Clone, Copy, Debug)]
 struct Tracked {
     features: (Feature, Feature),
-    /// Footpoints in their own solids' frames.
+    /// Footpoints, each in the frame of its own solid.
     places: (P3, P3),
-    /// Direction from A to B, the frame of A.
+    /// Direction from A to B, in the frame of A.
     n: V3,
     distance: f64,
     branch: u32,
     age: u32,
 }
 
-/// What identifies a minimum.
+/// Identity of a minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Identity {
-    /// Pair of features and branch in one number of 53 bits.
+    /// Hash of the pair of features and the branch, in 53 bits.
     pub id: u64,
-    /// Queries in a row that have found it, this one not counted.
+    /// Number of consecutive earlier queries that found the minimum.
     pub age: u32,
 }
 
@@ -45,34 +45,39 @@ pub(crate) struct Identity {
 pub(crate) struct ContactIds {
     last: Vec<Tracked>,
     now: Vec<Tracked>,
-    /// Squared distance, index among the new ones, index among the last ones.
+    /// Squared distance, index among the new minima, index among the last ones.
     matches: Vec<(f64, u32, u32)>,
     taken: Vec<bool>,
 }
 
-/// Minima of one pair of features above which they are numbered by rank: dense samples of a conformal set.
+/// Maximum number of minima of one pair of features that are tracked by position. Beyond it, as for dense
+/// samples of a conformal set, branches are ranks. A larger value takes quadratic time; a smaller one
+/// loses identities.
 const MAX_TRACKED: usize = 64;
 
-/// How much farther than points of B footpoints may move where a minimum passes on to a neighbouring feature.
-const RUN: f64 = 10.0;
+/// Maximum displacement of a footpoint, as a multiple of the displacement of points of B, if a minimum
+/// passes on to a neighbouring feature. A larger value continues pressed contacts under wrong identities;
+/// a smaller one loses them.
+const MAX_FOOTPOINT_RUN: f64 = 10.0;
 
-/// A branch that is not given yet.
-const UNKNOWN: u32 = u32::MAX;
+/// Marks a minimum without a branch so far.
+const NO_BRANCH: u32 = u32::MAX;
 
 impl ContactIds {
-    /// Forgets everything: the next query begins a new motion.
+    /// Clears all identities: the next query starts a new motion.
     pub(crate) fn clear(&mut self) {
         self.last.clear();
     }
 
-    /// Whether a minimum may be one of the last query, B's points having moved by no more than `displacement`
-    /// (mm) since then: with a signed distance that changes by no more, on the same features, or passed on to
-    /// neighbours of them.
+    /// Whether a minimum may continue one of the last query, if points of B have moved by at most
+    /// `displacement` (mm) since then. Its signed distance must have changed by at most that, on the same
+    /// features or on neighbours of them.
     pub(crate) fn continues(&self, x: &Accepted, pose_ba: &Pose, displacement: f64) -> bool {
         let (p_a, p_b) = (x.p_a, pose_ba * x.p_b);
-        // Footpoints run faster than the motion where contact is flat.
+        // On flat contacts, footpoints move faster than the solids.
         let near = |k: &Tracked| {
-            (k.places.0 - p_a).norm() <= RUN * displacement && (k.places.1 - p_b).norm() <= RUN * displacement
+            (k.places.0 - p_a).norm() <= MAX_FOOTPOINT_RUN * displacement
+                && (k.places.1 - p_b).norm() <= MAX_FOOTPOINT_RUN * displacement
         };
         self.last.iter().any(|k| {
             (k.distance - x.distance).abs() <= displacement
@@ -81,8 +86,9 @@ impl ContactIds {
         })
     }
 
-    /// Takes the next minima, sorted by distance; `pose_ba` takes coordinates of A to those of B, whose
-    /// points have moved by no more than `displacement` (mm): so much the distance of a minimum changes.
+    /// Assigns identities to the minima of the next query, sorted by distance. `pose_ba` takes coordinates
+    /// of A to those of B. Points of B have moved by at most `displacement` (mm), which bounds the change
+    /// of a minimum's distance.
     pub(crate) fn advance(&mut self, found: &[Accepted], pose_ba: &Pose, displacement: f64) {
         self.now.clear();
         self.now.extend(found.iter().map(|x| Tracked {
@@ -90,7 +96,7 @@ impl ContactIds {
             places: (x.p_a, pose_ba * x.p_b),
             n: x.n,
             distance: x.distance,
-            branch: UNKNOWN,
+            branch: NO_BRANCH,
             age: 0,
         }));
         let crowded = |all: &[Tracked], f| all.iter().filter(|k| k.features == f).count() > MAX_TRACKED;
@@ -112,15 +118,16 @@ impl ContactIds {
         self.taken.resize(self.last.len(), false);
         for &(_, i, j) in &self.matches {
             let (n, l) = (&mut self.now[i as usize], &self.last[j as usize]);
-            if n.branch == UNKNOWN && !self.taken[j as usize] {
+            if n.branch == NO_BRANCH && !self.taken[j as usize] {
                 self.taken[j as usize] = true;
                 (n.branch, n.age) = (l.branch, l.age.saturating_add(1));
             }
         }
         for i in 0..self.now.len() {
-            if self.now[i].branch == UNKNOWN {
+            if self.now[i].branch == NO_BRANCH {
                 let features = self.now[i].features;
-                // Nor that of one which has just gone: a caller would take them for the same.
+                // The branch of a minimum that has just disappeared is not reused, because a caller would
+                // take both for the same minimum.
                 let crowd = self.now.len() > MAX_TRACKED && crowded(&self.now, features);
                 let last: &[Tracked] = if crowd { &[] } else { &self.last };
                 let all = || self.now.iter().chain(last);
@@ -131,7 +138,7 @@ impl ContactIds {
         std::mem::swap(&mut self.last, &mut self.now);
     }
 
-    /// The minima of the last query once more.
+    /// Increases the ages of the last minima, for a query that reuses the previous results.
     pub(crate) fn hold(&mut self) {
         self.last.iter_mut().for_each(|k| k.age = k.age.saturating_add(1));
     }
@@ -152,7 +159,7 @@ fn hash((a, b): (Feature, Feature), branch: u32) -> u64 {
     };
     let all = words(a).into_iter().chain(words(b)).chain([u64::from(branch)]);
     let bytes = all.flat_map(u64::to_le_bytes);
-    // 53 bits, so that the number survives a JSON reader that knows doubles only.
+    // A JSON reader with doubles keeps integers of up to 53 bits.
     bytes.fold(0xcbf2_9ce4_8422_2325, |h: u64, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)) >> 11
 }
 
@@ -201,11 +208,11 @@ mod tests {
             first[0].0 != first[1].0 && first[0].0 != first[2].0 && first[1].0 != first[2].0,
             "{first:?}"
         );
-        // The second one is nearer now, and both have moved.
+        // The second one is nearer now; both have moved.
         contact_ids.advance(&[minimum(1, 4.5, 0.1), minimum(1, 0.4, 0.2)], &still, f64::INFINITY);
         let second = ids(&contact_ids, 2);
         assert_eq!(second, [(first[1].0, 1), (first[0].0, 1)]);
-        // One is gone, one is new far away: the one that is left keeps its own.
+        // One minimum has disappeared; the remaining one keeps its identity.
         contact_ids.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
         assert_eq!(ids(&contact_ids, 1), [(first[1].0, 2)]);
         contact_ids.advance(
@@ -215,11 +222,11 @@ mod tests {
         );
         let last = ids(&contact_ids, 3);
         assert_eq!(last[1], (first[1].0, 3));
-        assert_eq!(last[0], (first[0].0, 0), "the free branch is used again, by a new one");
-        assert_eq!(last[2], (first[2].0, 0), "away for two queries");
+        assert_eq!(last[0], (first[0].0, 0), "a new minimum reuses the free branch");
+        assert_eq!(last[2], (first[2].0, 0), "it was absent for two queries");
         contact_ids.clear();
         contact_ids.advance(&[minimum(1, 4.0, 0.1)], &still, f64::INFINITY);
-        assert_eq!(ids(&contact_ids, 1), [(first[0].0, 0)], "a new motion");
+        assert_eq!(ids(&contact_ids, 1), [(first[0].0, 0)], "a new motion starts again");
     }
 
     #[test]
@@ -229,6 +236,6 @@ mod tests {
         contact_ids.advance(&many, &Pose::identity(), f64::INFINITY);
         let first = ids(&contact_ids, 200);
         contact_ids.advance(&many, &Pose::identity(), f64::INFINITY);
-        assert_eq!(first, ids(&contact_ids, 200), "not tracked, the same ranks");
+        assert_eq!(first, ids(&contact_ids, 200), "without tracking, identities are ranks");
     }
 }

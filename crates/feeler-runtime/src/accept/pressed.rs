@@ -1,15 +1,16 @@
 //! Minima at negative distances, where one solid is pressed into the other.
 //!
-//! Two solids that interfere have many critical pairs of their boundaries at negative distances, and most are
-//! no contacts, as those of a pin in a deep hole with the opposite wall. A pair is a contact if the solids
-//! have a common point beside it, or if it was a contact in the last query and the motion since explains the
-//! change of its distance. A set between two faces is continued only where it has a common point: faces that
-//! have slid past each other in one plane have none.
+//! Two solids that interfere have many critical pairs of their boundaries at negative distances. Most of
+//! them are not contacts, for example those of a pin in a deep hole with the opposite wall. A pair is a
+//! contact if the solids have a common point beside it. It is also one if it was a contact in the last query
+//! and the motion since then explains the change of its distance, unless the verdict excludes interference. A
+//! set between two faces is continued only if it has a common point: faces that have slid past each other in
+//! one plane do not have one.
 //!
 //! # Guarantees
-//! Common points lie in both solids; a sheet has no interior, and a point beside its own footpoint is in the
-//! other solid. An edge against a vertex, or two vertices, are never pressed: a motion that brings them
-//! together passes through a contact of a face or of two edges first.
+//! Common points lie in both solids. A sheet has no interior; for a sheet, a point beside its own
+//! footpoint lies in the other solid. An edge against a vertex, or two vertices, are never pressed: a
+//! motion that brings them together passes through a contact of a face or of two edges first.
 //!
 //! # Source
 //! MATH §16.
@@ -26,7 +27,7 @@ use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
-/// Reused memory.
+/// Scratch buffers reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     near: NearScratch,
@@ -42,7 +43,7 @@ struct Set {
     sum: V3,
     /// Number of its samples.
     count: f64,
-    /// A common point was found beside one of its samples.
+    /// Whether a common point was found beside one of its samples.
     is_confirmed: bool,
 }
 
@@ -52,14 +53,16 @@ impl Set {
     }
 }
 
-/// Steps from a pressed edge or vertex into its own solid, and along a pressed set, in parts of the depth.
-const STEPS: [f64; 3] = [0.5, 0.1, 0.02];
-/// Distance, in tolerances, within which faces are those of a vertex.
-const BESIDE: f64 = 4.0;
+/// Lengths of the steps from a pressed edge or vertex into its own solid, and along a pressed set, in
+/// fractions of the depth. They are tried in this order until a common point is found.
+const INWARD_STEPS: [f64; 3] = [0.5, 0.1, 0.02];
+/// Maximum distance (in tolerances) from a vertex of the faces that count as its own. A larger value
+/// confirms contacts of neighbouring features; a smaller one misses contacts of corners.
+const MAX_FACE_DISTANCE: f64 = 4.0;
 
-/// Removes pairs that are pressed deeper than a contact can be and are neither confirmed by a common point
-/// nor continued. `is_apart`: the solids are known not to interfere; `displacement` (mm) bounds the
-/// displacement of points of B since the last query.
+/// Removes pairs that are pressed more deeply than a contact can be and that are neither confirmed by a
+/// common point nor continued. `is_apart`: the solids are known not to interfere; `displacement` (mm)
+/// bounds the displacement of points of B since the last query.
 pub(crate) fn retain(
     ctx: &Context<'_>,
     is_apart: bool,
@@ -69,12 +72,12 @@ pub(crate) fn retain(
 ) {
     let tol = &ctx.tol;
     let sheets = [ctx.a, ctx.b].map(Body::is_sheet);
-    let asked = sheets != [true; 2] && ctx.presses();
+    let may_be_pressed = sheets != [true; 2] && ctx.presses();
     let is_near = |x: &Accepted| is_apart && sheets == [false; 2] && x.distance >= tol.least_distance_apart();
-    let may_be = |x: &Accepted| asked || is_near(x);
+    let is_possible = |x: &Accepted| may_be_pressed || is_near(x);
     let is_pressed = |x: &Accepted| x.distance < tol.least_distance();
     scratch.sets.clear();
-    for x in accepted.iter().filter(|x| of_set(x) && is_pressed(x)) {
+    for x in accepted.iter().filter(|x| is_set_sample(x) && is_pressed(x)) {
         let sum = middle(x).coords;
         match scratch.sets.iter_mut().find(|set| set.contains(x)) {
             Some(set) => (set.sum, set.count) = (set.sum + sum, set.count + 1.0),
@@ -84,8 +87,12 @@ pub(crate) fn retain(
             }
         }
     }
-    let continues = |x: &Accepted| asked && contact_ids.continues(x, &ctx.pose_ba, displacement + tol.tol);
-    for x in accepted.iter().filter(|x| of_set(x) && is_pressed(x)) {
+    // A verdict refutes a depth that no common point confirms, whatever the last query found there.
+    let is_refuted = |x: &Accepted| is_apart && x.distance < tol.least_distance_apart();
+    let continues = |x: &Accepted| {
+        may_be_pressed && !is_refuted(x) && contact_ids.continues(x, &ctx.pose_ba, displacement + tol.tol)
+    };
+    for x in accepted.iter().filter(|x| is_set_sample(x) && is_pressed(x)) {
         let Some(k) = scratch.sets.iter().position(|set| set.contains(x)) else { continue };
         if !scratch.sets[k].is_confirmed && continues(x) {
             scratch.sets[k].is_confirmed = confirmed(ctx, x, scratch) || confirmed_inwards(ctx, x, scratch);
@@ -97,14 +104,15 @@ pub(crate) fn retain(
         }
         if continues(x) {
             // The loop above has examined the samples of sets.
-            return !of_set(x) || scratch.sets.iter().any(|set| set.contains(x) && set.is_confirmed);
+            return !is_set_sample(x) || scratch.sets.iter().any(|set| set.contains(x) && set.is_confirmed);
         }
-        may_be(x) && (confirmed(ctx, x, scratch) || of_set(x) && confirmed_inwards(ctx, x, scratch))
+        is_possible(x)
+            && (confirmed(ctx, x, scratch) || is_set_sample(x) && confirmed_inwards(ctx, x, scratch))
     });
 }
 
-/// Returns whether it is a sample of a set between faces.
-fn of_set(x: &Accepted) -> bool {
+/// Returns whether a minimum is a sample of a set between faces.
+fn is_set_sample(x: &Accepted) -> bool {
     x.kind == ContactKind::Conformal
         && matches!((x.feature_a, x.feature_b), (Feature::Face(_), Feature::Face(_)))
 }
@@ -120,7 +128,7 @@ fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> 
     let set = scratch.sets.iter().find(|set| set.contains(x));
     let inwards = set.and_then(|set| (set.sum / set.count - own.coords).try_normalize(ctx.tol.tol));
     inwards.is_some_and(|v| {
-        STEPS.iter().any(|step| is_common(ctx, x, &(own - v * (step * x.distance)), scratch))
+        INWARD_STEPS.iter().any(|step| is_common(ctx, x, &(own - v * (step * x.distance)), scratch))
     })
 }
 
@@ -134,14 +142,14 @@ fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
         (Feature::Face(_), _) => behind(ctx, Which::B, x, depth, scratch, &mut tried),
         (_, Feature::Face(_)) => behind(ctx, Which::A, x, depth, scratch, &mut tried),
         _ => {
-            tried.extend([between(ctx, x), Some(middle)].into_iter().flatten());
-            // On a plane that both end on, the middle is in neither.
+            tried.extend([crossing_centroid(ctx, x), Some(middle)].into_iter().flatten());
+            // If both solids end on one plane, the middle is in neither of them.
             let out = [Which::A, Which::B].into_iter().filter_map(|own| bisector(ctx, own, x)).sum::<V3>();
-            tried.extend(STEPS.map(|step| middle - out * (step * depth)));
+            tried.extend(INWARD_STEPS.map(|step| middle - out * (step * depth)));
         }
     }
     tried.iter().any(|p| is_common(ctx, x, p, scratch)) || {
-        // The footpoint on the rim of a sheet may be in the solid.
+        // A footpoint on the rim of a sheet may be in the solid.
         sheet(ctx, x).is_some_and(|(_, p, _)| is_common(ctx, x, &p, scratch))
     }
 }
@@ -188,12 +196,12 @@ fn behind(
             // The constraints of the polar lead into the solid.
             let into = body.vertex(v).constraints.iter().filter_map(|c| c.try_normalize(0.0));
             outward.extend((-into.sum::<V3>()).try_normalize(1e-9));
-            let faces = faces_around(body, &local, BESIDE * ctx.tol.tol, &mut scratch.near);
+            let faces = faces_around(body, &local, MAX_FACE_DISTANCE * ctx.tol.tol, &mut scratch.near);
             outward.extend(outward_of_all(&faces).and_then(|v| v.try_normalize(1e-9)));
         }
         Feature::Face(_) => {}
     }
-    for step in STEPS {
+    for step in INWARD_STEPS {
         for n in &outward {
             out.extend([ctx.in_a(own, &(local - n * (step * depth)))]);
         }
@@ -211,9 +219,9 @@ fn bisector(ctx: &Context<'_>, own: Which, x: &Accepted) -> Option<V3> {
     Some(if own == Which::A { out } else { ctx.pose_ab * out })
 }
 
-/// A common point of two pressed edges (frame of A): the centroid of the four points in which each edge
-/// crosses the faces of the other one, all linearized.
-fn between(ctx: &Context<'_>, x: &Accepted) -> Option<P3> {
+/// Common point of two pressed edges (frame of A): the centroid of the four points at which each edge
+/// intersects the faces of the other one, all linearized.
+fn crossing_centroid(ctx: &Context<'_>, x: &Accepted) -> Option<P3> {
     let (Feature::Edge(a), Feature::Edge(b)) = (x.feature_a, x.feature_b) else { return None };
     let of_a = edge_normals(ctx.a, a, x.place_a.uv[0])?;
     let of_b = edge_normals(ctx.b, b, x.place_b.uv[0])?;

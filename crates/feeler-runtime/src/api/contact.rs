@@ -1,114 +1,128 @@
-//! What a query returns.
+//! Contacts: the results of a query.
 
 use crate::diagnostics::Effort;
 use feeler_geom::{P3, V3};
 
-/// What kind of minimum an [`Contact`] is (MATH §2).
+/// Kind of a [`Contact`] as a minimum of the distance (MATH §2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContactKind {
-    /// A strict local minimum with the exact polars of both tangent cones.
+    /// A strict local minimum: the direction lies in the exact polars of both tangent cones.
     Strict,
-    /// Holds only with the polars of edges and vertices dilated by the user's angle.
+    /// A minimum only if the polars of edges and vertices are dilated by
+    /// [`QueryOptions::quasi_angle`](crate::QueryOptions::quasi_angle); a small rotation may make it
+    /// strict.
     Quasi,
-    /// A sample of a connected set of non-strict minima.
+    /// A sample of a connected set of equal minima, such as two parallel planes.
     Conformal,
 }
 
-/// Kind of a feature.
+/// Kind of a feature: the dimension of the part of the boundary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FeatureKind {
-    /// A supermaximal face.
+    /// A supermaximal face: all faces of a solid on one oriented surface.
     Face,
-    /// A supermaximal edge.
+    /// A supermaximal edge: all edges on one curve between the same faces.
     Edge,
     /// A vertex.
     Vertex,
 }
 
-/// The place of a footpoint on its solid.
+/// Feature of a solid that contains a footpoint, and the parameters of the footpoint on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeatureRef {
-    /// Kind.
+    /// Kind of the feature.
     pub kind: FeatureKind,
-    /// Index among the hierarchy's features of this kind.
+    /// Index among the features of this kind in the [`Hierarchy`](feeler_hierarchy::Hierarchy).
     pub index: u32,
-    /// Entity id of the source face, edge or vertex that holds the footpoint; 0 when there is none.
+    /// Number of the input entity (of a STEP file, for example) of the face, edge or vertex that contains
+    /// the footpoint; 0 if its number is unknown.
     pub source: u64,
     /// Parameters of the footpoint: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
     pub uv: [f64; 2],
 }
 
-/// A local minimal distance: a pair of footpoints, one on each solid, in world coordinates.
+/// A local minimal distance (LMD) of two solids: a pair of footpoints, one on each solid, such that no
+/// small displacement of the footpoints on their solids shortens the distance.
+///
+/// It is called a contact at positive distances, too. Points and vectors are in world coordinates unless a
+/// field says otherwise.
+///
+/// # Source
+/// BREP (1.23), MATH §2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contact {
-    /// Signed distance between the footpoints (mm), negative where they are pressed into the other solid:
-    /// down to minus two tolerances at a contact, or to minus
-    /// [`QueryOptions::penetration`](crate::QueryOptions::penetration).
+    /// Signed distance between the footpoints (mm). It is negative if the solids penetrate each other here.
+    ///
+    /// Its lower limit is [`Tolerances::least_distance`](crate::Tolerances::least_distance), for solids
+    /// that do not interfere [`Tolerances::least_distance_apart`](crate::Tolerances::least_distance_apart),
+    /// or minus [`QueryOptions::penetration`](crate::QueryOptions::penetration) if that is deeper.
     pub distance: f64,
     /// `distance` minus both dilations (mm).
     pub gap: f64,
-    /// Footpoint on A.
+    /// Footpoint on A (mm, world coordinates).
     pub point_a: P3,
-    /// Footpoint on B.
+    /// Footpoint on B (mm, world coordinates).
     pub point_b: P3,
-    /// Footpoint on A in A's own coordinates.
+    /// Footpoint on A (mm) in the frame of A.
     pub local_a: P3,
-    /// Footpoint on B in B's own coordinates.
+    /// Footpoint on B (mm) in the frame of B.
     pub local_b: P3,
-    /// Unit vector with `point_b - point_a = distance · normal`: from A to B, at a negative distance from B
-    /// to A. A's outward direction at its footpoint, B's inward one.
+    /// Unit normal with `point_b - point_a = distance · normal`. It is the outward direction of A and the
+    /// inward direction of B at their footpoints: it points from footpoint A to footpoint B at a positive
+    /// distance, and from B to A at a negative one.
     pub normal: V3,
-    /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where it bulges: of a
-    /// face the principal curvatures, infinite across an edge and at a vertex.
+    /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where the solid is
+    /// convex. On a face these are the principal curvatures. Across an edge and at a vertex the curvature
+    /// is infinite.
     pub curvature_a: [f64; 2],
-    /// The same of B.
+    /// Smallest and largest normal curvature (1/mm) of B at its footpoint, like `curvature_a`.
     pub curvature_b: [f64; 2],
-    /// Class.
+    /// Kind of the minimum.
     pub kind: ContactKind,
-    /// Identity: the pair of features and the branch among the LMDs of that pair. It stays the same from
-    /// query to query of one [`ContactPair`](crate::ContactPair) for as long as the minimum stays on its
-    /// features.
+    /// Identity of the minimum: its pair of features and its branch among the minima of that pair. It stays
+    /// the same between queries of one [`ContactPair`](crate::ContactPair) as long as the minimum stays on
+    /// its features.
     pub id: u64,
-    /// Queries in a row that have found it before this one.
+    /// Number of consecutive earlier queries that found this minimum.
     pub age: u32,
-    /// Where the footpoint lies on A.
+    /// Feature of A at `point_a`.
     pub feature_a: FeatureRef,
-    /// Where the footpoint lies on B.
+    /// Feature of B at `point_b`.
     pub feature_b: FeatureRef,
-    /// The solver stopped above round-off: the footpoints are good to a millionth of the size only. In a
-    /// certified query also: whether its pair of areas has other minima is undecided.
+    /// Whether the solver stopped before it reached rounding, so that the footpoints are accurate to about
+    /// a millionth of the size only. A certified query also sets it if its pair of areas may have further
+    /// minima.
     pub undecided: bool,
 }
 
-/// Counters of one query. The same for any number of threads.
+/// Counters of one query. They do not depend on the number of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Pairs of nodes that were looked at.
+    /// Pairs of nodes that were tested.
     pub bvtt_nodes: u64,
     /// Pairs of leaves that passed all culling tests.
     pub leaf_pairs: u64,
-    /// Exact solves: one for a pair of canonical features, one for a pair of a canonical feature and a
-    /// free-form area, one for a pair of free-form areas. Areas of edges that plainly have no minimum, by
-    /// what the distance is at their ends and in their middle, are not counted.
+    /// Exact solves: one for each pair of canonical features, of a canonical feature and a free-form area,
+    /// or of two free-form areas. Areas of edges that are excluded by the distances at their ends and in
+    /// the middle are not counted.
     pub exact_solves: u64,
-    /// Solves with a free-form side that a certified query has looked into: a canonical feature with an area,
-    /// or two areas.
+    /// Solves with a free-form feature that a certified query has examined for further minima.
     pub certified_pairs: u64,
-    /// Those of them that may have more minima than were found.
+    /// Certified solves that may have more minima than were found: the proof was not completed.
     pub undecided_pairs: u64,
-    /// Everything else.
+    /// Further counters, which are public with the feature `diagnostics`.
     pub(crate) effort: Effort,
 }
 
 impl Stats {
-    /// What the query did inside.
+    /// Further counters for developers of the query.
     #[cfg(feature = "diagnostics")]
     #[must_use]
     pub fn effort(&self) -> &Effort {
         &self.effort
     }
 
-    /// Adds the counters of a part of the work, or of another query.
+    /// Adds the counters of another query, or of a part of this one.
     pub fn add(&mut self, part: &Self) {
         self.bvtt_nodes += part.bvtt_nodes;
         self.leaf_pairs += part.leaf_pairs;

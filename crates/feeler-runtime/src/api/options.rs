@@ -1,55 +1,64 @@
-//! What a query is asked for.
+//! Options of a query.
 
 use crate::api::error::QueryError;
 use crate::diagnostics::Diagnostics;
 
-/// Options of a query.
+/// Options of a query of two solids.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueryOptions {
-    /// Largest distance (mm) of interest, ≥ 0; infinite for all LMDs.
+    /// Largest distance (mm) of the minima that are reported, at least 0; infinity reports all of them.
     pub d_max: f64,
-    /// Angle (rad) by which the polars of edges and vertices are dilated for quasi-LMDs, in [0, π/4]; 0 gives
-    /// none.
+    /// Angle (rad) by which the polars of edges and vertices are dilated for quasi-minima, in [0, π/4]; 0
+    /// reports no quasi-minima.
     pub quasi_angle: f64,
-    /// Implicit dilation of A (mm): only the gap knows of it.
+    /// Implicit dilation of A (mm), positive outwards. It affects [`Contact::gap`](crate::Contact::gap)
+    /// only, not the distances.
     pub dilation_a: f64,
-    /// Implicit dilation of B (mm).
+    /// Implicit dilation of B (mm), like `dilation_a`.
     pub dilation_b: f64,
-    /// Share the work out in the current thread pool of `rayon`. The result is the same to the bit.
+    /// Whether to share the work among the threads of the current `rayon` pool. The result is bitwise the
+    /// same.
     pub parallel: bool,
-    /// Whether to decide how the solids stand to one another. Without it there is no status:
-    /// [`ContactPair::status`](crate::ContactPair::status) is `None`.
+    /// Whether to compute the verdict. Without it, [`ContactPair::status`](crate::ContactPair::status) is
+    /// `None`.
     pub detect_interference: bool,
-    /// Whether to leave the verdict out where a minimum has a negative gap: simulators need no proof of what
-    /// such a contact explains, and the proof takes most of the time of a query at contact. There is no
-    /// status then. Has no effect with [`QueryOptions::penetration`] 0.
+    /// Whether to skip the verdict if a minimum has a negative gap; the status is then `None`. The verdict
+    /// takes most of the time of a query at contact, and a simulator needs no proof of an interference that
+    /// such a contact shows. It has no effect if [`QueryOptions::penetration`] is 0.
     pub verdict_unless_pressed: bool,
-    /// Lengths (mm) below this are zero: what is nearer touches, what meets less deep does not interfere.
-    /// `None`: 1e-7 of the larger bounding-box diagonal, and rounding. Never less than rounding; the value
-    /// that was used is [`Tolerances::tol`](crate::Tolerances::tol). Less than a tenth of both solids' walls
+    /// Length (mm) below which a distance counts as zero: solids that are nearer are touching, and solids
+    /// that penetrate less are not interfering.
+    ///
+    /// The default, `None`, is 1e-7 of the larger bounding-box diagonal plus rounding. The value in use,
+    /// which is [`Tolerances::tol`](crate::Tolerances::tol), is never smaller than rounding. The tolerance
+    /// must be less than a tenth of the minimum thickness of both solids
     /// ([`Body::min_thickness`](crate::Body::min_thickness)).
     pub tolerance: Option<f64>,
-    /// Largest depth (mm) of contacts that are reported as minima with negative distances, ≥ 0: how far
-    /// simulators press solids into one another. 0 gives none deeper than the tolerance. Less than half the
-    /// sum of both [`walls`](crate::Body::min_thickness): beyond, the far side of a wall is as near as the side that
-    /// was pressed.
+    /// Largest depth (mm) at which penetrating solids get minima with negative distances, at least 0. With
+    /// 0, no minimum is deeper than the tolerance. A simulator sets the depth to which it presses solids
+    /// into each other. It must be less than half the sum of both [minimum
+    /// thicknesses](crate::Body::min_thickness), because at larger depths the far side of a wall is as near
+    /// as the side that was pressed.
     ///
-    /// A contact deeper than the tolerance is reported where a point beside it proves that it is inside both
-    /// solids, and where it continues a contact of the last query. With a depth above 0, results depend on
-    /// earlier queries in this one way. Of a sheet, which has no inside, its own footpoint has to be inside
-    /// the other solid; two sheets have none.
+    /// A contact deeper than the tolerance is reported if a point beside it is proved to be inside both
+    /// solids, or if it continues a contact of the previous query. The latter is the only way in which
+    /// results depend on earlier queries. A sheet has no inside, so its own footpoint must be inside the
+    /// other solid; two sheets have no such contacts.
     pub penetration: f64,
-    /// Prove for every solve with a free-form side that it has found all minima, and find what it has missed.
-    /// What stays open is told by [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and
-    /// [`Contact::undecided`](crate::Contact::undecided): where there is none, the set of minima is complete.
+    /// Whether to prove for each solve with a free-form feature that it has found all minima, and to search
+    /// for missing ones. [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and
+    /// [`Contact::undecided`](crate::Contact::undecided) report incomplete proofs; without them, the set of
+    /// minima is complete.
     pub certified: bool,
-    /// Largest spacing (mm) of the samples of a conformal set; `None`: a quarter of the set's extent.
+    /// Largest spacing (mm) of the samples of a conformal set; `None` is a quarter of the extent of the
+    /// set.
     pub conformal_spacing: Option<f64>,
-    /// Reports only the outermost samples of conformal sets, which carry loads, and of threads also samples
-    /// of what is nearly a set, within a fiftieth of the pitch of the nearest: these need not be minima. What
-    /// a [`ContactTracker`](crate::ContactTracker) is based on, and faster than all samples.
+    /// Whether to report only the outermost samples of conformal sets, which carry loads; this is faster
+    /// than all samples. Threads also get samples of nearly conformal sets, at most a fiftieth of the pitch
+    /// above the nearest point, which need not be minima. [`ContactTracker`](crate::ContactTracker) uses
+    /// this option.
     pub load_bearing: bool,
-    /// How the query goes about its work: for those who work on queries.
+    /// Switches for developers of the query.
     #[cfg(feature = "diagnostics")]
     pub diagnostics: Diagnostics,
 }
@@ -75,23 +84,25 @@ impl Default for QueryOptions {
     }
 }
 
-/// Finite value (mm) of an infinite `d_max`: larger than any distance within the largest coordinates.
-const EVERYTHING: f64 = 4e30;
-/// Largest coordinates (mm) whatever the tolerance: those of a file, whose products do not overflow.
+/// Finite replacement (mm) of an infinite `d_max`, larger than any distance between points within
+/// [`MAX_COORDINATES`]. A larger value could overflow in products, a smaller one could miss distances.
+const MAX_DISTANCE: f64 = 4e30;
+/// Largest coordinates (mm) at any tolerance, as in files. Products of larger values could overflow; a
+/// smaller limit would refuse valid poses.
 pub(crate) const MAX_COORDINATES: f64 = 1e30;
-const _: () = assert!(EVERYTHING >= 4.0 * MAX_COORDINATES, "both bodies at the limit");
+const _: () = assert!(MAX_DISTANCE >= 4.0 * MAX_COORDINATES, "two bodies at the limit");
 
 impl QueryOptions {
-    /// Options with the given largest distance, else the defaults.
+    /// Default options with the given largest distance (mm).
     #[must_use]
     pub fn within(d_max: f64) -> Self {
         Self { d_max, ..Self::default() }
     }
 
-    /// Whether the options make sense.
+    /// Checks that every option is valid on its own.
     ///
     /// # Errors
-    /// [`QueryError`] with the first option that does not.
+    /// [`QueryError`] for the first option that is not valid.
     pub fn check(&self) -> Result<(), QueryError> {
         let quasi_angles = 0.0..=std::f64::consts::FRAC_PI_4;
         let is_length = |s: f64| s.is_finite() && s > 0.0;
@@ -109,7 +120,7 @@ impl QueryOptions {
         }
     }
 
-    /// The options of a query that is asked for its verdict only.
+    /// Options of a query that computes the verdict only.
     #[must_use]
     pub(crate) fn for_verdict(&self) -> Self {
         Self {
@@ -125,26 +136,26 @@ impl QueryOptions {
         }
     }
 
-    /// The options with a finite `d_max`.
+    /// Options with a finite `d_max`.
     #[must_use]
     pub(crate) fn bounded(&self) -> Self {
-        Self { d_max: self.d_max.min(EVERYTHING), ..*self }
+        Self { d_max: self.d_max.min(MAX_DISTANCE), ..*self }
     }
 
-    /// With the feature what the caller has chosen, else the defaults.
+    /// Diagnostics that the caller has chosen.
     #[cfg(feature = "diagnostics")]
     pub(crate) fn diagnostics(&self) -> Diagnostics {
         self.diagnostics
     }
 
-    /// With the feature what the caller has chosen, else the defaults.
+    /// Default diagnostics, because the feature is disabled.
     #[cfg(not(feature = "diagnostics"))]
-    #[expect(clippy::unused_self, reason = "the same call with the feature and without")]
+    #[expect(clippy::unused_self, reason = "same signature with and without the feature")]
     pub(crate) fn diagnostics(&self) -> Diagnostics {
         Diagnostics::default()
     }
 
-    /// The same query over all pairs of features.
+    /// Options that test all pairs of features instead of traversing the hierarchies.
     #[cfg(feature = "diagnostics")]
     #[must_use]
     pub fn brute_force(self) -> Self {
@@ -152,7 +163,7 @@ impl QueryOptions {
         Self { diagnostics, ..self }
     }
 
-    /// The same query with other savings.
+    /// Options with the given savings.
     #[cfg(feature = "diagnostics")]
     #[must_use]
     pub fn with_savings(self, savings: crate::diagnostics::Savings) -> Self {

@@ -1,163 +1,167 @@
-//! What a query finds out about how two posed solids stand to one another. Lengths in mm, points in world
+//! Verdicts: the relation of two posed solids, and what they have in common. Lengths in mm, points in world
 //! coordinates.
 
 use crate::api::contact::FeatureRef;
 use feeler_geom::P3;
 
-/// How two posed solids stand to one another.
+/// Relation of two posed solids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The solids are apart.
+    /// The solids are farther apart than the tolerance.
     Separated,
-    /// The smallest distance is below the tolerance and the interiors do not meet deeper than that.
+    /// The smallest distance is below the tolerance, and the interiors have no common point deeper than the
+    /// tolerance.
     Touching,
-    /// The interiors meet: no LMD is promised.
+    /// The interiors intersect, which a [`Witness`] proves. The minima of such a query may be incomplete.
     Interfering,
-    /// The work allowed for one query ran out before interference was found or excluded everywhere: see
+    /// The work limit of a query was reached before interference was found or excluded everywhere: see
     /// [`Verdict::undecided`].
     Undecided,
 }
 
-/// A point that proves that the interiors meet.
+/// A point that proves that the interiors of both solids intersect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Witness {
-    /// A point inside both solids.
+    /// Point inside both solids.
     pub point: P3,
-    /// Lower bound of its distance (mm) to the boundary of A; 0 where A is a sheet, which holds the point.
+    /// Lower bound (mm) of the distance from the point to the boundary of A; 0 if A is a sheet, which
+    /// contains the point.
     pub inside_a: f64,
-    /// The same for B. No translation shorter than `inside_a + inside_b` separates the solids.
+    /// Lower bound (mm) of the distance from the point to the boundary of B, like `inside_a`. No
+    /// translation shorter than `inside_a + inside_b` separates the solids.
     pub inside_b: f64,
 }
 
-/// A place where interference could neither be confirmed nor excluded.
+/// A point at which interference could neither be confirmed nor excluded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Undecided {
-    /// The feature of A there.
+    /// Feature of A at the point.
     pub feature_a: FeatureRef,
-    /// The feature of B there.
+    /// Feature of B at the point.
     pub feature_b: FeatureRef,
-    /// Where to look.
+    /// A point of the region in question.
     pub point: P3,
-    /// Upper bound of the depth (mm) to which the interiors meet there.
+    /// Upper bound (mm) of the depth of common interior points there.
     pub depth_bound: f64,
 }
 
-/// A place where an edge is so far off its faces that less than the tolerance could not be told.
+/// A common point of both solids that is deeper than the tolerance, but not deeper than the tolerance plus
+/// the deviation of an edge from its faces there. It does not count as interference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Widened {
-    /// Where.
+    /// The common point.
     pub point: P3,
-    /// What was added to the tolerance (mm) there.
+    /// Deviation (mm) of the edge, which is added to the tolerance there.
     pub by: f64,
 }
 
-/// A curve in which a face of A and one of B cross.
+/// Curve in which a face of A and a face of B intersect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CrossingCurve {
-    /// The face of A, with the parameters of a point of the curve.
+    /// Face of A, with the parameters of a point of the curve.
     pub feature_a: FeatureRef,
-    /// The face of B, likewise.
+    /// Face of B, with the parameters of a point of the curve.
     pub feature_b: FeatureRef,
-    /// Whether it ends where it begins: the last vertex is the first one.
+    /// Whether the curve is closed; then the last vertex equals the first one.
     pub closed: bool,
-    /// Vertices of a polyline.
+    /// Vertices of a polyline along the curve.
     pub points: Vec<P3>,
 }
 
-/// A place at which a crossing curve could not be followed.
+/// A point at which a crossing curve could not be followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeftOut {
-    /// The face of A there.
+    /// Face of A at the point.
     pub feature_a: FeatureRef,
-    /// The face of B there.
+    /// Face of B at the point.
     pub feature_b: FeatureRef,
-    /// Where.
+    /// The point.
     pub point: P3,
-    /// Why.
+    /// Reason, as an English phrase.
     pub why: &'static str,
 }
 
-/// The curves in which the boundaries of two solids cross.
+/// Curves in which the boundaries of two solids intersect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Crossings {
-    /// One for each connected curve of a pair of faces.
+    /// One curve for each connected component of each pair of faces.
     pub curves: Vec<CrossingCurve>,
-    /// What is missing.
+    /// Parts of curves that are missing.
     pub left_out: Vec<LeftOut>,
 }
 
-/// What two features that touch have in common.
+/// Common part of two touching features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RegionKind {
-    /// A region of one plane.
+    /// A region of a plane.
     Plane,
-    /// A region of one cylinder: a pin that fills its bore.
+    /// A region of a cylinder, as of a pin that fills its bore.
     Cylinder,
-    /// A region of one cone.
+    /// A region of a cone.
     Cone,
-    /// A region of one sphere.
+    /// A region of a sphere.
     Sphere,
-    /// A region of one torus.
+    /// A region of a torus.
     Torus,
     /// A region of a spline surface.
     FreeForm,
-    /// Lines: of two faces, of an edge and a face, of two edges.
+    /// A line: between two faces, an edge and a face, or two edges.
     Line,
     /// A point.
     Point,
 }
 
-/// A contact of two solids that touch.
+/// Common part of two touching features of two solids.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ContactRegion {
-    /// What the features have in common.
+    /// Kind of the common part.
     pub kind: RegionKind,
-    /// The feature of A, with the parameters of a point of the contact.
+    /// Feature of A, with the parameters of a point of the contact.
     pub feature_a: FeatureRef,
-    /// The feature of B, likewise.
+    /// Feature of B, with the parameters of a point of the contact.
     pub feature_b: FeatureRef,
     /// A point of the contact.
     pub point: P3,
-    /// Area (mm²) of the region that is on both faces, as a part of A's: only of regions.
+    /// Area (mm²) of the part of A's feature that is on both faces; `None` for lines and points.
     pub area: Option<f64>,
-    /// Length (mm) of what is on both features: only of lines, and of those that are neither edges nor
-    /// straight nor round `None`.
+    /// Length (mm) of a line; `None` for regions and points, and for lines that are neither edges, straight
+    /// nor circular.
     pub length: Option<f64>,
-    /// Estimated error of the area or length, with what trims are off their edges.
+    /// Estimated error of the area (mm²) or length (mm), deviations of trims from their edges included.
     pub error: Option<f64>,
 }
 
-/// A connected or scattered set of equal minima between two features: parallel planes, a coaxial pin.
+/// Set of equal minima between two features, connected or not, such as parallel planes or a coaxial pin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConformalSet {
-    /// Its features, its kind and how large it is: the region or line on A that is at the distance from B.
+    /// The features and the size of the set: the region or line on A at this distance from B.
     pub contact: ContactRegion,
-    /// mm.
+    /// Distance (mm) of the minima of the set.
     pub distance: f64,
     /// Largest distance (mm) between two of its samples.
     pub extent: f64,
-    /// Where its samples are among the minima of the query.
+    /// Indices of the samples among the contacts of the query.
     pub samples: Vec<usize>,
 }
 
-/// How two posed solids stand to one another, and what proves it.
+/// Relation of two posed solids, and its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The outcome.
+    /// The relation.
     pub status: Status,
-    /// A common interior point: of all interfering solids, and of no others.
+    /// A common interior point. It exists if and only if the status is [`Status::Interfering`].
     pub witness: Option<Witness>,
-    /// All places that are [`Status::Undecided`]. Empty with any other status.
+    /// All points that are undecided; empty unless the status is [`Status::Undecided`].
     pub undecided: Vec<Undecided>,
-    /// Places where the status holds for a larger tolerance only.
+    /// Points at which the status holds only for a tolerance enlarged by the deviation of an edge.
     pub widened: Vec<Widened>,
-    /// A feature of A and one of B that cross. Only of interfering solids, and not of all of them: one may
-    /// hold the other.
+    /// A feature of A and one of B that intersect. Interfering solids may lack it, because one solid can
+    /// contain the other.
     pub crossing: Option<(FeatureRef, FeatureRef)>,
 }
 
 impl Verdict {
-    /// A verdict without anything found.
+    /// Verdict before anything was found.
     #[must_use]
     pub(crate) fn new() -> Self {
         Self {
@@ -169,7 +173,7 @@ impl Verdict {
         }
     }
 
-    /// Back to [`Verdict::new`], with the memory of the lists kept.
+    /// Resets to [`Verdict::new`] and keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
         self.status = Status::Separated;
         self.witness = None;

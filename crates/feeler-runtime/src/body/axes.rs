@@ -1,5 +1,5 @@
-//! Axes about which features of a solid are of revolution, and normals of its planes: how far the solid turns
-//! about one of them is no matter for what is told by the form of such a feature.
+//! Axes of the features of revolution and normals of the planes of a solid. Culling results that depend
+//! only on the shape of such a feature stay valid as the solid rotates about its axis.
 
 use super::FeatureData;
 use feeler_geom::skeleton::Primitive;
@@ -7,37 +7,40 @@ use feeler_geom::{Aabb, Obb, P3, V3};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// An axis with features that are of revolution about it.
+/// Axis shared by features that are surfaces or curves of revolution about it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Axis {
-    /// A point in the middle of the features.
+    /// Point of the axis in the middle of the features.
     pub center: P3,
     /// Unit direction.
     pub direction: V3,
-    /// Distance (mm) from the centre within which the features are.
+    /// Radius (mm) of a ball around the centre that contains the features.
     pub radius: f64,
-    /// By how much features can move more than the axis for each radian that the solid turns, for they have
-    /// axes of their own, which are a little off: length (mm) and angle (rad).
+    /// Largest additional motion of the features per radian of rotation of the solid, because the axes of
+    /// the features deviate from this one: length (mm/rad) and angle (rad/rad).
     pub off: [f64; 2],
 }
 
-/// Axes of each solid: more of them bound displacements better, and cost more in every query.
-pub(crate) const MOST: usize = 32;
+/// Maximum number of axes of a solid. More axes bound displacements more tightly and cost more in every
+/// query.
+pub(crate) const MAX_AXES: usize = 32;
 
-/// Distance from the middle of its features, in sizes of the solid, beyond which an axis tells less than a
-/// region of the solid: those of large cylinders that a small part is cut from move far when the part tilts.
-const FAR: f64 = 2.0;
+/// Distance of an axis from the centre of its features, in sizes of the solid, above which the axis is
+/// ignored. Axes of large cylinders that a small part is cut from move far when the part tilts, and give
+/// looser bounds than regions. A larger value gives looser margins, a smaller one fewer margins.
+const MAX_AXIS_DISTANCE: f64 = 2.0;
 
-/// Steps by which axes are told apart, relative to the size of the solid and in directions: what they are off
-/// each other within a step adds to displacements.
-const STEP: f64 = 1e-6;
+/// Grid on which axes are equal, relative to the size of the solid and for components of directions. The
+/// deviation within a cell adds to displacements. A larger value gives looser margins, a smaller one more
+/// axes.
+const AXIS_GRID: f64 = 1e-6;
 
-/// An axis in steps: its direction, and its point that is nearest to the origin; of planes, where any point
-/// will do, none.
+/// Axis in grid steps: its direction, and its point nearest to the origin; `None` for planes, whose normal
+/// may be anywhere.
 type Key = ([i64; 3], Option<[i64; 3]>);
 
-/// The axes of those groups of features, no more than [`MOST`], that have most features, and for each feature
-/// the position of its own. `size` and `deviation` (mm) are of the solid.
+/// Returns the axes of the largest groups of features, at most [`MAX_AXES`], and for each feature the
+/// position of its axis. `size` and `deviation` (mm) are those of the solid.
 pub(super) fn axes(features: &[FeatureData], size: f64, deviation: f64) -> (Vec<Axis>, Vec<Option<u8>>) {
     let mut groups: BTreeMap<Key, Vec<usize>> = BTreeMap::new();
     for (i, data) in features.iter().enumerate() {
@@ -45,7 +48,7 @@ pub(super) fn axes(features: &[FeatureData], size: f64, deviation: f64) -> (Vec<
             groups.entry(line.key(size)).or_default().push(i);
         }
     }
-    // Planes alone join what is of revolution about their normals, the largest group.
+    // Planes without an axis of their own join the largest group with an axis along their normal.
     let mut lines: Vec<(Key, Vec<usize>)> = Vec::new();
     let mut largest: BTreeMap<[i64; 3], usize> = BTreeMap::new();
     for (key, members) in groups.iter().filter(|(key, _)| key.1.is_some()) {
@@ -61,14 +64,14 @@ pub(super) fn axes(features: &[FeatureData], size: f64, deviation: f64) -> (Vec<
             None => lines.push((key, members)),
         }
     }
-    // Stable: those of as many features stay in their order.
+    // The sort is stable: groups of equal size keep their order.
     lines.sort_by_key(|(_, members)| Reverse(members.len()));
-    lines.truncate(MOST);
+    lines.truncate(MAX_AXES);
     let mut of_feature = vec![None; features.len()];
     let mut out = Vec::new();
     for (_, members) in &lines {
         let about: Vec<&FeatureData> = members.iter().map(|&i| &features[i]).collect();
-        if let Some(axis) = around(&about, deviation).filter(|axis| axis.radius <= FAR * size) {
+        if let Some(axis) = around(&about, deviation).filter(|axis| axis.radius <= MAX_AXIS_DISTANCE * size) {
             let number = u8::try_from(out.len()).ok();
             members.iter().for_each(|&i| of_feature[i] = number);
             out.push(axis);
@@ -77,10 +80,10 @@ pub(super) fn axes(features: &[FeatureData], size: f64, deviation: f64) -> (Vec<
     (out, of_feature)
 }
 
-/// The axis of a feature.
+/// Axis of one feature.
 #[derive(Clone, Copy, Debug)]
 struct Line {
-    /// A point of it; none of a plane's.
+    /// A point of the axis; `None` for a plane without a ring.
     origin: Option<P3>,
     direction: V3,
 }
@@ -99,19 +102,19 @@ impl Line {
     fn key(&self, size: f64) -> Key {
         #[expect(
             clippy::cast_possible_truncation,
-            reason = "what is too large is equal, and stays far off: see around"
+            reason = "axes at saturated distances are rejected in `around`"
         )]
         let steps = |v: V3, step: f64| [v.x, v.y, v.z].map(|x| (x / step).round() as i64);
-        let direction = steps(self.direction, STEP);
-        // An axis has no sign.
+        let direction = steps(self.direction, AXIS_GRID);
+        // An axis has no sense, so the first nonzero component is made positive.
         let positive = direction.iter().find(|x| **x != 0).is_none_or(|x| *x > 0);
         let direction = if positive { direction } else { direction.map(|x| -x) };
         let foot = self.origin.map(|o| o.coords - self.direction * self.direction.dot(&o.coords));
-        (direction, foot.map(|p| steps(p, STEP * size)))
+        (direction, foot.map(|p| steps(p, AXIS_GRID * size)))
     }
 }
 
-/// The axis of features; they are within their boxes but for a `deviation` (mm). `None` of none.
+/// Common axis of features, which are inside their boxes up to `deviation` (mm); `None` without features.
 fn around(members: &[&FeatureData], deviation: f64) -> Option<Axis> {
     let lines = || members.iter().filter_map(|data| line_of(data));
     let Line { origin, direction } = lines().find(|l| l.origin.is_some()).or_else(|| lines().next())?;
@@ -127,8 +130,8 @@ fn around(members: &[&FeatureData], deviation: f64) -> Option<Axis> {
 }
 
 impl Axis {
-    /// What the axis of a feature adds, given a point of it, unless any will do, and its direction: see
-    /// [`Axis::off`].
+    /// Contribution to [`Axis::off`] of a feature whose own axis has this direction and passes through
+    /// `origin` (`None` if any point will do).
     pub(crate) fn off_of(&self, origin: Option<&P3>, direction: &V3) -> [f64; 2] {
         let away = origin.map_or(0.0, |o| direction.cross(&(self.center - o)).norm());
         let turned = (direction - self.direction).norm().min((direction + self.direction).norm());

@@ -1,4 +1,5 @@
-//! The bands of orbits in which faces of threads lie: flanks, and the strips of cylinders between them.
+//! Bands of orbits in which faces of threads lie: flanks, the strips of cylinders between them, and plane
+//! ends.
 
 use crate::body::feature::FeatureData;
 use crate::body::helix::Helix;
@@ -8,16 +9,19 @@ use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{Frame, P2, P3, Surface, V3};
 use feeler_hierarchy::{EdgeId, Hierarchy};
 
-/// Points of a piece of the border of a strip.
-const BORDER: u32 = 24;
-/// How much farther a helix may be off between the places at which it is known, in parts of its deviation.
-const BETWEEN: f64 = 1.0 / 3.0;
-/// Sine of the angle between an end and the plane across the axis.
-const LEVEL: f64 = 1e-6;
+/// Number of intervals between the sampled points of a piece of the border of a strip. More of them bound
+/// the strip more tightly and cost loading time.
+const BORDER_STEPS: u32 = 24;
+/// Additional deviation of a helix between its tabulated points, as a share of its measured deviation. With
+/// a larger value, flanks in contact are searched cell by cell; with a smaller one, crossings shallower
+/// than ripples are missed.
+const DEVIATION_BETWEEN: f64 = 1.0 / 3.0;
+/// Largest sine of the angle between the plane end of a thread and the plane across its axis. A larger
+/// value gives looser bands; with a smaller one, ends are searched cell by cell.
+const MAX_END_SINE: f64 = 1e-6;
 
-/// Finds the orbits in which faces of threads lie: of those that a screw motion leaves where they are, and
-/// of parts of cylinders between helical edges.
-/// `face_edges`: for each face its edges.
+/// Computes the bands of the faces of threads: faces that a screw motion maps to themselves, and parts of
+/// cylinders and planes between helical edges. `face_edges` are the edges of each face.
 pub(super) fn bands(hierarchy: &Hierarchy, face_edges: &[Box<[EdgeId]>], features: &mut [FeatureData]) {
     let n_faces = hierarchy.faces.len();
     if features.iter().all(|f| f.helix.is_none()) {
@@ -47,14 +51,14 @@ pub(super) fn bands(hierarchy: &Hierarchy, face_edges: &[Box<[EdgeId]>], feature
     }
 }
 
-/// Points of the border of a face, with what they may be off; also of edges that carry no minima.
+/// Points of the border of a face with their largest deviation (mm), edges without minima included.
 fn border_of<'a>(hierarchy: &'a Hierarchy, face: usize) -> impl Iterator<Item = (P3, f64)> + 'a {
     let data = &hierarchy.faces[face];
     let with_off = |piece: &'a TrimPiece| even(0.0, 1.0).map(|t| (piece.eval(t), piece.deviation));
     data.trim.pieces.iter().flat_map(with_off).map(|(uv, off)| (data.surface.point(uv), off))
 }
 
-/// The band of a plane end of a ridge, between its two flanks.
+/// Band of the plane end of a ridge between its two flanks.
 fn end(
     hierarchy: &Hierarchy,
     (face_edges, features): (&[EdgeId], &[FeatureData]),
@@ -69,20 +73,20 @@ fn end(
         let Some(band) = features[other].band.as_deref() else { continue };
         let Some(is_below) = band.axis().1 else { continue };
         let side = usize::from(is_below);
-        // Of threads with more starts there are more ridges.
+        // Threads with several starts have several ridges.
         if flanks[side].is_some_and(|(f, _)| f != other) {
             return None;
         }
         flanks[side] = Some((other, band));
         let off = edge.spans.iter().fold(0.0, |m: f64, s| m.max(s.deviation));
-        let places = edge.spans.iter().flat_map(|s| even(s.t0, s.t1));
-        edges[side].extend(places.map(|t| (edge.curve.point(t), off)));
+        let parameters = edge.spans.iter().flat_map(|s| even(s.t0, s.t1));
+        edges[side].extend(parameters.map(|t| (edge.curve.point(t), off)));
     }
     let [Some((_, lower)), Some((_, upper))] = flanks else { return None };
     let axis = lower.axis().0;
     let bounds = &features[face].bounds;
     let steep = axis.z.dot(&plane.z);
-    if axis.z.cross(&plane.z).norm() > LEVEL {
+    if axis.z.cross(&plane.z).norm() > MAX_END_SINE {
         return None;
     }
     let at = axis.origin + axis.z * ((plane.origin - axis.origin).dot(&plane.z) / steep);
@@ -93,7 +97,7 @@ fn end(
     Band::of_end([lower, upper], [&edges[0], &edges[1]], &border, has_axis, bounds)
 }
 
-/// The band of a part of a cylinder.
+/// Band of a part of a cylinder.
 fn strip(
     hierarchy: &Hierarchy,
     (face_edges, features): (&[EdgeId], &[FeatureData]),
@@ -101,23 +105,24 @@ fn strip(
     axis: (&P3, &V3, f64, f64),
 ) -> Option<Band> {
     let n_faces = hierarchy.faces.len();
-    // The longest flank knows the axis best; whether it is that of the cylinder is asked.
+    // The longest flank determines the axis best; `Band::of_strip` tests that it is the axis of the
+    // cylinder.
     let flanks = features[..n_faces].iter().filter(|f| f.helix.is_some());
     let flank = flanks.max_by(|x, y| x.extent.total_cmp(&y.extent))?;
     let shape = flank.helix.as_ref()?.shape;
     let known = face_edges.iter().flat_map(|e| {
         let edge = &hierarchy.edges[e.index()];
         let own = features[n_faces + e.index()].helix.as_deref();
-        let on_helix = own.into_iter().flat_map(Helix::places);
+        let on_helix = own.into_iter().flat_map(Helix::parameters);
         let beside = edge.spans.iter().filter(move |_| own.is_none()).flat_map(|s| even(s.t0, s.t1));
-        // What helices wave is seen at the places, but for what they do between.
-        let off = own.map_or(shape.deviation, |h| BETWEEN * h.shape.deviation);
+        // The tabulated points show the ripples of a helix, except between them.
+        let off = own.map_or(shape.deviation, |h| DEVIATION_BETWEEN * h.shape.deviation);
         on_helix.chain(beside).map(move |t| (edge.curve.point(t), off))
     });
     Band::of_strip(&shape, axis, border_of(hierarchy, face), known, &features[face].bounds)
 }
 
-/// Places along a part of an edge, or of a trimming curve, of a strip.
+/// Equally spaced parameters of a part of an edge or of a trimming curve.
 fn even(from: f64, to: f64) -> impl Iterator<Item = f64> {
-    (0..=BORDER).map(move |k| from + (to - from) * f64::from(k) / f64::from(BORDER))
+    (0..=BORDER_STEPS).map(move |k| from + (to - from) * f64::from(k) / f64::from(BORDER_STEPS))
 }

@@ -1,13 +1,13 @@
-//! What a hierarchy must be, and what is made of it as a whole.
+//! Validation of a hierarchy, and data that is derived from it as a whole.
 
 use super::BodyError;
-use super::order::MOST_AREAS;
+use super::order::MAX_AREAS;
 use feeler_convex::Polytope;
 use feeler_geom::Rect;
 use feeler_hierarchy::{Feature, Hierarchy};
 use std::sync::Arc;
 
-/// The stored hull; `None` of a body without features.
+/// Stored hull; `None` for a body without features.
 pub(super) fn hull_of(h: &Hierarchy) -> Result<Option<Arc<Polytope>>, BodyError> {
     let bad = |what| BodyError::NotFinite { name: h.info.name.clone(), what };
     if h.nodes.is_empty() {
@@ -20,7 +20,7 @@ pub(super) fn hull_of(h: &Hierarchy) -> Result<Option<Arc<Polytope>>, BodyError>
     Polytope::new(&h.hull).map(|hull| Some(Arc::new(hull))).map_err(|_| bad("the hull"))
 }
 
-/// The rectangle around rectangles; nothing around none.
+/// Smallest rectangle around rectangles; empty without any.
 pub(super) fn around_areas<'a>(rects: impl Iterator<Item = &'a Rect>) -> Rect {
     let union = |r: Rect, s: &Rect| Rect {
         u0: r.u0.min(s.u0),
@@ -34,15 +34,15 @@ pub(super) fn around_areas<'a>(rects: impl Iterator<Item = &'a Rect>) -> Rect {
         .map_or(Rect { u0: 0.0, u1: 0.0, v0: 0.0, v1: 0.0 }, |first| rects.fold(first, |r, s| union(r, &s)))
 }
 
-/// Every index leads somewhere, every number is one, and each area has a leaf.
+/// Checks that every index is in range, that every number is finite, and that each area has a leaf.
 pub(super) fn check(h: &Hierarchy) -> Result<(), BodyError> {
-    if h.areas.len() > MOST_AREAS {
+    if h.areas.len() > MAX_AREAS {
         return Err(BodyError::TooLarge { name: h.info.name.clone(), count: h.areas.len() });
     }
-    let bad = |what, index| BodyError::Reference { name: h.info.name.clone(), what, index };
+    let bad_reference = |what, index| BodyError::Reference { name: h.info.name.clone(), what, index };
     for (i, e) in h.edges.iter().enumerate() {
         if e.sides.iter().any(|s| s.face.index() >= h.faces.len()) || e.spans.is_empty() {
-            return Err(bad("edge", i));
+            return Err(bad_reference("edge", i));
         }
     }
     for (i, a) in h.areas.iter().enumerate() {
@@ -52,7 +52,7 @@ pub(super) fn check(h: &Hierarchy) -> Result<(), BodyError> {
             Feature::Vertex(v) => (v.0, h.vertices.len()),
         };
         if index as usize >= count {
-            return Err(bad("area", i));
+            return Err(bad_reference("area", i));
         }
     }
     let mut seen = vec![false; h.areas.len()];
@@ -61,18 +61,18 @@ pub(super) fn check(h: &Hierarchy) -> Result<(), BodyError> {
         if !numbers.is_finite() {
             return Err(BodyError::NotFinite { name: h.info.name.clone(), what: "a node of the hierarchy" });
         }
-        let fine = match (n.area(), n.children()) {
+        let is_valid = match (n.area(), n.children()) {
             (Some(a), _) => seen.get_mut(a.index()).map(|s| *s = true).is_some(),
-            // Children come after their parent, so every walk ends.
+            // Children follow their parent, so every traversal ends.
             (_, Some([c, d])) => c.index() > i && d.index() < h.nodes.len(),
             _ => false,
         };
-        if !fine {
-            return Err(bad("node", i));
+        if !is_valid {
+            return Err(bad_reference("node", i));
         }
     }
     match seen.iter().position(|s| !s) {
-        Some(i) => Err(bad("area without a leaf", i)),
+        Some(i) => Err(bad_reference("area without a leaf", i)),
         None => Ok(()),
     }
 }

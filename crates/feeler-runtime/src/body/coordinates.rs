@@ -14,12 +14,15 @@ use crate::api::tolerance::Tolerances;
 use crate::body::Body;
 use feeler_geom::{P3, Pose, V3};
 
-/// Share of the tolerance that rounding, 2⁻⁵² of the coordinates, may take.
+/// Largest share of the tolerance for rounding (2⁻⁵² of the coordinates), before rounding is added to it.
+/// With a larger value, distances are rounded by as much as the tolerance; with a smaller one, more poses
+/// are refused.
 const ROUNDING_SHARE: f64 = 0.1;
-/// Relative rounding of the distance between two boxes.
+/// Rounding of the distance between two boxes, times the coordinates. With a larger value, distant solids
+/// are refused; with a smaller one, rounding separates solids.
 const BOX_ROUNDING: f64 = 1e-12;
 
-/// Pose that takes coordinates of B to those of A. The translations are subtracted before they are rotated.
+/// Pose that maps coordinates of B to those of A. The translations are subtracted before they are rotated.
 pub(crate) fn relative_pose(pose_a: &Pose, pose_b: &Pose) -> Result<Pose, QueryError> {
     let pose_ab = pose_a.inv_mul(pose_b);
     match (is_finite(pose_a), is_finite(pose_b), is_finite(&pose_ab)) {
@@ -82,8 +85,8 @@ pub(crate) fn coordinate_range(
     }
 }
 
-/// Whether the balls around the boxes of two bodies are farther apart than `d_max`, by more than rounding and
-/// what solids may be outside of their boxes.
+/// Whether the balls around the boxes of two bodies are farther apart than `d_max`, by more than rounding
+/// and the distance that solids may extend beyond their boxes.
 fn is_beyond(a: &Body, b: &Body, pose_ab: &Pose, (coordinates, options): (f64, &QueryOptions)) -> bool {
     if a.bounds().is_empty() || b.bounds().is_empty() {
         return true;

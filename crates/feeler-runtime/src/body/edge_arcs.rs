@@ -1,5 +1,5 @@
-//! The trimming curves of a solid in space, cut into short arcs with bounds of their derivatives: all
-//! edges, also those that carry no minimum because they are smooth or concave.
+//! Trimming curves of a solid in space, cut into short arcs with bounds of their derivatives. All edges are
+//! included, even those without minima because they are smooth or concave.
 
 use crate::body::{Body, index};
 use feeler_geom::crossing::{Arc, Patch, third_of_closed_form};
@@ -9,66 +9,68 @@ use feeler_hierarchy::{AreaId, FaceId, Feature};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Bow (mm) of an arc, relative to the size of the solid, above which it is halved.
-const FINE: f64 = 2e-4;
-/// Most halvings of a trimming piece.
+/// Largest bow of an arc, times the size of the solid; arcs with a larger one are halved. A larger value
+/// needs more searches, a smaller one more memory.
+const MAX_BOW: f64 = 2e-4;
+/// Maximum number of halvings of a trimming piece. More of them use more memory; with fewer, arcs can
+/// exceed [`MAX_BOW`].
 const MAX_HALVINGS: u32 = 6;
-/// Points along an arc, ends included.
+/// Number of sampled points along an arc, ends included.
 pub(crate) const SAMPLES: usize = 5;
 
-/// A part of a trimming piece of a face; each edge is here once, on the first of its two faces.
+/// Part of a trimming piece of a face. Each edge is included once, on the first of its two faces.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeArc {
-    /// The face that the piece belongs to.
+    /// Face that contains the piece.
     pub face: FaceId,
-    /// The face on the other side of the edge, the last one where there are several; that with the piece
-    /// where there is none.
+    /// Face on the other side of the edge: the last one if there are several, or `face` itself if there is
+    /// none.
     pub beside: FaceId,
-    /// How far (mm) the arc may be off that face.
+    /// Largest distance (mm) of the arc from the face `beside`.
     pub off: f64,
     pub piece: TrimPiece,
-    /// Points in equal steps of the piece's parameter, the solid's frame.
+    /// Points at equal steps of the piece's parameter, in the frame of the solid.
     pub samples: [P3; SAMPLES],
-    /// Bound of the first derivative (mm) by the piece's parameter in [0, 1].
+    /// Upper bound of the first derivative (mm) with respect to the piece's parameter in [0, 1].
     pub speed: f64,
-    /// Bound of the second derivative (mm).
+    /// Upper bound of the second derivative (mm).
     pub bend: f64,
 }
 
 impl EdgeArc {
-    /// Point and derivative at a parameter in [0, 1], the solid's frame.
+    /// Point and derivative at a parameter in [0, 1], in the frame of the solid.
     pub(crate) fn eval(&self, body: &Body, s: f64) -> (P3, V3) {
         let (p, du, dv) = body.face(self.face).surface.first_derivs(self.piece.eval(s));
         let d = self.piece.derivative(s);
         (p, du * d.x + dv * d.y)
     }
 
-    /// The same as a curve of its own.
+    /// The arc as a curve with bounds of its derivatives.
     pub(crate) fn curve<'a>(&'a self, body: &'a Body) -> Arc<impl Fn(f64) -> (P3, V3) + 'a> {
         Arc { eval: |s: f64| self.eval(body, s), range: [0.0, 1.0], speed: self.speed, bend: self.bend }
     }
 
-    /// The sample in the middle.
+    /// Sample in the middle.
     pub(crate) fn middle(&self) -> P3 {
         self.samples[SAMPLES / 2]
     }
 
-    /// No point of the arc is farther (mm) from its middle.
+    /// Upper bound of the distance (mm) of points of the arc from its middle.
     pub(crate) fn radius(&self) -> f64 {
         let ends =
             (self.samples[0] - self.middle()).norm().max((self.samples[SAMPLES - 1] - self.middle()).norm());
-        // Between the middle and an end the arc is no farther from the chord than its bow.
+        // Between the middle and an end, the arc deviates from the chord by at most its bow.
         (ends + self.bend / 32.0).min(0.5 * self.speed)
     }
 }
 
-/// A ball that an arc is in: what most pairs are told by, side by side.
+/// Ball around an arc. Balls are stored contiguously because they exclude most pairs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeArcBall {
-    /// The middle of the arc, the solid's frame.
+    /// Middle of the arc in the frame of the solid.
     pub center: P3,
     pub radius: f64,
-    /// The arc's number.
+    /// Index of the arc.
     pub arc: u32,
 }
 
@@ -76,11 +78,11 @@ pub(crate) struct EdgeArcBall {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EdgeArcs {
     pub list: Vec<EdgeArc>,
-    /// For each face its arcs.
+    /// Range of the arcs of each face.
     of_face: Vec<Range<usize>>,
     of_area: Vec<Range<usize>>,
     balls: Vec<EdgeArcBall>,
-    /// For each edge tag, ascending, the distance (mm) by which the borders of its faces may miss each other.
+    /// For each edge, ascending, the largest distance (mm) between the borders of its faces.
     gaps: Vec<(u32, f64)>,
 }
 
@@ -89,8 +91,8 @@ impl EdgeArcs {
         let h = body.hierarchy();
         let mut list: Vec<EdgeArc> = Vec::new();
         let mut of_face: Vec<Range<usize>> = Vec::new();
-        // Of each edge its first and last face, and the largest distances of their borders from it; the edges
-        // of the arcs.
+        // First and last face of each edge with the largest distances of their borders from it, and the
+        // edges of the arcs.
         let mut owner: BTreeMap<u32, [(FaceId, f64); 2]> = BTreeMap::new();
         let mut edges: Vec<u32> = Vec::new();
         for (f, face) in h.faces.iter().enumerate() {
@@ -138,26 +140,26 @@ impl EdgeArcs {
         arcs
     }
 
-    /// The distance (mm) by which the borders of the faces beside a trimming piece's edge may miss each
-    /// other; the piece's own deviation where it belongs to no edge.
+    /// Largest distance (mm) between the borders of the faces along the edge of a trimming piece; the
+    /// piece's own deviation if it belongs to no edge.
     pub(crate) fn gap_beside(&self, piece: &TrimPiece) -> f64 {
         let found = self.gaps.binary_search_by_key(&piece.edge, |(edge, _)| *edge);
         found.map_or(piece.deviation, |i| self.gaps[i].1)
     }
 
-    /// The numbers of the arcs of a face.
+    /// Indices of the arcs of a face.
     pub(crate) fn of_face(&self, face: FaceId) -> Range<u32> {
         let Range { start, end } = self.of_face[face.index()];
         index(start)..index(end)
     }
 
-    /// Balls around the arcs of a face that may run through one of its areas.
+    /// Balls around the arcs of a face that may pass through one of its areas.
     pub(crate) fn of_area(&self, area: AreaId) -> &[EdgeArcBall] {
         &self.balls[self.of_area[area.index()].clone()]
     }
 }
 
-/// Arcs of edges along a piece, halved until they are fine.
+/// Appends the arcs along a piece, which is halved until they are fine enough.
 fn halve(
     (body, face): (&Body, FaceId),
     piece: TrimPiece,
@@ -167,7 +169,7 @@ fn halve(
 ) {
     let surface = &body.face(face).surface;
     let (speed, bend) = thirds.bounds_along(surface, &piece);
-    if halvings == 0 || bend <= 8.0 * FINE * body.size() {
+    if halvings == 0 || bend <= 8.0 * MAX_BOW * body.size() {
         let samples = [0.0, 0.25, 0.5, 0.75, 1.0].map(|s| surface.point(piece.eval(s)));
         out.push(EdgeArc { face, beside: face, off: f64::INFINITY, piece, samples, speed, bend });
         return;
@@ -185,7 +187,8 @@ pub(crate) struct PatchThirds {
 }
 
 impl PatchThirds {
-    /// Bounds of the first and second derivative of a trimming piece in space by its parameter.
+    /// Upper bounds of the first and second derivative of a trimming piece in space with respect to its
+    /// parameter.
     pub(crate) fn bounds_along(&mut self, surface: &Surface, piece: &TrimPiece) -> (f64, f64) {
         let largest = |c: [f64; 4]| {
             let steps = [c[1] - c[0], c[2] - c[1], c[3] - c[2]];
@@ -197,7 +200,7 @@ impl PatchThirds {
         let range = |c: [f64; 4]| {
             c.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(*x), hi.max(*x)))
         };
-        // Of the control points: close to the tightest once a piece is short.
+        // The range of the control points is close to the tightest one if the piece is short.
         let ((u_lo, u_hi), (v_lo, v_hi)) = (range(piece.us()), range(piece.vs()));
         let rect = Rect { u0: u_lo, u1: u_hi, v0: v_lo, v1: v_hi };
         let mut bounds = (0.0_f64, 0.0_f64);
@@ -227,12 +230,12 @@ impl PatchThirds {
     }
 }
 
-/// Whether two parameter rectangles meet, one of them shifted by up to one period.
+/// Whether two parameter rectangles intersect, one of them shifted by up to one period.
 fn overlap(a: &Rect, b: &Rect, (u_period, v_period): (Option<f64>, Option<f64>)) -> bool {
-    let meet = |a0: f64, a1: f64, b0: f64, b1: f64, period: Option<f64>| {
+    let intersect = |a0: f64, a1: f64, b0: f64, b1: f64, period: Option<f64>| {
         let slack = 1e-9 * (a1 - a0 + b1 - b0);
         let hit = |shift: f64| a0 + shift <= b1 + slack && b0 <= a1 + shift + slack;
         hit(0.0) || period.is_some_and(|p| hit(p) || hit(-p))
     };
-    meet(a.u0, a.u1, b.u0, b.u1, u_period) && meet(a.v0, a.v1, b.v0, b.v1, v_period)
+    intersect(a.u0, a.u1, b.u0, b.u1, u_period) && intersect(a.v0, a.v1, b.v0, b.v1, v_period)
 }

@@ -1,26 +1,23 @@
-//! Normals of both faces beside an edge.
-//!
-//! # Source
-//! MATH §4 (signed dihedral angle).
+//! Normals of both faces along an edge.
 
 use crate::body::Body;
 use feeler_geom::{P2, P3, V3, math};
 use feeler_hierarchy::{EdgeId, Side};
 
-/// Normals of both faces at the edge point with parameter `t`, the one whose face lies to the left of the
-/// curve first, and the unit tangent.
+/// Normals of both faces at a point of an edge. The first face lies to the left of the curve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeNormals {
     /// Unit tangent.
     pub tangent: V3,
-    /// Outward normals.
+    /// Outward unit normals of the left and the right face.
     pub normals: [V3; 2],
 }
 
-/// Angles nearer to π than this (rad) have no certain sign.
-const RAZOR: f64 = std::f64::consts::PI - 1e-6;
+/// Dihedral angle (rad) above which the sign of the angle is rounding. Nearer to π, razor edges can count
+/// as slits; farther from π, slits count as razors.
+const MAX_SIGNED_ANGLE: f64 = std::f64::consts::PI - 1e-6;
 
-/// Normals beside edge `index` at `t`; `None` at a singular point of the curve.
+/// Normals of both faces at parameter `t` of an edge; `None` at a singular point of the curve.
 pub(crate) fn edge_normals(body: &Body, edge: EdgeId, t: f64) -> Option<EdgeNormals> {
     let edge = body.edge(edge);
     let d = edge.curve.derivs(t);
@@ -32,9 +29,9 @@ pub(crate) fn edge_normals(body: &Body, edge: EdgeId, t: f64) -> Option<EdgeNorm
 }
 
 impl Body {
-    /// Unit tangent of an edge at its parameter `t` and the outward normals of the faces on its left and on
-    /// its right (seen from outside, along the curve), the solid's frame; `None` at a singular point of the
-    /// curve.
+    /// Unit tangent of an edge at its parameter `t`, and the outward unit normals of the faces to its left
+    /// and to its right (seen from outside, along the curve), in the frame of the solid. Returns `None` at
+    /// a singular point of the curve.
     #[must_use]
     pub fn edge_normals(&self, edge: EdgeId, t: f64) -> Option<(V3, [V3; 2])> {
         edge_normals(self, edge, t).map(|e| (e.tangent, e.normals))
@@ -47,7 +44,7 @@ fn side_normal(body: &Body, side: &Side, p: &P3, t: f64) -> V3 {
     if face.outward { n } else { -n }
 }
 
-/// Parameters on the face interpolated from the guide.
+/// Parameters on the face, interpolated from the guide.
 fn guide_at(guide: &[[f64; 3]], t: f64) -> Option<P2> {
     let (first, last) = (guide.first()?, guide.last()?);
     let i = guide.partition_point(|g| g[0] <= t);
@@ -63,17 +60,17 @@ fn guide_at(guide: &[[f64; 3]], t: f64) -> Option<P2> {
 }
 
 impl EdgeNormals {
-    /// Signed dihedral angle ω: from the left face's normal to the right one's about the tangent, positive
-    /// where convex.
+    /// Signed dihedral angle ω (rad): from the left face's normal to the right one's about the tangent,
+    /// positive where the edge is convex.
     pub(crate) fn dihedral(&self) -> f64 {
         let [left, right] = &self.normals;
         let omega = math::atan2(left.cross(right).dot(&self.tangent), left.dot(right));
-        // Of opposite normals the sign is noise. Concave edges carry nothing: what is here is a razor.
-        if omega < -RAZOR { -omega } else { omega }
+        // The sign for opposite normals is rounding. Concave edges have no minima, so the edge is a razor.
+        if omega < -MAX_SIGNED_ANGLE { -omega } else { omega }
     }
 
-    /// The middle of the polar and the angle (rad) from it to its ends: of a concave edge, whose polar is
-    /// {0}, 0.
+    /// Direction in the middle of the polar and the angle (rad) from it to the ends of the polar; the angle
+    /// is 0 for a concave edge, whose polar is {0}.
     pub(crate) fn middle(&self) -> (V3, f64) {
         let half = 0.5 * self.dihedral();
         let (s, c) = math::sin_cos(half);

@@ -1,7 +1,7 @@
-//! The faces of a solid, and below each face its areas: what the search for crossings walks down.
+//! Tree of the faces of a solid and, below each face, of its areas. The search for crossings traverses it.
 //!
-//! In the hierarchy of a solid the areas of all features are mixed, so a pair of nested faces is met in many
-//! pairs of nodes before their primitives can tell about it. Here each pair of faces is met once.
+//! The hierarchy of a solid mixes the areas of all features, so a pair of nested faces appears in many
+//! pairs of nodes before their primitives can exclude it. In this tree each pair of faces appears once.
 //!
 //! # Source
 //! BREP §2.4 (hierarchies of boxes).
@@ -12,40 +12,40 @@ use feeler_geom::obb::PoseMatrix;
 use feeler_geom::{Aabb, Obb, P3};
 use feeler_hierarchy::{AreaId, FaceId, Feature, Node, NodeId};
 
-/// A node: a box around faces, a face, or areas of one.
+/// Node: a box around faces, a face, or areas of one face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FaceNode {
     /// Conservative box.
     pub obb: Obb,
-    /// Half its diagonal (mm).
+    /// Half of the diagonal (mm).
     pub radius: f64,
-    /// The face that everything below is of, or [`FaceNode::MANY`].
+    /// Face that all areas below belong to, or [`FaceNode::MANY`].
     face: FaceId,
-    /// First of two adjacent children, which stand behind their parent, or the area of a leaf.
+    /// First of two adjacent children, which follow their parent, or the area of a leaf.
     link: u32,
-    /// The region of the solid that it belongs to: see [`Body::regions`].
+    /// Region of the solid to which the node belongs: see [`Body::regions`].
     pub region: u8,
 }
 
 impl FaceNode {
     const MANY: FaceId = FaceId(u32::MAX);
 
-    /// Position in [`Body::features`] of the one face below.
+    /// The only face below.
     pub(crate) fn face(&self) -> Option<FaceId> {
         (self.face != Self::MANY).then_some(self.face)
     }
 
-    /// Reads something of the lines of memory that it is in.
+    /// Reads a word of each cache line of the node.
     pub(crate) fn touch(&self) -> u64 {
         self.obb.center.x.to_bits() ^ self.obb.half.x.to_bits() ^ u64::from(self.region)
     }
 
-    /// The area of a leaf.
+    /// Area of a leaf.
     pub(crate) fn area(&self) -> Option<AreaId> {
         (self.link & Node::LEAF != 0).then_some(AreaId(self.link & !Node::LEAF))
     }
 
-    /// The children of an inner node.
+    /// Children of an inner node.
     pub(crate) fn children(&self) -> Option<[NodeId; 2]> {
         (self.link & Node::LEAF == 0).then(|| [self.link, self.link + 1].map(NodeId))
     }
@@ -57,15 +57,15 @@ impl Placed for FaceNode {
     }
 }
 
-/// What is below a node that is being made.
+/// Content of a node under construction.
 struct Item {
     bounds: Aabb,
     center: P3,
-    /// A face (by its position) that has several areas, or an area of a face.
+    /// A face with several areas, or an area of a face.
     of: Result<FaceId, (FaceId, AreaId)>,
 }
 
-/// The tree of a solid; empty without faces.
+/// Builds the tree of a solid; it is empty without faces.
 pub(crate) fn face_tree(body: &Body) -> Vec<FaceNode> {
     let mut items: Vec<Item> = Vec::new();
     for data in body.features() {
@@ -93,7 +93,7 @@ impl Item {
     }
 }
 
-/// Makes node `k` and all below it from its items, at least one.
+/// Builds node `k` and all nodes below it from its items, of which there is at least one.
 fn fill(body: &Body, k: usize, items: Vec<Item>, out: &mut Vec<FaceNode>) {
     if let [Item { of, bounds, .. }] = items.as_slice() {
         match *of {
@@ -122,12 +122,12 @@ fn fill(body: &Body, k: usize, items: Vec<Item>, out: &mut Vec<FaceNode>) {
     split(body, k, items, out);
 }
 
-/// Gives node `k` its children: halves of two items or more, along the axis on which their centres are spread
-/// most.
+/// Builds the children of node `k`: halves of two or more items, along the axis of the largest spread of
+/// their centres.
 fn split(body: &Body, k: usize, mut items: Vec<Item>, out: &mut Vec<FaceNode>) {
     let spread = items.iter().fold(Aabb::empty(), |b, i| b.union(&Aabb::of_points(&[i.center])));
     let axis = (spread.max - spread.min).imax();
-    // Of equal places the order of the file stays.
+    // Items at equal positions keep the order of the file.
     items.sort_by(|x, y| x.center[axis].total_cmp(&y.center[axis]));
     let right = items.split_off(items.len() / 2);
     let child = out.len();

@@ -1,5 +1,4 @@
-//! What queries need of one feature beside what is stored: its oriented spheres, where it lies about them,
-//! its directions.
+//! Derived data of one feature: its oriented spheres, its position on them, and its directions.
 
 use crate::body::helix::Helix;
 use crate::body::samples::at;
@@ -13,54 +12,53 @@ use feeler_geom::{Aabb, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::{AreaId, Feature, Hierarchy, NearCanonical};
 use std::ops::Range;
 
-/// What the runtime knows about one feature.
+/// Derived data of one feature.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureData {
     /// The feature.
     pub feature: Feature,
-    /// Oriented spheres, in the solid's frame; `None` for free-form geometry.
+    /// Oriented spheres in the frame of the solid; `None` for free-form geometry.
     pub primitive: Option<Primitive>,
-    /// Of a free-form feature, the canonical one that it follows.
+    /// Canonical feature that a free-form feature follows.
     pub near: Option<Near>,
-    /// Of a face around a line (its primitive's or that of what it follows): the range of the line's
-    /// parameter (mm).
+    /// For a face around a line (of its primitive or of the feature that it follows), the range of the
+    /// line's parameter (mm).
     pub along: [f64; 2],
-    /// Likewise of a face around a circle: see [`part`](crate::profile::apart::part).
+    /// For a face around a circle, the range of the meridian: see [`part`](crate::profile::apart::part).
     pub part: [f64; 2],
-    /// Position in [`Body::axes`](crate::Body) of the axis about which the feature is of revolution, or a
-    /// plane's normal; none of points, free-form features, and those whose axes few share or are far from the
-    /// solid.
+    /// Position in [`Body::axes`](crate::Body) of the axis of revolution of the feature, or of the normal
+    /// of a plane. `None` for points, for free-form features, and for axes that few features share or that
+    /// are far from the solid.
     pub axis: Option<u8>,
-    /// Of a planar face: where it lies about a point.
+    /// For a planar face, the range of its distances from a point.
     pub ring: Option<Ring>,
-    /// Directions of its polars; of a feature that is canonical or follows a canonical one they are about its
-    /// axis.
+    /// Directions of its polars, about the axis of the primitive if the feature has one or follows one.
     pub zone: DirectionBand,
-    /// Box of its areas, the solid's frame.
+    /// Box of its areas in the frame of the solid.
     pub bounds: Aabb,
     /// Diagonal of its box (mm).
     pub extent: f64,
-    /// Of a face, the rectangle of parameters around its areas.
+    /// For a face, the parameter rectangle around its areas.
     pub rect: Rect,
     /// Largest deviation of a span or trimming piece (mm).
     pub deviation: f64,
-    /// Its areas: a range of those of the body.
+    /// Range of its areas among those of the body.
     pub areas: Range<usize>,
-    /// Carries quasi-LMDs only.
+    /// Whether the feature carries quasi-minima only.
     pub quasi_only: bool,
-    /// Of a free-form feature that a screw motion leaves where it is.
+    /// Screw motion that maps a free-form feature to itself.
     pub helix: Option<Box<Helix>>,
-    /// Of a face, the orbits of a screw motion in which it lies.
+    /// For a face, the orbits of a screw motion in which it lies.
     pub band: Option<Box<Band>>,
 }
 
 impl FeatureData {
-    /// The oriented spheres of the feature, or of the canonical one that it follows.
+    /// Oriented spheres of the feature, or of the canonical feature that it follows.
     pub(crate) fn around(&self) -> Option<&Primitive> {
         self.primitive.as_ref().or(self.near.as_ref().map(|n| &n.primitive))
     }
 
-    /// A number for what solves of it have in common.
+    /// Integer that is equal for features that are solved by the same code.
     pub(crate) fn kind(&self) -> u8 {
         let dimension = match self.feature {
             Feature::Vertex(_) => 0,
@@ -77,45 +75,48 @@ impl FeatureData {
         kind_of(dimension, self.form(), around)
     }
 
-    /// What it is to solves; see [`class_of_kind`].
+    /// Class that decides how pairs of the feature are solved; see [`class_of_kind`].
     pub(crate) fn form(&self) -> SolveClass {
         match self {
             Self { primitive: Some(_), .. } => SolveClass::Canonical,
             Self { near: Some(_), .. } => SolveClass::Near,
-            Self { feature: Feature::Edge(_), areas, .. } if areas.len() <= FEW_AREAS => SolveClass::FreeEdge,
+            Self { feature: Feature::Edge(_), areas, .. } if areas.len() <= MAX_EDGE_AREAS => {
+                SolveClass::FreeEdge
+            }
             _ => SolveClass::Free,
         }
     }
 }
 
-/// The number of a kind: dimension, form, and the primitive that it goes round.
+/// Kind of a feature: its dimension, its class, and the type of its primitive.
 fn kind_of(dimension: u8, form: SolveClass, around: u8) -> u8 {
     (dimension << 5) | ((form as u8) << 3) | around
 }
 
-/// The form of a feature by its [`kind`](FeatureData::kind).
+/// Class of a feature, given its [`kind`](FeatureData::kind).
 pub(super) fn class_of_kind(kind: u8) -> SolveClass {
     let forms = [SolveClass::Canonical, SolveClass::Near, SolveClass::FreeEdge, SolveClass::Free];
     forms[usize::from((kind >> 3) & 3)]
 }
 
-/// What a free-form feature follows; see [`feeler_hierarchy::NearCanonical`].
+/// Canonical feature that a free-form feature follows; see [`feeler_hierarchy::NearCanonical`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near {
-    /// Oriented spheres, in the solid's frame.
+    /// Oriented spheres in the frame of the solid.
     pub primitive: Primitive,
-    /// Largest distance (mm).
+    /// Largest distance (mm) between both features.
     pub deviation: f64,
-    /// Largest angle between normals, of curves between tangents (rad).
+    /// Largest angle (rad) between normals; for curves, between tangents.
     pub angle: f64,
     /// Largest difference of curvatures (1/mm).
     pub curvature: f64,
 }
 
-/// Areas of a free-form edge that are sooner looked at one by one than sought in the hierarchy.
-const FEW_AREAS: usize = 24;
+/// Maximum number of areas of a free-form edge that is solved area by area. With more areas, the hierarchy
+/// excludes them faster.
+const MAX_EDGE_AREAS: usize = 24;
 
-/// The range of a canonical face along its line by its parameters, and what its borders may be off them (mm).
+/// Range of a canonical face along its line, from its parameters and the deviation of its borders (mm).
 pub(super) fn exact_along(
     hierarchy: &Hierarchy,
     feature: Feature,
@@ -131,7 +132,7 @@ pub(super) fn exact_along(
     Some([a.min(b) - slack, a.max(b) + slack].map(|h| h.max(apex(*sigma, *slope))))
 }
 
-/// The directions of cones: about the axis of a feature of revolution, else about the first cone's.
+/// Directions of cones, about the axis of a feature of revolution or else about the axis of the first cone.
 pub(super) fn zone<'a>(
     around: Option<&Primitive>,
     cones: impl Iterator<Item = &'a PolyCone> + Clone,
@@ -145,7 +146,7 @@ pub(super) fn zone<'a>(
     DirectionBand::around(&axis, cones)
 }
 
-/// The canonical feature that a free-form one follows.
+/// Returns the canonical feature that a free-form feature follows.
 pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
     fn of<T>(near: &NearCanonical<T>, primitive: Option<Primitive>) -> Option<Near> {
         let &NearCanonical { deviation, angle, curvature, .. } = near;
@@ -164,15 +165,16 @@ pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
     }
 }
 
-/// What a torus's face is beyond the outermost of its sampled points, relative to its part of the meridian:
-/// rounding.
+/// Range of the meridian of a torus face beyond its outermost sampled points, relative to the range:
+/// rounding. A larger value gives looser ranges; with a smaller one, faces exceed their range.
 pub(super) const PART_SLACK: f64 = 1e-6;
-/// The same of a face that follows one, whose parameters do not run along meridians.
+/// Like [`PART_SLACK`], for a face that follows a torus, because its parameters do not run along meridians.
 pub(super) const NEAR_PART_SLACK: f64 = 0.05;
-/// Largest angle (rad) between sampled points of a torus.
+/// Largest angle (rad) between sampled points of a torus. A larger value is coarser; a smaller one uses
+/// more memory.
 const OUTLINE_STEP: f64 = 0.3;
 
-/// Points of an area of a face: on a grid with its corners.
+/// Points of an area of a face, on a grid that includes the corners.
 pub(super) fn outline(hierarchy: &Hierarchy, area: AreaId) -> impl Iterator<Item = P3> + '_ {
     let area = &hierarchy.areas[area.index()];
     let surface = match area.feature {
@@ -189,8 +191,8 @@ pub(super) fn outline(hierarchy: &Hierarchy, area: AreaId) -> impl Iterator<Item
     })
 }
 
-/// Largest normal curvature (1/mm) that a canonical feature has away from singular points, 0 for free-form
-/// ones: these bend little over a deviation, or their files are beyond help.
+/// Largest normal curvature (1/mm) of a canonical feature away from singular points. It is 0 for free-form
+/// features, which bend little over a deviation unless the file is unusable.
 pub(super) fn curvature_bound(data: &FeatureData) -> f64 {
     let inverse = |r: f64| if r > 0.0 { 1.0 / r } else { 0.0 };
     match (data.feature, data.primitive) {
@@ -204,8 +206,8 @@ pub(super) fn curvature_bound(data: &FeatureData) -> f64 {
     }
 }
 
-/// Bound of the absolute curvatures (1/mm) of a face; 0 of an edge or a vertex, infinite of a free-form face
-/// and of a cone near its apex.
+/// Upper bound of the absolute curvatures (1/mm) of a face; 0 for an edge or a vertex, infinite for a
+/// free-form face and for a cone near its apex.
 pub(super) fn max_bend(hierarchy: &Hierarchy, data: &FeatureData) -> f64 {
     let Feature::Face(face) = data.feature else { return 0.0 };
     let bend = match &hierarchy.faces[face.index()].surface {
@@ -230,9 +232,9 @@ pub(super) fn max_bend(hierarchy: &Hierarchy, data: &FeatureData) -> f64 {
 mod tests {
     use super::*;
 
-    /// Kinds are told by numbers that hold the form.
+    /// Kinds are distinct and contain the class.
     #[test]
-    fn kinds_tell_forms() {
+    fn kinds_contain_classes() {
         for form in [SolveClass::Canonical, SolveClass::Near, SolveClass::FreeEdge, SolveClass::Free] {
             for (dimension, around) in [(0, 2), (1, 4), (2, 0)] {
                 assert_eq!(class_of_kind(kind_of(dimension, form, around)), form);

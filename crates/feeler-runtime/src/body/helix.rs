@@ -1,4 +1,4 @@
-//! Free-form features that a screw motion leaves where they are, with what takes angles about their axes to
+//! Free-form features that a screw motion maps to themselves, with tables from angles about their axes to
 //! their parameters.
 
 use feeler_geom::helical::{self, Helical};
@@ -6,41 +6,46 @@ use feeler_geom::{Curve, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::{Feature, Hierarchy};
 use std::f64::consts::TAU;
 
-/// Largest deviation, relative to the size of the solid: that of near-canonical splines.
-const RIPPLES: f64 = 1e-5;
-/// Slopes between places of a section count by this much more.
-const STEEPER: f64 = 1.05;
-/// Places a piece at which angles are known.
-const PLACES: usize = 8;
+/// Largest deviation of a spline from a helical shape, times the size of the solid, as for near-canonical
+/// splines. With a larger value, coarse threads are separated only at gaps as large; with a smaller one,
+/// their ripples become minima.
+const MAX_DEVIATION: f64 = 1e-5;
+/// Factor on the slope of a profile between its samples. With a larger value, more turns are examined; with
+/// a smaller one, the next turn is missed.
+const SLOPE_MARGIN: f64 = 1.05;
+/// Number of parameters at which the angle is tabulated, for each piece of the spline. More of them
+/// interpolate more accurately and use more memory.
+const ANGLES_PER_PIECE: usize = 8;
 
-/// A feature that a screw motion leaves where it is.
+/// A feature that a screw motion maps to itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Helix {
     pub shape: Helical,
-    /// Of a face, whether u runs along the motion.
+    /// For a face, whether u runs along the motion.
     along_u: bool,
-    /// Angles about the axis, counted on from turn to turn, ascending, with the parameters there.
+    /// Angles (rad) about the axis, continued over turns and ascending, with the parameters there.
     along: Vec<(f64, f64)>,
-    /// Of a face, a section across the motion.
+    /// For a face, a section across the motion.
     section: Vec<Across>,
-    /// Parameters across the motion.
+    /// Range of the parameter across the motion.
     pub across: [f64; 2],
-    /// Smallest distance from the axis (mm).
+    /// Smallest distance (mm) from the axis.
     pub radius: f64,
 }
 
-/// A place of a section.
+/// Point of a section.
 #[derive(Clone, Copy, Debug)]
 struct Across {
     parameter: f64,
     radius: f64,
-    /// At angle 0.
+    /// Height (mm) of its orbit at angle 0.
     height: f64,
 }
 
-/// What a screw motion does to a feature of a solid of some size (mm), over its parameters.
+/// Returns the screw motion that maps a feature to itself, over its parameters. `size` (mm) is that of the
+/// solid.
 pub(super) fn helix(hierarchy: &Hierarchy, feature: Feature, rect: &Rect, size: f64) -> Option<Helix> {
-    let tol = RIPPLES * size;
+    let tol = MAX_DEVIATION * size;
     if !(size.is_finite() && rect.width().is_finite() && rect.width() > 0.0) {
         return None;
     }
@@ -69,7 +74,7 @@ pub(super) fn helix(hierarchy: &Hierarchy, feature: Feature, rect: &Rect, size: 
     }
 }
 
-/// A point of a grid with its derivatives.
+/// Evaluates a surface and its first derivatives.
 type Evaluate<'a> = &'a dyn Fn(P2) -> (P3, V3, V3);
 
 impl Helix {
@@ -92,7 +97,7 @@ impl Helix {
             false => (vs, us, v_breaks, P2::new(middle.y, middle.x)),
         };
         let table = angles(&shape, &|t| at(uv(t, center.y)).0, breaks, range)?;
-        // Of a section the angles differ little, also where it leans.
+        // The angles of a section differ little, even if it leans.
         let near = interpolated(&table, center.x, |k| (k.1, k.0));
         let sections = 8_i32;
         let section: Vec<Across> = (0..=sections)
@@ -107,39 +112,40 @@ impl Helix {
         Some(Self { shape, along_u, along: table, section, across, radius })
     }
 
-    /// Angles of the ends.
+    /// Angles (rad) of both ends.
     pub(crate) fn ends(&self) -> [f64; 2] {
         let [first, last] = [self.along.first(), self.along.last()];
         [first, last].map(|k| k.map_or(0.0, |k| k.0))
     }
 
-    /// Radii and heights at angle 0 of places all over a face, sections one after the other.
+    /// Radii and heights at angle 0 (mm) of points all over a face, section by section.
     pub(super) fn orbits(&self, surface: &Surface) -> Vec<[f64; 2]> {
         let near = self.section.first().map_or(0.0, |s| s.height);
-        let places =
-            self.places().flat_map(|t| self.section.iter().step_by(2).map(move |s| self.uv(t, s.parameter)));
+        let points = self
+            .parameters()
+            .flat_map(|t| self.section.iter().step_by(2).map(move |s| self.uv(t, s.parameter)));
         let orbit = |uv: P2| {
             let c = self.shape.cylindrical(&surface.point(uv));
             [c.radius, math::unwrap_near(c.height - self.shape.lead * c.angle, near, self.shape.pitch())]
         };
-        places.map(orbit).collect()
+        points.map(orbit).collect()
     }
 
-    /// How fast at most the height above a face grows with the displacement.
+    /// Largest change of the height above a face per displacement.
     pub(crate) fn steepness(&self) -> f64 {
         let slopes =
             self.section.windows(2).map(|w| (w[1].height - w[0].height) / (w[1].radius - w[0].radius));
         let steepest =
             slopes.fold(0.0, |m: f64, s| if s.is_finite() { m.max(s.abs()) } else { f64::INFINITY });
-        math::hypot(math::hypot(1.0, STEEPER * steepest), self.shape.lead / self.radius)
+        math::hypot(math::hypot(1.0, SLOPE_MARGIN * steepest), self.shape.lead / self.radius)
     }
 
-    /// Parameters along the motion at which angles are known.
-    pub(crate) fn places(&self) -> impl Iterator<Item = f64> + '_ {
+    /// Parameters along the motion at which angles are tabulated.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = f64> + '_ {
         self.along.iter().map(|k| k.1)
     }
 
-    /// The parameter along the motion at an angle.
+    /// Parameter along the motion at an angle (rad).
     pub(crate) fn parameter(&self, angle: f64) -> f64 {
         let [lo, hi] = self.ends();
         interpolated(&self.along, angle.clamp(lo, hi), |k| *k)
@@ -149,23 +155,23 @@ impl Helix {
         if self.along_u { P2::new(along, across) } else { P2::new(across, along) }
     }
 
-    /// Which of the two derivatives of a face leads across the motion.
+    /// Selects the derivative of a face across the motion.
     pub(crate) fn across_of(&self, du: V3, dv: V3) -> V3 {
         if self.along_u { dv } else { du }
     }
 
-    /// Parameters near the foot of a point that is near a face, so many turns on from the nearest one;
+    /// Parameters near the foot of a point near a face, on the turn that is `turns` after the nearest one;
     /// `None` beyond the ends.
     pub(crate) fn foot_near(&self, p: &P3, turns: f64) -> Option<P2> {
         let c = self.shape.cylindrical(p);
-        // The turn by the place of the section that is as far from the axis.
+        // The turn follows from the point of the section at the same distance from the axis.
         let apart = |s: &Across| (s.radius - c.radius).abs();
         let beside = self.section.iter().min_by(|s, t| apart(s).total_cmp(&apart(t)))?;
         let turn = (((c.height - beside.height) / self.shape.lead - c.angle) / TAU).round() + turns;
         let angle = c.angle + TAU * turn;
         let height = c.height - self.shape.lead * angle;
         let [lo, hi] = self.ends();
-        // A foot is beside the point, by less than a radian.
+        // A foot differs from the point by less than a radian.
         if !(lo - 1.0 <= angle && angle <= hi + 1.0) {
             return None;
         }
@@ -177,7 +183,7 @@ impl Helix {
     }
 }
 
-/// Angles at places along a curve, ascending; `None` where they do not go one way.
+/// Angles (rad) at parameters along a curve, ascending; `None` if they are not monotonic.
 fn angles(
     shape: &Helical,
     point: &dyn Fn(f64) -> P3,
@@ -187,11 +193,11 @@ fn angles(
     let mut joints = vec![lo];
     joints.extend(breaks.iter().copied().filter(|b| lo < *b && *b < hi));
     joints.push(hi);
-    let mut out: Vec<(f64, f64)> = Vec::with_capacity((joints.len() - 1) * PLACES + 1);
+    let mut out: Vec<(f64, f64)> = Vec::with_capacity((joints.len() - 1) * ANGLES_PER_PIECE + 1);
     for w in joints.windows(2) {
-        for k in 0..PLACES {
+        for k in 0..ANGLES_PER_PIECE {
             #[expect(clippy::cast_precision_loss, reason = "small counts")]
-            let t = w[0] + (w[1] - w[0]) * k as f64 / PLACES as f64;
+            let t = w[0] + (w[1] - w[0]) * k as f64 / ANGLES_PER_PIECE as f64;
             out.push((0.0, t));
         }
     }
@@ -199,7 +205,7 @@ fn angles(
     let mut before: Option<(f64, f64)> = None;
     for place in &mut out {
         let c = shape.cylindrical(&point(place.1));
-        // The height tells the turns, however far apart the places are.
+        // The height determines the number of turns, whatever the distance between the points.
         place.0 = match before {
             None => c.angle,
             Some((angle, height)) => {
@@ -214,7 +220,7 @@ fn angles(
     out.windows(2).all(|w| w[0].0 < w[1].0).then_some(out)
 }
 
-/// Linear between places that ascend in what they are looked up by.
+/// Linear interpolation in a table that is monotonic in the looked-up value.
 fn interpolated(table: &[(f64, f64)], x: f64, of: impl Fn(&(f64, f64)) -> (f64, f64)) -> f64 {
     let ascends = table.first().zip(table.last()).is_some_and(|(a, b)| of(a).0 <= of(b).0);
     let k = table.partition_point(|k| (of(k).0 <= x) == ascends).clamp(1, table.len() - 1);

@@ -1,9 +1,9 @@
-//! Pairs of numbered things, one of A and one of B.
+//! Indices, and pairs of indices: one of A and one of B.
 
 use feeler_hierarchy::{AreaId, FaceId, NodeId};
 
-/// The place of a feature in the list of all of a body: faces, then edges, then vertices. That of a face is
-/// its number.
+/// Position of a feature in the list of all features of a body: faces, then edges, then vertices. The
+/// position of a face is its index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct FeatureId(pub u32);
 
@@ -24,11 +24,11 @@ impl From<FaceId> for FeatureId {
     }
 }
 
-/// Areas.
+/// Pair of areas.
 pub(crate) type AreaPair = (AreaId, AreaId);
-/// Faces.
+/// Pair of faces.
 pub(crate) type FacePair = [FaceId; 2];
-/// Features.
+/// Pair of features.
 pub(crate) type FeaturePair = (FeatureId, FeatureId);
-/// Nodes of the trees that are walked.
+/// Pair of nodes of the trees that are traversed.
 pub(crate) type NodePair = (NodeId, NodeId);

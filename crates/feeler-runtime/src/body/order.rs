@@ -1,36 +1,39 @@
-//! In which order pairs of areas are solved: by the kinds of their features, by these, then by themselves.
-//! What runs through the same code follows each other.
+//! Order in which pairs of areas are solved: by the kinds of their features, by the features, then by the
+//! areas. Pairs that run through the same code follow each other.
 
-/// Bits of the number of an area.
-const BITS: u32 = 28;
-/// Areas of a solid that can be numbered.
-pub(crate) const MOST_AREAS: usize = 1 << BITS;
+/// Number of bits of the index of an area. A pair of sort keys must fit in a `u128`; fewer bits limit the
+/// areas of a solid.
+const AREA_BITS: u32 = 28;
+/// Maximum number of areas of a solid, given by [`AREA_BITS`].
+pub(crate) const MAX_AREAS: usize = 1 << AREA_BITS;
 
-/// What is compared of an area of one solid. With an area of another one it makes a number, which sorts
-/// faster than a list.
+/// Sort key of an area of one solid. The keys of two areas are combined to an integer, which sorts faster
+/// than a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SortKey {
     /// [`FeatureData::kind`](super::FeatureData::kind) of its feature.
     pub kind: u8,
-    /// Where the areas of the feature begin among those of the solid, which are sorted by features.
+    /// Position of the first area of the feature among those of the solid, which are sorted by features.
     pub first: u32,
-    /// Which of them it is.
+    /// Index of the area among those of the feature.
     pub offset: u32,
 }
 
 impl SortKey {
-    /// The number of a pair of areas. Both solids have no more than [`MOST_AREAS`].
+    /// Sort key of a pair of areas. Both solids have at most [`MAX_AREAS`] areas.
     pub(crate) fn with(self, other: Self) -> u128 {
-        let both = |a: u32, b: u32| (u64::from(a) << BITS) | u64::from(b);
+        let both = |a: u32, b: u32| (u64::from(a) << AREA_BITS) | u64::from(b);
         let kinds = (u128::from(self.kind) << 8) | u128::from(other.kind);
         let features = u128::from(both(self.first, other.first));
-        (kinds << (4 * BITS)) | (features << (2 * BITS)) | u128::from(both(self.offset, other.offset))
+        (kinds << (4 * AREA_BITS))
+            | (features << (2 * AREA_BITS))
+            | u128::from(both(self.offset, other.offset))
     }
 }
 
-/// The positions of the areas of a pair, given by its number, among those of their solids.
+/// Positions of the areas of a pair among those of their solids, given its sort key.
 pub(crate) fn positions(pair: u128) -> [usize; 2] {
-    let field = |k: u32| (pair >> (k * BITS)) as usize % MOST_AREAS;
+    let field = |k: u32| (pair >> (k * AREA_BITS)) as usize % MAX_AREAS;
     [field(3) + field(1), field(2) + field(0)]
 }
 
@@ -40,13 +43,13 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    /// Numbers are in the order of what they are made of, and tell the positions.
+    /// Sort keys have the order of their components and determine the positions.
     #[test]
-    fn numbers_sort_as_lists() {
+    fn keys_sort_as_lists() {
         let mut rng = SmallRng::seed_from_u64(3);
         let mut number = || {
-            let most = [3, 1 << 27][rng.random_range(0..2)];
-            rng.random_range(0..most)
+            let limit = [3, 1 << 27][rng.random_range(0..2)];
+            rng.random_range(0..limit)
         };
         let mut before: Option<([u32; 6], u128)> = None;
         for _ in 0..10_000 {

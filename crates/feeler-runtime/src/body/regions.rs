@@ -1,16 +1,16 @@
-//! Parts of a solid whose displacements are bounded one by one: what is near the axis of a rotation moves
-//! less than what is far from it.
+//! Regions: parts of a solid whose displacements are bounded separately. Parts near the axis of a rotation
+//! move less than those far from it.
 //!
 //! A region is the box of a node; all nodes below it belong to it.
 
 use feeler_geom::P3;
 use feeler_hierarchy::NodeId;
 
-/// What a node of a tree of boxes is to regions: the centre of its box, half the diagonal (mm), and its
-/// children, which stand behind it.
+/// Node of a tree of boxes: the centre of its box, half the diagonal (mm), and its children, which follow
+/// it in the tree.
 pub(super) type Node = (P3, f64, Option<[NodeId; 2]>);
 
-/// At most `n` nodes that together hold all leaves: the largest ones are opened first.
+/// Returns at most `n` nodes that together contain all leaves. The largest nodes are opened first.
 pub(super) fn cut(tree: &[Node], n: usize) -> Vec<NodeId> {
     let mut nodes = if tree.is_empty() { vec![] } else { vec![NodeId(0)] };
     let node = |i: NodeId| &tree[i.index()];
@@ -25,8 +25,8 @@ pub(super) fn cut(tree: &[Node], n: usize) -> Vec<NodeId> {
 }
 
 /// Divides a tree into at most `n` regions, and appends their centres and radii (mm) to `regions`. Returns
-/// for each node the number of its region, which is the position there and one more; nodes above the regions
-/// get 0, which stands for the whole solid.
+/// the region number of each node, which is its position in `regions` plus one. Nodes above the regions get
+/// 0, the number of the whole solid.
 pub(super) fn divide(tree: &[Node], n: usize, regions: &mut Vec<(P3, f64)>) -> Vec<u8> {
     let mut of_node = vec![0; tree.len()];
     for root in cut(tree, n) {

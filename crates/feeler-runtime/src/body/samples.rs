@@ -1,5 +1,5 @@
-//! Points and directions on a grid over each free-form area: where solvers look first. Made at the first use,
-//! then shared.
+//! Points and directions on a grid over each free-form area, from which solvers find their starting points.
+//! They are computed at the first use and then shared.
 
 mod bundle;
 mod cell;
@@ -19,119 +19,129 @@ pub(crate) use pole::Pole;
 use std::f64::consts::PI;
 use std::sync::OnceLock;
 
-/// Newton runs this far (of the leaf's rectangle) outside the leaf before it gives up.
+/// Distance outside a leaf, in widths of its parameter rectangle, up to which Newton iterations continue.
+/// With a larger value, more duplicates must be removed; with a smaller one, minima on the border of an
+/// area are lost.
 pub(crate) const MARGIN: f64 = 0.05;
-/// Points along each parameter of a patch.
+/// Number of grid points along each parameter of a patch. More of them give better starting points and cost
+/// more.
 pub(crate) const SIDE: usize = 5;
-/// Steps along a curve.
+/// Number of steps between the samples along a curve. More of them give better starting points and cost
+/// more.
 pub(crate) const CURVE_STEPS: usize = 8;
-/// The point in the middle of a curve's.
+/// Index of the middle sample along a curve.
 pub(crate) const MIDDLE: usize = CURVE_STEPS / 2;
-/// Points along a curve.
-const ALONG: usize = CURVE_STEPS + 1;
-/// How far (relative) the derivatives in a cell may leave the range of those at its corners.
+/// Number of samples along a curve.
+const CURVE_POINTS: usize = CURVE_STEPS + 1;
+/// Amount by which derivatives in a cell may exceed the range at its corners, relative to the range. A
+/// larger value gives more starting points; with a smaller one, some are missed.
 const CELL_SLACK: f64 = 0.2;
-/// The same about a grid point with the smallest value of its neighbours.
+/// Amount by which derivatives around the grid point with the smallest value of its neighbours may exceed
+/// their range, relative to the range. A larger value gives more starting points; with a smaller one, some
+/// are missed.
 const AROUND_SLACK: f64 = 0.5;
-/// What feet on grids are off, in unit-box parameters, together with what solvers look at beyond an area.
-const FEET: f64 = 0.15;
-/// What part of the other tangent one of a collapsed side is.
+/// Error of feet on grids, in unit-box parameters, including the margin around an area in which solvers
+/// search. A larger value gives more starting points; with a smaller one, some are missed.
+const MAX_FOOT_ERROR: f64 = 0.15;
+/// Length of a tangent of a collapsed side, relative to the other tangent. With a larger value, slim areas
+/// count as collapsed; a smaller one starts solvers at singular points.
 pub(crate) const COLLAPSED: f64 = 1e-9;
-/// Room for the points of an area.
+/// Capacity for the grid points of an area.
 pub(crate) const GRID_POINTS: usize = SIDE * SIDE;
 
-/// Points of an area in equal steps of its parameters, row by row.
+/// Points of an area at equal steps of its parameters, row by row.
 #[derive(Clone, Debug)]
 pub(crate) struct Grid {
     points: [P3; GRID_POINTS],
-    /// Tangents at the points of a patch, for one step of the grid.
+    /// Tangents at the points of a patch, per step of the grid.
     tangents: [[V3; 2]; GRID_POINTS],
     /// Lengths (mm) of the area along its parameters, through its middle.
     pub lengths: [f64; 2],
-    /// Largest second difference (mm) of neighbours.
+    /// Largest second difference (mm) of adjacent points.
     pub bend: f64,
-    /// Largest curvature (1/mm, about), changes of speed along the parameters included.
+    /// Estimate of the largest curvature (1/mm), which includes changes of speed along the parameters.
     curvature: f64,
-    /// Points along each parameter: the second is 1 for a curve.
+    /// Numbers of points along the parameters; the second one is 1 for a curve.
     pub shape: [usize; 2],
-    /// No point of the area is farther (mm, about) from its nearest grid point.
+    /// Estimate of the largest distance (mm) of a point of the area from its nearest grid point.
     pub radius: f64,
-    /// Whether a side of a patch is one point.
+    /// Whether a side of a patch is a single point.
     pub has_pole: bool,
-    /// Sides of a patch that are one point, with meridians that leave it in different directions.
+    /// Sides of a patch that are a single point, which its meridians leave in different directions.
     pub poles: Vec<Pole>,
 }
 
-/// Normals of an area at the points of its grid: apart from these, for they take several times as many
-/// operations, and those who look for one foot need none.
+/// Normals of an area at its grid points. They are separate from the points because they cost several times
+/// as many operations, and a search for one foot does not need them.
 #[derive(Clone, Debug)]
 pub(crate) struct Normals {
-    /// Outward normals; of an edge the middle of its polar.
+    /// Outward normals; for an edge, the direction in the middle of its polar.
     vectors: [V3; GRID_POINTS],
-    /// Directions of the polar are within this angle (rad) of the normal; π where nothing is known.
+    /// Largest angle (rad) between a direction of the polar and the normal; π if it is unknown.
     pub spread: f64,
 }
 
-/// A foot on a grid.
+/// Foot of a point on a grid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GridFoot {
     /// Unit-box parameters.
     pub params: [f64; 2],
-    /// The same of the foot on the area continued beyond its border, as far as a step of the search tells.
+    /// Unit-box parameters of the foot on the area continued beyond its border, within one step of the
+    /// search.
     pub beyond: [f64; 2],
-    /// From the point to the foot (mm).
+    /// Vector from the point to the foot (mm).
     pub offset: V3,
-    /// The grid point about which it is, and where from there, in steps of the grid.
+    /// The grid point around which the area is interpolated, and the foot relative to it in steps of the
+    /// grid.
     about: (usize, usize),
     steps: [f64; 2],
 }
 
-/// The grids of a solid's free-form areas, and what else is told at their points.
+/// Lazily computed samples of the free-form areas of a solid.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     grids: Vec<OnceLock<Box<Grid>>>,
     normals: Vec<OnceLock<Box<Normals>>>,
     curves: Vec<OnceLock<Box<CurveSamples>>>,
-    /// By edges.
+    /// Indexed by edge.
     segments: Vec<OnceLock<Box<[EdgeSegment]>>>,
     thirds: Vec<OnceLock<Box<[Ball; 4]>>>,
     curvatures: Vec<OnceLock<Box<CurvatureBounds>>>,
     bundles: Vec<OnceLock<Box<[NormalBundle]>>>,
 }
 
-/// Points of an edge's area in equal steps of its parameter, with derivatives.
-pub(crate) type CurveSamples = [CurveDerivs; ALONG];
+/// Points of an edge's area at equal steps of its parameter, with derivatives.
+pub(crate) type CurveSamples = [CurveDerivs; CURVE_POINTS];
 
-/// What is asked of each area of an edge without closed form before anything else, those of one edge side by
-/// side.
+/// First tested data of an area of an edge without closed form; those of one edge are contiguous.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeSegment {
-    /// Radius (mm) of a ball about the middle that holds the area, but for its deviation; infinite where the
-    /// middle is no number.
+    /// Radius (mm) of a ball around the middle that contains the area up to its deviation; infinite if the
+    /// middle is not finite.
     pub radius: f64,
-    /// Length of the interval.
+    /// Length of the parameter interval.
     pub width: f64,
-    /// Whether it begins where the area before it in the edge ends, derivatives included.
+    /// Whether the segment begins where the previous area of the edge ends, derivatives included.
     pub is_joined: bool,
-    /// The middle one of its [`CurveSamples`].
+    /// Middle sample of its [`CurveSamples`].
     pub middle: CurveDerivs,
-    /// The last one of them.
+    /// Last sample of its [`CurveSamples`].
     pub last: CurveDerivs,
     third: OnceLock<Third>,
 }
 
-/// Variation of the third derivative of an edge by its parameter.
+/// Variation of the third derivative of an edge with respect to its parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Third {
-    /// Largest difference from a constant, over the area and [`MARGIN`] beyond.
+    /// Largest difference from a constant, over the area and [`MARGIN`] beyond it.
     pub spread: f64,
-    /// Bound of the difference from a linear function of the parameter, over the area.
+    /// Upper bound of the difference from a linear function of the parameter, over the area.
     pub bend: f64,
 }
 
 impl EdgeSegment {
-    /// Bounds of the third derivative over this segment, which is that of `area`; computed at the first use:
-    /// most segments of an edge are out of reach.
+    /// Bounds of the third derivative over this segment of the given area. They are computed at the first
+    /// use, because most segments of an edge are out of reach.
     pub(crate) fn third(&self, body: &Body, area: AreaId) -> Third {
         *self.third.get_or_init(|| {
             let spread = body.third_derivatives_of(area)[0].radius / (self.width * self.width * self.width);
@@ -140,11 +150,12 @@ impl EdgeSegment {
     }
 }
 
-/// Number of parts of an area in which third derivatives are enclosed.
+/// Number of parts of an area over which third derivatives are enclosed. More of them give tighter bounds
+/// and cost more.
 const THIRD_PARTS: usize = 16;
 
-/// Bound of the difference between the third derivative of an edge over one of its areas and the linear
-/// function through the middles of its first and last part.
+/// Upper bound of the difference between the third derivative of an edge over one of its areas and the
+/// linear function through the midpoints of its first and last part.
 fn third_bend(body: &Body, area: AreaId) -> f64 {
     let Area { feature: Feature::Edge(edge), rect, .. } = body.area(area) else { return f64::INFINITY };
     let part = |k: usize| rect.u0 + rect.width() * step(k, THIRD_PARTS + 1);
@@ -153,7 +164,7 @@ fn third_bend(body: &Body, area: AreaId) -> f64 {
     let [first, .., last] = thirds.map(|ball| ball.center);
     let linear = |k| first + (last - first) * step(k, THIRD_PARTS);
     let off = |(k, ball): (usize, &Ball)| (ball.center - linear(k)).norm() + ball.radius;
-    // Within a part the linear function changes by half its slope to either side.
+    // Within a part, the linear function changes by half its slope in either direction.
     thirds.iter().enumerate().map(off).fold(0.0, f64::max) + 0.5 * (linear(1) - first).norm()
 }
 
@@ -170,19 +181,20 @@ impl Samples {
         }
     }
 
-    /// The samples of an area of an edge, in the solid's own frame.
+    /// Samples of an area of an edge in the frame of the solid.
     pub(crate) fn along(&self, curve: &Curve, area: AreaId, rect: &Rect) -> &CurveSamples {
-        self.curves[area.index()]
-            .get_or_init(|| Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, ALONG), 0.0).x))))
+        self.curves[area.index()].get_or_init(|| {
+            Box::new(std::array::from_fn(|i| curve.derivs(at(rect, step(i, CURVE_POINTS), 0.0).x)))
+        })
     }
 
-    /// Whether [`Samples::segments`] were made before.
+    /// Whether [`Samples::segments`] of an edge have been computed.
     pub(crate) fn has_segments(&self, edge: EdgeId) -> bool {
         self.segments[edge.index()].get().is_some()
     }
 
-    /// The areas of an edge, all of them at the first use, in the order of [`Body::areas_of`], in the solid's
-    /// own frame.
+    /// Segments of an edge in the frame of the solid, in the order of [`Body::areas_of`]. All of them are
+    /// computed at the first use.
     pub(crate) fn segments(&self, body: &Body, edge: EdgeId) -> &[EdgeSegment] {
         self.segments[edge.index()].get_or_init(|| {
             let mut before = None;
@@ -191,9 +203,9 @@ impl Samples {
                 let [first, middle, last] = [0, MIDDLE, CURVE_STEPS].map(|i| samples[i]);
                 let is_joined = before.replace(last) == Some(first);
                 let corners = body.node(body.leaf_of_area(area)).obb.corners();
-                let is_number = middle.p.iter().all(|c| c.is_finite());
+                let is_finite = middle.p.iter().all(|c| c.is_finite());
                 let farthest = corners.iter().fold(0.0, |r: f64, c| r.max((c - middle.p).norm()));
-                let radius = if is_number { farthest } else { f64::INFINITY };
+                let radius = if is_finite { farthest } else { f64::INFINITY };
                 let width = body.area(area).rect.width();
                 EdgeSegment { radius, width, is_joined, middle, last, third: OnceLock::new() }
             };
@@ -201,8 +213,8 @@ impl Samples {
         })
     }
 
-    /// Third derivatives by the unit-box parameters of a free-form area (uuu, uuv, uvv, vvv; of an edge the
-    /// first), over it and [`MARGIN`] beyond.
+    /// Third derivatives with respect to the unit-box parameters of a free-form area (uuu, uuv, uvv, vvv;
+    /// for an edge only the first), over the area and [`MARGIN`] beyond it.
     pub(crate) fn third_derivatives(&self, body: &Body, area: AreaId) -> &[Ball; 4] {
         self.thirds[area.index()].get_or_init(|| {
             let Area { feature, rect, .. } = body.area(area);
@@ -238,7 +250,8 @@ impl Samples {
         self.curvatures[area.index()].get_or_init(|| Box::new(CurvatureBounds::of_area(body, area)))
     }
 
-    /// Bundles of normals of a free-form face's area, piece by piece; empty unless its patch has a pole.
+    /// Bundles of normals of a free-form face's area, one for each piece; empty unless its patch has a
+    /// pole.
     pub(crate) fn bundles(&self, body: &Body, area: AreaId) -> &[NormalBundle] {
         self.bundles[area.index()].get_or_init(|| {
             let pole = self.get(body, area).poles.first();
@@ -246,12 +259,12 @@ impl Samples {
         })
     }
 
-    /// The grid of a free-form area, in the solid's own frame.
+    /// Grid of a free-form area in the frame of the solid.
     pub(crate) fn get(&self, body: &Body, area: AreaId) -> &Grid {
         self.grids[area.index()].get_or_init(|| Box::new(Grid::of_area(body, area)))
     }
 
-    /// The normals at the points of that grid.
+    /// Normals at the grid points of a free-form area.
     pub(crate) fn normals(&self, body: &Body, area: AreaId) -> &Normals {
         let of_area = || Box::new(Normals::of_area(body, area, self.get(body, area)));
         self.normals[area.index()].get_or_init(of_area)
@@ -263,14 +276,14 @@ pub(crate) fn at(rect: &Rect, x: f64, y: f64) -> P2 {
     P2::new(rect.u0 + x * (rect.u1 - rect.u0), rect.v0 + y * (rect.v1 - rect.v0))
 }
 
-/// Parameter in [0, 1] of the `i`-th of `n` equal steps.
+/// Parameter in [0, 1] of point `i` of `n` equally spaced points.
 #[expect(clippy::cast_precision_loss, reason = "a grid index")]
 fn step(i: usize, n: usize) -> f64 {
     if n < 2 { 0.0 } else { i as f64 / (n - 1) as f64 }
 }
 
 impl Normals {
-    /// In the order of the points; those of an edge are fewer.
+    /// Normals in the order of the grid points; an edge has fewer of them.
     pub(crate) fn vectors(&self) -> &[V3; GRID_POINTS] {
         &self.vectors
     }
@@ -289,7 +302,7 @@ impl Normals {
                 Feature::Vertex(_) => unreachable!("a vertex is canonical"),
             };
             normals.vectors[k] = n;
-            // Not a number where a patch collapses.
+            // The normal is NaN where a patch collapses.
             normals.spread = if n.norm_squared() > 0.5 { normals.spread.max(spread) } else { PI };
         }
         normals
@@ -302,7 +315,7 @@ impl Grid {
         let rect = &area.rect;
         let shape = match area.feature {
             Feature::Face(_) => [SIDE, SIDE],
-            Feature::Edge(_) => [ALONG, 1],
+            Feature::Edge(_) => [CURVE_POINTS, 1],
             Feature::Vertex(_) => unreachable!("a vertex is canonical"),
         };
         let mut grid = Self {
@@ -368,7 +381,7 @@ impl Grid {
                 }
             }
         }
-        // A tenth for the bend of a cell.
+        // A margin of a tenth accounts for the curvature of a cell.
         grid.radius = 0.55 * longest;
         if shape[1] > 1 {
             let sides = grid.point_sides();
@@ -379,14 +392,14 @@ impl Grid {
         grid
     }
 
-    /// Sides of a patch along which the points do not move: the parameter that changes away from the side,
-    /// and whether the side is at its end.
+    /// Sides of a patch along which the points do not move: the parameter that changes across the side, and
+    /// whether the side is at the end of that parameter.
     fn point_sides(&self) -> ArrayVec<(usize, bool), 4> {
-        let rests =
+        let is_fixed =
             |k: usize, t: usize| self.tangents[k][t].norm() <= COLLAPSED * self.tangents[k][1 - t].norm();
         [(0, false), (0, true), (1, false), (1, true)]
             .into_iter()
-            .filter(|&(along, is_end)| side(along, is_end).into_iter().all(|k| rests(k, 1 - along)))
+            .filter(|&(along, is_end)| side(along, is_end).into_iter().all(|k| is_fixed(k, 1 - along)))
             .collect()
     }
 
@@ -408,14 +421,14 @@ impl Grid {
             .chain((0..last_row).map(move |i| (last_row - i) * columns))
     }
 
-    /// The interpolated normal at a foot.
+    /// Interpolated normal at a foot.
     pub(crate) fn normal(&self, normals: &Normals, foot: &GridFoot) -> V3 {
         let [x, y] = foot.steps;
         self.mixed(&normals.vectors, foot.about, (&lagrange(x).0, &lagrange(y).0))
     }
 
-    /// Grid points of the three by three (or three) around grid point `k`, itself included; at the border
-    /// fewer.
+    /// Indices of the three by three (or three) grid points around grid point `k`, itself included; fewer
+    /// at the border.
     fn around(&self, k: usize) -> impl Iterator<Item = usize> + Clone {
         let [rows, columns] = self.shape;
         let (i, j) = (k / columns, k % columns);
@@ -423,21 +436,21 @@ impl Grid {
         near(i, rows).flat_map(move |a| near(j, columns).map(move |b| a * columns + b))
     }
 
-    /// Whether a foot at this distance (mm) is found: the steps of the search, which leave out curvature,
+    /// Whether the search for a foot converges at this distance (mm): its steps neglect curvature and
     /// shrink by this product.
     pub(crate) fn finds_feet(&self, distance: f64) -> bool {
         distance * self.curvature < 0.25
     }
 
-    /// Derivatives, for one step of the grid, of a function with the gradient `g` (by the point) at point `k`
-    /// of a patch.
+    /// Derivatives per step of the grid of a function with the spatial gradient `g` at point `k` of a
+    /// patch.
     pub(crate) fn slopes(&self, k: usize, g: &V3) -> [f64; 2] {
         self.tangents[k].map(|t| g.dot(&t))
     }
 
-    /// Unit-box parameters to start from in cells of a patch whose corners leave room for a minimum of a
-    /// function with these derivatives: finer than comparing values, which tells two minima only with a grid
-    /// point between them.
+    /// Starting points, in unit-box parameters, in those cells of a patch that may contain a minimum of a
+    /// function with these derivatives. This is finer than comparing values, which distinguishes two minima
+    /// only if a grid point lies between them.
     pub(crate) fn cells_with_minimum(
         &self,
         slopes: &[[f64; 2]; GRID_POINTS],
@@ -469,9 +482,10 @@ impl Grid {
         )
     }
 
-    /// Whether a function with these derivatives and a smallest value at grid point `k` of a patch may have a
-    /// critical point there: not where `k` is on the border and the derivative across it, about there, stays
-    /// off zero up to half a step beyond, or both derivatives together do.
+    /// Whether a function with these derivatives and its smallest value at grid point `k` of a patch may
+    /// have a critical point there. This is excluded if `k` is on the border and the derivative across the
+    /// border, around that point, is nonzero up to half a step beyond it, or if both derivatives together
+    /// are.
     pub(crate) fn may_be_critical(&self, slopes: &[[f64; 2]; GRID_POINTS], k: usize) -> bool {
         let [rows, columns] = self.shape;
         let (i, j) = (k / columns, k % columns);
@@ -480,8 +494,8 @@ impl Grid {
             let around = self.around(k).map(|l| slopes[l][x]);
             let (lo, hi) =
                 around.clone().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s), hi.max(s)));
-            let room = AROUND_SLACK * (hi - lo);
-            !on_border[x] || around.clone().any(f64::is_nan) || lo - room <= 0.0 && hi + room >= 0.0
+            let slack = AROUND_SLACK * (hi - lo);
+            !on_border[x] || around.clone().any(f64::is_nan) || lo - slack <= 0.0 && hi + slack >= 0.0
         });
         let beside = |c: usize, n: usize| c.saturating_sub(1)..(c + 1).min(n - 1);
         passes_zero
@@ -496,20 +510,20 @@ impl Grid {
                 }))
     }
 
-    /// Whether feet, found for the grid points, may be in the area they are on somewhere between `k` and its
-    /// neighbours.
+    /// Whether feet that were computed for the grid points may lie in their area somewhere between `k` and
+    /// its neighbours.
     pub(crate) fn may_face(&self, beyond: &[[f64; 2]; GRID_POINTS], k: usize) -> bool {
         (0..2).all(|c| {
             let (lo, hi) = self
                 .around(k)
                 .map(|l| beyond[l][c])
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), x| (lo.min(x), hi.max(x)));
-            lo <= 1.0 + FEET && hi >= -FEET
+            lo <= 1.0 + MAX_FOOT_ERROR && hi >= -MAX_FOOT_ERROR
         })
     }
 
-    /// Whether a vector field that is given at the grid points may be as short as `length` between `k` and
-    /// its neighbours: it is taken for linear there but for twice its second differences.
+    /// Whether a vector field given at the grid points may be as short as `length` between `k` and its
+    /// neighbours. The field is assumed to be linear up to twice its second differences.
     pub(crate) fn may_vanish(&self, field: &[V3; GRID_POINTS], k: usize, length: f64) -> bool {
         let v = field[k];
         let size = v.norm();
@@ -518,13 +532,13 @@ impl Grid {
         let c = ci * columns + cj;
         let second = |step: usize| (field[c - step] - field[c] * 2.0 + field[c + step]).norm();
         let bend = second(columns) + if columns > 1 { second(1) } else { 0.0 };
-        // Seen along the field at the point, it is as long at all of them.
+        // The component along the field at this point is at least as large at all neighbours.
         let lowest = self.around(k).map(|l| field[l].dot(&v)).fold(f64::INFINITY, f64::min);
         let needed = (length + 0.25 * bend) * size;
         lowest <= needed || lowest.is_nan() || needed.is_nan()
     }
 
-    /// The grid point of a patch next to unit-box parameters.
+    /// Grid point of a patch nearest to unit-box parameters.
     pub(crate) fn nearest_to(&self, x: [f64; 2]) -> usize {
         let [rows, columns] = self.shape;
         let next =
@@ -537,8 +551,8 @@ impl Grid {
         [step(k / self.shape[1], self.shape[0]), step(k % self.shape[1], self.shape[1])]
     }
 
-    /// Whether no neighbour of grid point `k` has a smaller value; ties go to the first, and what is not
-    /// finite is none.
+    /// Whether no neighbour of grid point `k` has a smaller value. Of equal values, the first one is the
+    /// minimum; a value that is not finite is never a minimum.
     pub(crate) fn is_minimum(&self, values: &[f64; GRID_POINTS], k: usize) -> bool {
         let v = values[k];
         if !v.is_finite() {
@@ -556,8 +570,8 @@ impl Grid {
         true
     }
 
-    /// About the nearest point of the area to `p`. The area is taken for the quadratic interpolant of the
-    /// grid points around the nearest one.
+    /// Approximation of the point of the area nearest to `p`. The area is replaced by the quadratic
+    /// interpolant of the grid points around the nearest one.
     pub(crate) fn foot(&self, p: &P3) -> GridFoot {
         let mut nearest = (f64::INFINITY, 0);
         for (k, q) in self.points().iter().enumerate() {
@@ -575,7 +589,7 @@ impl Grid {
         let mut x = [offset(i, ci), offset(j, cj)];
         let mut best = (nearest.0, x, self.points[nearest.1] - p);
         let mut free = x;
-        // Two steps: the start is within half a cell or so of the foot.
+        // Two steps suffice because the start is within about half a cell of the foot.
         for round in 0..3 {
             let (q, du, dv) = self.interpolant((ci, cj), x);
             let r = q - p;
@@ -608,11 +622,11 @@ impl Grid {
         }
     }
 
-    /// [`Grid::foot`] for a curve, given the squared distance and the number of the nearest grid point.
+    /// [`Grid::foot`] for a curve, given the squared distance and the index of the nearest grid point.
     fn foot_on_curve(&self, p: &P3, (nearest, i): (f64, usize)) -> GridFoot {
         let c = center(i, self.shape[0]);
         let [before, at, after] = [self.points[c - 1], self.points[c], self.points[c + 1]];
-        // The interpolant as a polynomial of the steps from the middle one.
+        // The interpolant as a polynomial of the steps from the middle point.
         let (first, second) = ((after - before) * 0.5, (after - at + (before - at)) * 0.5);
         let from = at - p;
         let mut s = offset(i, c);
@@ -642,7 +656,7 @@ impl Grid {
         }
     }
 
-    /// Vectors at the three by three (or three) grid points about one, with weights.
+    /// Weighted sum of vectors at the three by three (or three) grid points around a grid point.
     fn mixed(&self, v: &[V3; GRID_POINTS], (ci, cj): (usize, usize), (ws, wt): (&[f64; 3], &[f64; 3])) -> V3 {
         let columns = self.shape[1];
         (0..3).fold(V3::zeros(), |sum, i| {
@@ -654,7 +668,7 @@ impl Grid {
         })
     }
 
-    /// Point and tangents, by steps of the grid, of a patch's interpolant about a grid point.
+    /// Point and tangents, per step of the grid, of a patch's interpolant around a grid point.
     fn interpolant(&self, (ci, cj): (usize, usize), [s, t]: [f64; 2]) -> (P3, V3, V3) {
         let columns = self.shape[1];
         let (ws, ds) = lagrange(s);
@@ -673,13 +687,13 @@ impl Grid {
     }
 }
 
-/// Indices of the grid points on the side of a patch where a parameter begins or ends.
+/// Indices of the grid points on the side of a patch at the start or the end of a parameter.
 fn side(along: usize, is_end: bool) -> [usize; SIDE] {
     let at = if is_end { SIDE - 1 } else { 0 };
     std::array::from_fn(|k| if along == 0 { at * SIDE + k } else { k * SIDE + at })
 }
 
-/// The middle one of three neighbours that hold `i`, of `n` points.
+/// Index of the middle of three adjacent points that include `i`, among `n` points.
 fn center(i: usize, n: usize) -> usize {
     if n < 3 { 0 } else { i.clamp(1, n - 2) }
 }

@@ -1,4 +1,4 @@
-//! The hierarchy of one solid as traversals read it: everything a culling test needs of a node side by side.
+//! Hierarchy of one solid for traversals: all data of a node that culling tests need, stored contiguously.
 //!
 //! # Source
 //! BREP §2.4; MATH §10 (memory layout).
@@ -12,9 +12,9 @@ use feeler_hierarchy::{AreaId, Node, NodeId};
 /// Bits of the feature types below a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FeatureTypes {
-    /// Of features that carry LMDs.
+    /// Types of the features that carry minima.
     pub strict: u16,
-    /// Of all features, those that carry quasi-LMDs only included.
+    /// Types of all features, including those that carry quasi-minima only.
     pub all: u16,
 }
 
@@ -28,20 +28,20 @@ impl FeatureTypes {
     }
 }
 
-/// What footpoints below a node may be outside its box and cone: trims accept them within a deviation, and
-/// members of conformal sets are members within an angle.
+/// Distance and angle by which footpoints below a node may be outside its box and cone: trims accept
+/// footpoints within a deviation, and conformal sets accept members within an angle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Allowance {
     /// Length (mm) outside the box.
     pub length: f32,
-    /// Angle (rad) outside the cone: the rotation of the normal over that length.
+    /// Angle (rad) outside the cone: rotation of the normal over that length.
     pub angle: f32,
     /// Inverse extent (1/mm) of the smallest feature with conformal sets.
     pub inverse_extent: f32,
 }
 
 impl Allowance {
-    /// Rounded up.
+    /// Allowance from these values, rounded up.
     pub(crate) fn new(length: f64, angle: f64, inverse_extent: f64) -> Self {
         Self { length: up(length), angle: up(angle), inverse_extent: up(inverse_extent) }
     }
@@ -55,55 +55,55 @@ impl Allowance {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the next larger number in few digits is meant")]
+#[expect(clippy::cast_possible_truncation, reason = "rounded up to the next `f32`")]
 fn up(x: f64) -> f32 {
     (x as f32).next_up()
 }
 
-/// A node. Children of an inner node are adjacent and behind their parent.
+/// A node. Children of an inner node are adjacent and follow their parent.
 ///
-/// Three lines of a cache: cones and what they leave out are in the first one, boxes in the others.
+/// It occupies three cache lines: cone and allowance are in the first, the box is in the others.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct TreeNode {
     /// Conservative cone of the polars.
     pub cap: Cap,
-    /// Feature types below.
+    /// Types of the features below.
     pub types: FeatureTypes,
-    /// What its box and cone leave out.
+    /// Allowance of its box and cone.
     pub allowance: Allowance,
-    /// Position of the feature that everything below is of, when it may be solved as a whole; or
+    /// Position of the feature that all areas below belong to, if it may be solved as a whole, or
     /// [`MIXED`](Self::MIXED).
     whole: FeatureId,
-    /// As in the stored node.
+    /// Link of the stored node.
     link: u32,
     /// Conservative box.
     pub obb: Obb,
-    /// What the feature below is to solves.
+    /// Class of the feature below.
     form: SolveClass,
-    /// The region of the solid that it belongs to: see [`Body::regions`](crate::Body::regions).
+    /// Region of the solid to which the node belongs: see [`Body::regions`](crate::Body::regions).
     pub region: u8,
 }
 
 const _: () =
-    assert!(std::mem::offset_of!(TreeNode, obb) == 64 && size_of::<TreeNode>() == 192, "three lines");
+    assert!(std::mem::offset_of!(TreeNode, obb) == 64 && size_of::<TreeNode>() == 192, "three cache lines");
 
-/// What a feature is to solves.
+/// Class of a feature that decides how its pairs are solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SolveClass {
     /// Closed forms exist.
     Canonical,
-    /// It follows a canonical feature: closed forms tell nearly all.
+    /// Follows a canonical feature: closed forms give starting points.
     Near,
-    /// A free-form edge of few areas.
+    /// Free-form edge of few areas.
     FreeEdge,
-    /// Anything else, and several features.
+    /// Any other feature, and several features.
     Free,
 }
 
 impl SolveClass {
-    /// Whether one pair of areas stands for two features: closed forms tell about both, or one is canonical
-    /// and the other a free edge, whose areas are solved one by one.
+    /// Whether one pair of areas represents a pair of features: both have closed forms, or one is canonical
+    /// and the other a free edge whose areas are solved one by one.
     pub(crate) fn solved_whole_with(self, other: Self) -> bool {
         match (self, other) {
             (Self::Free, _) | (_, Self::Free) => false,
@@ -114,7 +114,7 @@ impl SolveClass {
 }
 
 impl TreeNode {
-    /// Several features, or a free-form face.
+    /// Marks nodes with several features or a free-form face.
     pub(crate) const MIXED: FeatureId = FeatureId(u32::MAX);
 
     pub(crate) fn new(
@@ -126,36 +126,36 @@ impl TreeNode {
         Self { cap, types, allowance, whole, link: node.link, obb, form, region: 0 }
     }
 
-    /// Position of the one feature below: see [`Body::whole_of`](crate::Body::whole_of).
+    /// Position of the only feature below: see [`Body::whole_of`](crate::Body::whole_of).
     pub(crate) fn whole(&self) -> Option<FeatureId> {
         (self.whole != Self::MIXED).then_some(self.whole)
     }
 
-    /// The features below this node and one of another solid, when they are solved as wholes.
+    /// Features below this node and below a node of another solid, if they are solved as wholes.
     pub(crate) fn whole_with(&self, other: &Self) -> Option<FeaturePair> {
         (self.form.solved_whole_with(other.form)).then_some((self.whole, other.whole))
     }
 
-    /// Reads something of each of the three lines.
+    /// Reads a word of each of the three cache lines.
     #[inline]
     pub(crate) fn touch(&self) -> u64 {
         u64::from(self.link) ^ self.obb.center.x.to_bits() ^ u64::from(self.region)
     }
 
-    /// The area of a leaf.
+    /// Area of a leaf.
     pub(crate) fn area(&self) -> Option<AreaId> {
         (self.link & Node::LEAF != 0).then_some(AreaId(self.link & !Node::LEAF))
     }
 
-    /// The children of an inner node.
+    /// Children of an inner node.
     pub(crate) fn children(&self) -> Option<[NodeId; 2]> {
         (self.link & Node::LEAF == 0).then(|| [self.link, self.link + 1].map(NodeId))
     }
 }
 
-/// What moves with a solid.
+/// An item that moves with a solid.
 pub(crate) trait Placed: Copy {
-    /// The same moved by a pose.
+    /// Returns the item moved by a pose.
     fn placed(&self, pose: &PoseMatrix) -> Self;
 }
 

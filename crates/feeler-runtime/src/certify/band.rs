@@ -1,18 +1,18 @@
-//! Proof that no contact within the tolerance has been missed.
+//! Proof that the solves have missed no contact within the tolerance.
 //!
-//! The search for crossings begins a tolerance inside the material, and minima with a free-form side come
-//! from solves that prove nothing by themselves. Solids without a crossing and without a minimum within the
-//! tolerance are separated only if no pair of areas holds a critical pair that near.
+//! The search for crossings begins one tolerance inside the material, and minima with a free-form side
+//! come from solves that prove nothing. Solids without a crossing and without a minimum within the
+//! tolerance are separated only if no pair of areas contains a critical pair within it.
 //!
 //! # Source
 //! MATH §8, §15.
 //!
 //! # Deviations
 //! Solves of edges count as proofs ([`is_proven`]). Two free-form faces whose solves find a minimum beyond
-//! the tolerance are not searched: to exclude cells of nearly parallel patches takes more than the budget. A
-//! second, smaller minimum of the same two faces that the solves miss is not noticed there.
+//! the tolerance are not searched, because excluding cells of nearly parallel patches exceeds the budget.
+//! A second, smaller minimum of the same two faces that the solves miss is not noticed then.
 
-use super::{Given, Job, certify_one};
+use super::{Job, KnownCandidates, certify_one};
 use crate::accept::filter::filter;
 use crate::api::contact::Stats;
 use crate::api::options::QueryOptions;
@@ -31,11 +31,11 @@ use feeler_hierarchy::{AreaId, Feature};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenContact {
     pub features: [Feature; 2],
-    /// Point next to it, frame of A.
+    /// Point near the possible contact, in the frame of A.
     pub p: P3,
 }
 
-/// Reused memory and result.
+/// Scratch buffers and result.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     near: Vec<AreaPair>,
@@ -46,9 +46,9 @@ pub(crate) struct Scratch {
 }
 
 /// Searches all pairs of areas with a free-form side for critical pairs within the tolerance. New ones are
-/// added to the candidates; pairs of areas that remain undecided are in [`Scratch::open`]. `pairs` are those
-/// of the solves, sorted by features; `are_apart` names pairs that are known to be apart by more than the
-/// tolerance.
+/// added to the candidates; pairs of areas that remain undecided are stored in [`Scratch::open`]. `pairs`
+/// are those of the solves, sorted by features; `are_apart` returns whether a pair is known to be apart by
+/// more than the tolerance.
 pub(crate) fn missed_contacts(
     ctx: &Context<'_>,
     pairs: &[AreaPair],
@@ -65,8 +65,8 @@ pub(crate) fn missed_contacts(
     let ctx = &Context { d_max, cull: Some(cull), ..*ctx };
     areas_in_contact(ctx, &cull, pairs, near);
     near.retain(|pair| !are_apart(pair));
-    // No candidate is within the tolerance.
-    let given = Given { candidates: &[], sound: &[], of_features: &|_, _| &[] };
+    // The solves have found no candidate within the tolerance.
+    let known = KnownCandidates { candidates: &[], is_minimum: &[], of_features: &|_, _| &[] };
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     for group in near.chunk_by(|p, q| features(p) == features(q)) {
         if are_free_faces(ctx, features(&group[0])) && has_minimum(ctx, group, &solved.candidates, of_faces) {
@@ -74,17 +74,19 @@ pub(crate) fn missed_contacts(
         }
         for &pair in group {
             let (job, partner) = job_of(ctx, pair);
-            let result = certify_one(ctx, &job, &[partner], &given);
+            let result = certify_one(ctx, &job, &[partner], &known);
             if result.outcome.undecided > 0 && result.found.is_empty() {
-                open.push(place(ctx, pair));
+                open.push(open_contact(ctx, pair));
             }
             solved.candidates.extend(result.found);
         }
     }
 }
 
-/// Maximum distance, relative to the size, of minima that are searched for between two free-form faces.
-const NEAR_MINIMUM: f64 = 1e-2;
+/// Maximum distance, relative to the size, of minima that are searched for between two free-form faces and
+/// replace the proof. A larger value takes more solves before a proof; a smaller one takes proofs that are
+/// not needed.
+const MAX_MINIMUM_DISTANCE: f64 = 1e-2;
 
 /// Whether both features are faces without a closed form.
 fn are_free_faces(ctx: &Context<'_>, (fa, fb): (Feature, Feature)) -> bool {
@@ -92,10 +94,10 @@ fn are_free_faces(ctx: &Context<'_>, (fa, fb): (Feature, Feature)) -> bool {
     is_free(ctx.a.data(fa)) && is_free(ctx.b.data(fb))
 }
 
-/// Whether two features have a minimum beyond the tolerance and none within it, among the candidates of the
-/// query or by the solves of these pairs of areas with a larger reach.
+/// Whether two features have a minimum beyond the tolerance and none within it, among the candidates of
+/// the query or by the solves of these pairs of areas with a larger reach.
 fn has_minimum(ctx: &Context<'_>, pairs: &[AreaPair], known: &[Candidate], solved: &mut Solved) -> bool {
-    let wide = &Context { d_max: NEAR_MINIMUM * ctx.tol.size, cull: None, ..*ctx };
+    let wide = &Context { d_max: MAX_MINIMUM_DISTANCE * ctx.tol.size, cull: None, ..*ctx };
     let Some(&(i, j)) = pairs.first() else { return false };
     let (fa, fb) = (ctx.a.area(i).feature, ctx.b.area(j).feature);
     solved.candidates.clear();
@@ -110,7 +112,7 @@ fn has_minimum(ctx: &Context<'_>, pairs: &[AreaPair], known: &[Candidate], solve
     least.is_some_and(|d| d > ctx.tol.tol)
 }
 
-/// The search of a pair of areas, and the area of its canonical feature, if there is one.
+/// Returns the job of a pair of areas, and the area of its canonical feature, if there is one.
 fn job_of(ctx: &Context<'_>, (i, j): AreaPair) -> (Job, AreaId) {
     let (fa, fb) = (ctx.a.area(i).feature, ctx.b.area(j).feature);
     let reduced =
@@ -124,13 +126,14 @@ fn job_of(ctx: &Context<'_>, (i, j): AreaPair) -> (Job, AreaId) {
     }
 }
 
-/// Pairs of areas with a free-form side whose boxes and cones leave a contact possible.
+/// Collects the pairs of areas with a free-form side whose boxes and cones do not exclude a contact.
 fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], out: &mut Vec<AreaPair>) {
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     for group in pairs.chunk_by(|p, q| features(p) == features(q)) {
         let (fa, fb) = features(&group[0]);
         let (of_a, of_b) = (ctx.a.data(fa), ctx.b.data(fb));
-        // Flanks of threads are solved section by section; cells of nearly parallel patches decide nothing.
+        // Flanks of threads are solved section by section, because cells of nearly parallel patches decide
+        // nothing.
         if is_proven(of_a, of_b) || is_screwed(ctx, group[0]) {
             continue;
         }
@@ -152,7 +155,7 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
                 && cull.areas((ctx.a, i), (ctx.b, j), node_b)
         };
         if cull.solves_whole_features() && ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j)) {
-            // One pair stands for all.
+            // One pair represents all pairs of areas.
             for &j in ctx.b.areas_of(of_b) {
                 let node = cull.placed(ctx.b, j);
                 let all = ctx.a.areas_of(of_a).iter().map(|&i| (i, j));
@@ -164,9 +167,9 @@ fn areas_in_contact(ctx: &Context<'_>, cull: &CullContext, pairs: &[AreaPair], o
     }
 }
 
-/// Whether the solve of a pair of features counts as a proof by itself: closed forms, also of features that
-/// follow a canonical one, and edges, along which minima are searched by bounds. Of edges that is a
-/// convention: short intervals are judged by the cubic through the derivatives at their ends.
+/// Whether the solve of a pair of features counts as a proof by itself: closed forms, also of features
+/// that follow a canonical one, and edges, along which minima are searched by bounds. For edges this is a
+/// convention: short intervals are tested by the cubic through the derivatives at their ends.
 fn is_proven(a: &FeatureData, b: &FeatureData) -> bool {
     let is_closed = |f: &FeatureData| matches!(f.form(), SolveClass::Canonical | SolveClass::Near);
     let is_edge = |f: &FeatureData| matches!(f.feature, Feature::Edge(_));
@@ -174,8 +177,8 @@ fn is_proven(a: &FeatureData, b: &FeatureData) -> bool {
     is_closed(a) && is_closed(b) || (is_edge(a) || is_edge(b)) && !are_free_edges
 }
 
-/// Features of a pair of areas, and a point next to both.
-fn place(ctx: &Context<'_>, (i, j): AreaPair) -> OpenContact {
+/// Returns the features of a pair of areas, and a point near both.
+fn open_contact(ctx: &Context<'_>, (i, j): AreaPair) -> OpenContact {
     let features = [ctx.a.area(i).feature, ctx.b.area(j).feature];
     let (a, b) = (&ctx.a.node(ctx.a.leaf_of_area(i)).obb, &ctx.b.node(ctx.b.leaf_of_area(j)).obb);
     // The smaller area is nearer to the contact.

@@ -1,23 +1,23 @@
-//! Free-form against free-form: two curves, a curve and a patch, two patches.
+//! Certificates of two free-form areas: two curves, a curve and a patch, or two patches.
 //!
 //! # Source
 //! MATH §8; BREP (2.6).
 //!
 //! # Deviations
-//! With a patch the equations are not the gradient of the distance, whose derivative is singular where the
-//! areas touch, but that the connection to the other side is normal to the patch and the patch's normal is
-//! normal to the other side:
+//! With a patch, the equations are not the gradient of the distance, whose derivative is singular where
+//! the areas touch. They state that the connection to the other side is normal to the patch and that the
+//! patch's normal is normal to the other side:
 //!
 //! ```text
 //! (q − p)·p_i = 0,   (p_u × p_v)·q_k = 0.
 //! ```
 //!
-//! Their Jacobian is regular at distance 0 wherever the contact is not flat (MATH §2, the Schur complement),
-//! so cells need not shrink with the gap.
+//! Their Jacobian is regular at distance 0 wherever the contact is not flat (MATH §2, the Schur
+//! complement), so that cells need not shrink with the gap.
 
-use crate::certify::leaf::{Leaf, Over, is_outside};
+use crate::certify::leaf::{CellBounds, Leaf, is_outside};
 use crate::certify::reduced::keep_minima;
-use crate::certify::search::{Cell, Look, Model, System, holds_one, is_beside_one};
+use crate::certify::search::{Cell, CellResult, Model, System, contains_known, is_near_known};
 use crate::query::{Candidate, Context};
 use crate::solve::{Solved, free};
 use feeler_geom::Ball;
@@ -33,16 +33,16 @@ pub(super) struct Pair<'a, const N: usize> {
     found: &'a mut Solved,
 }
 
-/// One side of the equations: what is known of it, and where its parameters begin.
+/// One side of the equations: its bounds over the cell and the index of its first parameter.
 #[derive(Clone, Copy)]
 struct Side<'a> {
-    over: &'a Over,
+    over: &'a CellBounds,
     from: usize,
     dim: usize,
 }
 
 impl<'a, const N: usize> Pair<'a, N> {
-    /// Two areas; `known`: unit-box parameters of minima that the solver has found.
+    /// Creates the search of two areas; `known`: unit-box parameters of minima that the solver found.
     pub(super) fn new(
         ctx: &'a Context<'a>,
         (a, b): (Leaf<'a>, Leaf<'a>),
@@ -52,8 +52,8 @@ impl<'a, const N: usize> Pair<'a, N> {
         Self { ctx, a, b, known, lengths: SVector::repeat(f64::INFINITY), found }
     }
 
-    /// Whether distance and directions rule out a minimum.
-    fn is_hopeless(&self, a: &Over, b: &Over) -> bool {
+    /// Whether distance and directions exclude a minimum.
+    fn is_excluded(&self, a: &CellBounds, b: &CellBounds) -> bool {
         let tol = &self.ctx.tol;
         let (delta, open) = (b.p - a.p, a.reach + b.reach);
         let length = delta.norm();
@@ -61,14 +61,14 @@ impl<'a, const N: usize> Pair<'a, N> {
             return true;
         }
         let sides = [(&self.a, a), (&self.b, b)];
-        // From one side to the other, where they are apart.
+        // Direction from one side to the other, if they are apart.
         if length - open > 2.0 * tol.tol {
             let (n, spread) = (delta / length, open / length);
             if sides.iter().zip([n, -n]).any(|((l, _), n)| is_outside(&l.cap, &n, spread, l.cap_slack)) {
                 return true;
             }
         }
-        // A patch's normals against what the other side can answer.
+        // Normals of a patch against the cone of the other side.
         let normals = sides.map(|(l, o)| l.is_patch().then(|| normal(o).times(l.outward)));
         for (n, other) in normals.iter().zip([&self.b, &self.a]) {
             let Some(n) = n.filter(|n| n.center.norm() > n.radius) else { continue };
@@ -80,7 +80,7 @@ impl<'a, const N: usize> Pair<'a, N> {
         false
     }
 
-    fn model(&self, a: &Over, b: &Over, radius: &SVector<f64, N>) -> Model<N> {
+    fn model(&self, a: &CellBounds, b: &CellBounds, radius: &SVector<f64, N>) -> Model<N> {
         let side_a = Side { over: a, from: 0, dim: self.a.dim() };
         let side_b = Side { over: b, from: self.a.dim(), dim: self.b.dim() };
         let eps = self.ctx.tol.eps;
@@ -93,21 +93,21 @@ impl<'a, const N: usize> Pair<'a, N> {
         }
     }
 
-    fn overs(&self, cell: &Cell<N>, eps: f64) -> (Over, Over) {
+    fn bounds_over(&self, cell: &Cell<N>, eps: f64) -> (CellBounds, CellBounds) {
         (self.a.over_cell(cell, 0, eps), self.b.over_cell(cell, self.a.dim(), eps))
     }
 
-    fn lengths_of(&self, a: &Over, b: &Over) -> SVector<f64, N> {
+    fn lengths_of(&self, a: &CellBounds, b: &CellBounds) -> SVector<f64, N> {
         let n = self.a.dim();
         SVector::from_fn(|i, _| if i < n { a.first[i].norm() } else { b.first[i - n].norm() })
     }
 
-    /// The zero that Newton's steps find from `x`, when they stay within `reach`.
+    /// Zero that Newton's method finds from `x`, if its steps stay within `reach`.
     fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>> {
         let mut cell = Cell { middle: *x, radius: SVector::zeros(), unique: false };
         let mut last = f64::INFINITY;
         for _ in 0..30 {
-            let (a, b) = self.overs(&cell, 0.0);
+            let (a, b) = self.bounds_over(&cell, 0.0);
             let m = self.model(&a, &b, &cell.radius);
             let step = m.jacobian.try_inverse()? * m.value;
             cell.middle -= step;
@@ -153,13 +153,13 @@ impl<'a, const N: usize> Pair<'a, N> {
     }
 }
 
-/// Natural normals, not of unit length.
-fn normal(over: &Over) -> Ball {
+/// Natural normals of a patch, not of unit length.
+fn normal(over: &CellBounds) -> Ball {
     over.first[0].cross(&over.first[1])
 }
 
-/// The connection from a patch to another side is normal to both: rows 0 and 1 by the patch's tangents, the
-/// others by its normal.
+/// Model of the equations of a patch and another side: rows 0 and 1 use the tangents of the patch, the
+/// others its normal.
 fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
     let (po, qo) = (p.over, q.over);
     let connection = Ball::new(qo.p - po.p, po.reach + qo.reach);
@@ -250,13 +250,13 @@ fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, 
             let change: f64 = (0..N).map(|o| second(row, m, o) * radius[o]).sum();
             change * (1.0 + 1e-12) + 4.0 * eps * rounding(row, m)
         }),
-        // Where the normal of a point of the patch meets the other one; the foot of a point of the curve.
-        given: Some(if q.dim == 2 { [q.from, q.from + 1] } else { [p.from, p.from + 1] }),
+        // The footpoint of a point on the other patch, or of a point of the curve on the patch.
+        determined: Some(if q.dim == 2 { [q.from, q.from + 1] } else { [p.from, p.from + 1] }),
     }
 }
 
-/// Gradient and Hessian of half the squared distance of two curves.
-fn of_curves<const N: usize>(a: &Over, b: &Over, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
+/// Model of the gradient of half the squared distance of two curves.
+fn of_curves<const N: usize>(a: &CellBounds, b: &CellBounds, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
     let connection = Ball::new(b.p - a.p, a.reach + b.reach);
     let (t, s) = (a.first[0], b.first[0]);
     let (k, l) = (a.second[0], b.second[0]);
@@ -284,31 +284,31 @@ fn of_curves<const N: usize>(a: &Over, b: &Over, radius: &SVector<f64, N>, eps: 
             let rounding = size[i] + size[j] + if i == j { connection.norm() + bend[i] } else { 0.0 };
             change * (1.0 + 1e-12) + 4.0 * eps * rounding
         }),
-        given: None,
+        determined: None,
     }
 }
 
 impl<const N: usize> System<N> for Pair<'_, N> {
-    fn look(&mut self, cell: &Cell<N>) -> Look<N> {
+    fn evaluate(&mut self, cell: &Cell<N>) -> CellResult<N> {
         let split = self.a.dim();
         let (middle, radius) = (cell.middle.as_slice(), cell.radius.as_slice());
         if self.a.is_trimmed_off(&middle[..split], &radius[..split])
             || self.b.is_trimmed_off(&middle[split..], &radius[split..])
         {
-            return Look::Nothing;
+            return CellResult::Excluded;
         }
-        let (a, b) = self.overs(cell, self.ctx.tol.eps);
+        let (a, b) = self.bounds_over(cell, self.ctx.tol.eps);
         self.lengths = self.lengths_of(&a, &b);
-        if self.is_hopeless(&a, &b) {
-            return Look::Nothing;
+        if self.is_excluded(&a, &b) {
+            return CellResult::Excluded;
         }
         let model = self.model(&a, &b, &cell.radius);
         let down = |i: usize| model.jacobian[(i, i)] + model.spread[(i, i)] < 0.0;
-        // Of curves the Jacobian is a Hessian.
+        // For two curves, the Jacobian is a Hessian.
         if !self.a.is_patch() && !self.b.is_patch() && (0..N).any(down) {
-            return Look::Nothing;
+            return CellResult::Excluded;
         }
-        Look::Model(model)
+        CellResult::Model(model)
     }
 
     fn lengths(&self) -> SVector<f64, N> {
@@ -316,12 +316,12 @@ impl<const N: usize> System<N> for Pair<'_, N> {
     }
 
     fn is_known(&self, cell: &Cell<N>) -> bool {
-        holds_one(cell, &self.known)
+        contains_known(cell, &self.known)
     }
 
-    fn settle(&mut self, cell: &Cell<N>) -> bool {
+    fn resolve(&mut self, cell: &Cell<N>) -> bool {
         let same = self.ctx.tol.same;
-        if is_beside_one(cell, &self.known, &self.lengths, 0.5 * same) {
+        if is_near_known(cell, &self.known, &self.lengths, 0.5 * same) {
             return true;
         }
         let reach = self.lengths.map(|l| 0.5 * same / l);

@@ -1,12 +1,11 @@
-//! A free-form area as the certificates see it: its point and derivatives over a cell of parameters, as
-//! balls.
+//! A free-form area for the certificates: its point and derivatives over a cell of parameters, as balls.
 //!
 //! # Source
 //! Taylor's theorem with the bounds of third derivatives of `feeler_geom`.
 //!
 //! # Deviations
-//! Beyond its rectangle an area is that of its own piece or patch, continued, also where the solver's
-//! evaluation goes over to the next one: what lies there is the next area's.
+//! Beyond its rectangle, an area is the continuation of its own piece or patch, even where the solver's
+//! evaluation switches to the next one: the points there belong to the next area.
 
 use crate::body::Body;
 use crate::body::samples::at;
@@ -20,16 +19,17 @@ use feeler_geom::trim::TrimCells;
 use feeler_geom::{Ball, Curve, P2, P3, Pose, Rect, V2, V3};
 use feeler_hierarchy::{AreaId, Feature};
 
-/// Relative rounding of derivatives.
-const ROUND: f64 = 1e-13;
+/// Relative rounding of derivatives. A larger value leaves more cells undecided; with a smaller one,
+/// rounding may invalidate proofs.
+const DERIVATIVE_ROUNDING: f64 = 1e-13;
 
 /// Geometry of an area.
 #[derive(Clone, Copy)]
 enum Shape<'a> {
     Curve(&'a Curve),
-    /// A piece of a spline, with what takes parameters of the area into the spline's range.
+    /// A piece of a spline, with the shift from parameters of the area to the spline's range.
     Piece(&'a BezierSpline, usize, f64),
-    /// A patch of a grid, with what takes parameters of the area into the grid's range.
+    /// A patch of a grid, with the shift from parameters of the area to the grid's range.
     Patch(&'a BezierSurface, (usize, usize), V2),
 }
 
@@ -38,35 +38,35 @@ enum Shape<'a> {
 pub(super) struct Leaf<'a> {
     pub feature: Feature,
     pub rect: &'a Rect,
-    /// Cone of its polars, in the frame that it is seen in.
+    /// Cone of its polars, in the frame in which the area is evaluated.
     pub cap: Cap,
-    /// What the cone leaves out (rad).
+    /// Angle (rad) by which directions may lie outside the cone.
     pub cap_slack: f64,
-    /// How far outside its rectangle (unit-box parameters) minima are looked for.
+    /// Distance outside its rectangle (unit-box parameters) in which minima are searched for.
     pub border: [f64; 2],
-    /// +1 where the natural normal is the outward one.
+    /// +1 if the natural normal is the outward one, −1 otherwise.
     pub outward: f64,
     trim: Option<&'a TrimCells>,
     shape: Shape<'a>,
     third: &'a [Ball; 4],
-    /// Takes its own coordinates to those it is seen in.
+    /// Takes the area's own coordinates to the frame in which it is evaluated.
     pose: Option<Pose>,
 }
 
-/// Point and derivatives (by unit-box parameters) at the middle of a cell, and balls around them over it.
-/// Mixed derivatives are numbered by how often they are by the second parameter.
+/// Point and derivatives (by unit-box parameters) at the middle of a cell, and balls around them that hold
+/// over the cell. Mixed derivatives are indexed by the number of derivatives by the second parameter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Over {
+pub(super) struct CellBounds {
     /// The point at the middle.
     pub p: P3,
-    /// No point of the cell is farther (mm) from it.
+    /// Largest distance (mm) of points of the cell from it.
     pub reach: f64,
     pub first: [Ball; 2],
     pub second: [Ball; 3],
     pub third: [Ball; 4],
 }
 
-impl Over {
+impl CellBounds {
     /// Derivatives by two parameters.
     pub(super) fn two(&self, i: usize, j: usize) -> &Ball {
         &self.second[i + j]
@@ -79,7 +79,7 @@ impl Over {
 }
 
 impl<'a> Leaf<'a> {
-    /// An area of a solid, seen in the frame that `pose` takes its own coordinates to.
+    /// Creates the area of a solid in the frame that `pose` takes its own coordinates to.
     pub(super) fn new(ctx: &Context<'a>, which: Which, area: AreaId, pose: Option<Pose>) -> Self {
         let body: &'a Body = match which {
             Which::A => ctx.a,
@@ -138,7 +138,7 @@ impl<'a> Leaf<'a> {
         self.dim() == 2
     }
 
-    /// The area's own parameters at unit-box parameters.
+    /// Converts unit-box parameters to the area's own.
     pub(super) fn uv(&self, x: &[f64]) -> P2 {
         match self.shape {
             Shape::Curve(_) | Shape::Piece(..) => P2::new(self.rect.u0 + x[0] * self.rect.width(), 0.0),
@@ -146,16 +146,16 @@ impl<'a> Leaf<'a> {
         }
     }
 
-    /// Unit-box parameters of the area's own.
+    /// Converts the area's own parameters to unit-box parameters.
     pub(super) fn unit(&self, uv: &P2) -> [f64; 2] {
         let u = (uv.x - self.rect.u0) / self.rect.width();
         [u, if self.is_patch() { (uv.y - self.rect.v0) / self.rect.height() } else { 0.0 }]
     }
 
-    /// Whether a part of the unit box is outside the trims for certain.
+    /// Whether a part of the unit box is certainly outside the trims.
     pub(super) fn is_trimmed_off(&self, middle: &[f64], radius: &[f64]) -> bool {
         let Some(trim) = self.trim else { return false };
-        // A footpoint may be outside by what the border is wide, in the middle of the area.
+        // Also in the middle of an area, a footpoint may be outside the trims by the width of the border.
         let r = [radius[0] + 2.0 * self.border[0], radius[1] + 2.0 * self.border[1]];
         let (lo, hi) = (
             at(self.rect, middle[0] - r[0], middle[1] - r[1]),
@@ -164,8 +164,8 @@ impl<'a> Leaf<'a> {
         !trim.may_touch(&Rect { u0: lo.x, u1: hi.x, v0: lo.y, v1: hi.y })
     }
 
-    /// The area over a part of the unit box. `eps` is the rounding of a footpoint (mm).
-    pub(super) fn over(&self, middle: &[f64], radius: &[f64], eps: f64) -> Over {
+    /// Bounds of the area over a part of the unit box. `eps` is the rounding of a footpoint (mm).
+    pub(super) fn over(&self, middle: &[f64], radius: &[f64], eps: f64) -> CellBounds {
         let uv = self.uv(middle);
         let (wu, wv) = (self.rect.width(), self.rect.height());
         let zero = V3::zeros();
@@ -191,8 +191,8 @@ impl<'a> Leaf<'a> {
         }
         let n = self.dim();
         let sum = |f: &dyn Fn(usize) -> f64| (0..n).map(|k| f(k) * radius[k]).sum::<f64>();
-        let around = |v: V3, r: f64| Ball::new(v, r * (1.0 + 1e-12) + ROUND * v.norm() + eps);
-        let mut out = Over {
+        let around = |v: V3, r: f64| Ball::new(v, r * (1.0 + 1e-12) + DERIVATIVE_ROUNDING * v.norm() + eps);
+        let mut out = CellBounds {
             p,
             reach: 0.0,
             first: [Ball::exact(zero); 2],
@@ -203,29 +203,29 @@ impl<'a> Leaf<'a> {
                 third
             },
         };
-        // One of a curve.
+        // A curve has one second derivative.
         for (s, v) in second.iter().enumerate().take(2 * n - 1) {
             out.second[s] = around(*v, sum(&|k| out.third[s + k].norm()));
         }
         for (i, v) in first.iter().enumerate().take(n) {
             out.first[i] = around(*v, sum(&|k| out.second[i + k].norm()));
         }
-        // To the first order along the tangents at the middle, the rest by second derivatives.
+        // First order by the tangents at the middle, the remainder by second derivatives.
         let bent = 0.5 * sum(&|i| sum(&|j| out.second[i + j].norm()));
         let straight = sum(&|i| first[i].norm());
         out.reach = ((straight + bent).min(sum(&|i| out.first[i].norm()))) * (1.0 + 1e-12) + eps;
         out
     }
 
-    /// [`Leaf::over`] a cell of a search, whose parameters from `from` on are the area's.
-    pub(super) fn over_cell<const N: usize>(&self, cell: &Cell<N>, from: usize, eps: f64) -> Over {
+    /// [`Leaf::over`] for a cell of a search; the parameters of the area are those from index `from` on.
+    pub(super) fn over_cell<const N: usize>(&self, cell: &Cell<N>, from: usize, eps: f64) -> CellBounds {
         let n = self.dim();
         self.over(&cell.middle.as_slice()[from..from + n], &cell.radius.as_slice()[from..from + n], eps)
     }
 }
 
-/// Whether all directions within `spread` (sine of an angle, ≤ 1) of the unit vector `n` are outside a cone
-/// that is widened by `slack` (rad).
+/// Whether all directions within `spread` (sine of an angle, ≤ 1) of the unit vector `n` are outside a
+/// cone that is widened by `slack` (rad).
 pub(super) fn is_outside(cap: &Cap, n: &V3, spread: f64, slack: f64) -> bool {
     use feeler_geom::math::{acos, asin};
     let half = feeler_geom::math::atan2(cap.sin, cap.cos);

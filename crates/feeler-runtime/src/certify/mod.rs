@@ -1,27 +1,28 @@
 //! Proofs that the solves have found every minimum: the certified mode.
 //!
-//! Culling is by bounds and pairs of canonical features have closed forms; the solves with a free-form side
-//! start Newton's method from grids, which proves nothing. Here every such pair of areas is searched by
-//! branch and bound, after the solves: cells of its parameters are dropped when distance, directions, trims,
-//! the equations of a critical pair or the second order leave no minimum in them, and accepted when they hold
-//! one critical pair at most and the solver has found it. What the solver has missed is found here and added.
+//! Culling uses bounds, and pairs of canonical features have closed forms. The solves with a free-form
+//! side start Newton's method from grids, which proves nothing. This module searches every such pair of
+//! areas by branch and bound, after the solves. Cells of its parameters are dropped if distance,
+//! directions, trims, the equations of a critical pair or the second order exclude a minimum in them. They
+//! are accepted if they contain at most one critical pair and the solver has found it. Minima that the
+//! solver missed are added.
 //!
 //! # Source
 //! MATH §8 (Krawczyk tests in the reduced unknowns); BREP §1.5.1.3, conclusion.
 //!
 //! # Guarantees
-//! A pair that is not undecided has no local minimum within `d_max` beside the candidates, but for two that
-//! are nearer than what makes two of them (`Tolerances::same`), and those that only the tolerances of trims
-//! accept beyond the border of both the area and its neighbours. Bounds are those of exact arithmetic widened
-//! by explicit terms for rounding: derivatives by 1e-13 of themselves and the rounding of a footpoint
-//! (`Tolerances::eps`, some hundred operations on the coordinates, and evaluation takes fewer), every sum by
-//! the same; the rest is outward by a few ulps.
+//! A pair that is not undecided has no local minimum within `d_max` beside the candidates, except for two
+//! minima closer than `Tolerances::same`, and for those that only the tolerances of trims accept beyond
+//! the border of both the area and its neighbours. Bounds are those of exact arithmetic, widened by
+//! explicit terms for rounding: derivatives by a relative 1e-13 and the rounding of a footpoint
+//! (`Tolerances::eps`, some hundred operations on the coordinates, of which evaluation needs fewer), every
+//! sum by the same; the rest is rounded outwards by a few ulps.
 //!
 //! # Deviations
 //! - Bounds are Taylor forms with balls around third derivatives instead of intervals: on cells they are
-//!   tighter and cheaper, one evaluation each.
-//! - With a patch on one of two free-form sides the equations are regular at distance 0 (`free`): the four
-//!   unknowns do not drown in clearance contacts.
+//!   tighter and cheaper, with one evaluation each.
+//! - With a patch on one of two free-form sides, the equations are regular at distance 0 (`free`):
+//!   searches in four unknowns are not swamped by clearance contacts.
 
 mod band;
 mod free;
@@ -49,26 +50,30 @@ use nalgebra::SVector;
 use rayon::prelude::*;
 use search::{Outcome, System, search};
 
-/// Cells that are looked at for a pair, by the number of unknowns: of those that are decided at all nearly
-/// all need less than a tenth of it.
-const BUDGET: [u64; 4] = [1_000, 4_000, 8_000, 10_000];
-/// Longest side (mm, of [`Tolerances::same`](crate::Tolerances)) of a cell that is not cut any more: all
-/// footpoints in it are those of one minimum.
-const SMALLEST: f64 = 0.25;
-/// How far outside the unit box known minima may lie: the solver's margin and rounding.
-const OUTSIDE: f64 = crate::body::samples::MARGIN + 1e-6;
+/// Maximum number of cells of a pair, by the number of unknowns. Nearly all pairs that are decided at all
+/// need less than a tenth of it. A larger budget takes longer for pairs that stay undecided; a smaller one
+/// leaves more pairs undecided.
+const CELL_BUDGET: [u64; 4] = [1_000, 4_000, 8_000, 10_000];
+/// Longest side of a cell that is not halved any more, as a fraction of
+/// [`Tolerances::same`](crate::Tolerances): all footpoints in it belong to one minimum. A larger value
+/// leaves more cells undecided; a smaller one takes more cells.
+const MIN_CELL_SIDE: f64 = 0.25;
+/// Maximum distance of known minima from the unit box, in unit-box parameters: the solver's margin and
+/// rounding. With a smaller value, known minima count as missing.
+const MAX_OUTSIDE: f64 = crate::body::samples::MARGIN + 1e-6;
 
-/// What is to be certified.
+/// A pair to be certified.
 #[derive(Clone, Debug)]
 enum Job {
-    /// A free-form area against the areas `partners` (of all that are listed) of a canonical feature.
+    /// A free-form area against the areas of a canonical feature; `partners` is their range in the list of
+    /// all partners.
     Reduced { free: Which, area: AreaId, feature: Feature, partners: std::ops::Range<usize> },
     /// Two areas of free-form features, or of an edge and a free-form face.
     Free(AreaId, AreaId),
 }
 
-/// Proves or completes what the solves have found. `pairs` are those of areas as the solves have left them:
-/// sorted by features.
+/// Proves that the solves have found all minima, or completes them. `pairs` are the pairs of areas as the
+/// solves left them: sorted by features.
 pub(crate) fn certify(
     ctx: &Context<'_>,
     pairs: &[AreaPair],
@@ -98,7 +103,7 @@ pub(crate) fn certify(
     solved.candidates.append(&mut found);
 }
 
-/// The certificates of jobs, given the candidates of the solves.
+/// Computes the certificates of jobs, given the candidates of the solves.
 fn certificates(
     ctx: &Context<'_>,
     (jobs, partners): (&[Job], &[AreaId]),
@@ -114,15 +119,15 @@ fn certificates(
         let behind = order.partition_point(|&k| key(&candidates[k]) <= wanted);
         &order[first..behind]
     };
-    // Only minima count as known: where areas touch, solves may end a little off.
-    let sound: Vec<bool> = candidates.iter().map(|c| !c.undecided && filter(ctx, c).is_some()).collect();
-    let given = Given { candidates, sound: &sound, of_features: &of_features };
-    let one = |job: &Job| certify_one(ctx, job, partners, &given);
+    // Only minima count as known: where areas touch, solves may end slightly off.
+    let is_minimum: Vec<bool> = candidates.iter().map(|c| !c.undecided && filter(ctx, c).is_some()).collect();
+    let known = KnownCandidates { candidates, is_minimum: &is_minimum, of_features: &of_features };
+    let one = |job: &Job| certify_one(ctx, job, partners, &known);
     if parallel { jobs.par_iter().map(one).collect() } else { jobs.iter().map(one).collect() }
 }
 
-/// All pairs of areas, of which culling leaves a minimum possible, of the pairs of features with a free-form
-/// side among `pairs`: a solve may need no more than one pair of areas for two features.
+/// Returns all pairs of areas that culling does not exclude, of the pairs of features with a free-form
+/// side among `pairs`: a solve may need only one pair of areas for two features.
 fn all_areas(ctx: &Context<'_>, pairs: &[AreaPair]) -> Vec<AreaPair> {
     let Some(cull) = &ctx.cull else { return pairs.to_vec() };
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
@@ -141,43 +146,44 @@ fn all_areas(ctx: &Context<'_>, pairs: &[AreaPair]) -> Vec<AreaPair> {
     out
 }
 
-/// What the solver has found.
+/// Candidates that the solver has found.
 #[derive(Clone, Copy)]
-struct Given<'a> {
+struct KnownCandidates<'a> {
     candidates: &'a [Candidate],
-    /// Whether they are minima, to rounding.
-    sound: &'a [bool],
-    /// Those of a pair of features.
+    /// Whether each candidate is a minimum, to rounding.
+    is_minimum: &'a [bool],
+    /// Indices of the candidates of a pair of features.
     of_features: &'a (dyn Fn(Feature, Feature) -> &'a [usize] + Sync),
 }
 
-impl Given<'_> {
-    /// Candidates of a pair of features in or about the unit box, and where the sound ones are.
-    fn about<const N: usize>(
+impl KnownCandidates<'_> {
+    /// Returns the candidates of a pair of features in or near the unit box, and the parameters of those
+    /// that are minima.
+    fn near_unit_box<const N: usize>(
         &self,
         fa: Feature,
         fb: Feature,
-        place: impl Fn(&Candidate) -> Option<SVector<f64, N>>,
+        parameters: impl Fn(&Candidate) -> Option<SVector<f64, N>>,
     ) -> (Vec<usize>, Vec<SVector<f64, N>>) {
-        let inside = |x: &SVector<f64, N>| x.iter().all(|c| -OUTSIDE <= *c && *c <= 1.0 + OUTSIDE);
+        let inside = |x: &SVector<f64, N>| x.iter().all(|c| -MAX_OUTSIDE <= *c && *c <= 1.0 + MAX_OUTSIDE);
         let all = (self.of_features)(fa, fb).iter();
-        let there = all.filter_map(|&k| Some((k, place(&self.candidates[k]).filter(inside)?)));
-        let there: Vec<(usize, SVector<f64, N>)> = there.collect();
-        let sound = there.iter().filter(|(k, _)| self.sound[*k]).map(|(_, x)| *x).collect();
-        (there.into_iter().map(|(k, _)| k).collect(), sound)
+        let near = all.filter_map(|&k| Some((k, parameters(&self.candidates[k]).filter(inside)?)));
+        let near: Vec<(usize, SVector<f64, N>)> = near.collect();
+        let minima = near.iter().filter(|(k, _)| self.is_minimum[*k]).map(|(_, x)| *x).collect();
+        (near.into_iter().map(|(k, _)| k).collect(), minima)
     }
 }
 
-/// What became of a job.
+/// Result of a job.
 struct Certificate {
     outcome: Outcome,
-    /// Candidates of the pair that the solver has found.
+    /// Candidates of the pair that the solver found.
     known: Vec<usize>,
-    /// Minima that it has missed.
+    /// Minima that the solver missed.
     found: Vec<Candidate>,
 }
 
-/// Jobs of sorted pairs, and the areas that they name.
+/// Returns the jobs of sorted pairs, and the partner areas that they refer to.
 fn jobs(ctx: &Context<'_>, pairs: &[AreaPair]) -> (Vec<Job>, Vec<AreaId>) {
     let features = |&(i, j): &AreaPair| (ctx.a.area(i).feature, ctx.b.area(j).feature);
     let mut jobs = Vec::new();
@@ -189,7 +195,7 @@ fn jobs(ctx: &Context<'_>, pairs: &[AreaPair]) -> (Vec<Job>, Vec<AreaId>) {
             |edge: Feature, face: Feature| matches!((edge, face), (Feature::Edge(_), Feature::Face(_)));
         let (free, feature) = match canonical {
             [true, true] => continue,
-            // The signed distance from the face is regular at 0, that from the edge is not.
+            // The signed distance from the face is regular at 0, the distance from the edge is not.
             [true, false] if is_edge_on_face(fa, fb) => {
                 jobs.extend(group.iter().map(|&(i, j)| Job::Free(i, j)));
                 continue;
@@ -217,23 +223,28 @@ fn jobs(ctx: &Context<'_>, pairs: &[AreaPair]) -> (Vec<Job>, Vec<AreaId>) {
     (jobs, partners)
 }
 
-fn certify_one(ctx: &Context<'_>, job: &Job, partners: &[AreaId], given: &Given<'_>) -> Certificate {
+fn certify_one(
+    ctx: &Context<'_>,
+    job: &Job,
+    partners: &[AreaId],
+    candidates: &KnownCandidates<'_>,
+) -> Certificate {
     match *job {
         Job::Reduced { free, area, feature, partners: ref range } => {
             let leaf = Leaf::new(ctx, free, area, None);
             let request = reduced::Request { free, leaf, feature, partners: &partners[range.clone()] };
             if leaf.is_patch() {
-                reduced::<2>(ctx, request, given)
+                reduced::<2>(ctx, request, candidates)
             } else {
-                reduced::<1>(ctx, request, given)
+                reduced::<1>(ctx, request, candidates)
             }
         }
         Job::Free(i, j) => {
             let (a, b) = (Leaf::new(ctx, Which::A, i, None), Leaf::new(ctx, Which::B, j, Some(ctx.pose_ab)));
             match a.dim() + b.dim() {
-                2 => between::<2>(ctx, (a, b), given),
-                3 => between::<3>(ctx, (a, b), given),
-                _ => between::<4>(ctx, (a, b), given),
+                2 => between::<2>(ctx, (a, b), candidates),
+                3 => between::<3>(ctx, (a, b), candidates),
+                _ => between::<4>(ctx, (a, b), candidates),
             }
         }
     }
@@ -242,19 +253,19 @@ fn certify_one(ctx: &Context<'_>, job: &Job, partners: &[AreaId], given: &Given<
 fn reduced<const N: usize>(
     ctx: &Context<'_>,
     request: reduced::Request<'_>,
-    given: &Given<'_>,
+    candidates: &KnownCandidates<'_>,
 ) -> Certificate {
     let reduced::Request { free, leaf, feature, .. } = request;
     let (fa, fb) = if free == Which::A { (leaf.feature, feature) } else { (feature, leaf.feature) };
-    let place = |c: &Candidate| {
+    let parameters = |c: &Candidate| {
         let uv = if free == Which::A { c.hint_a } else { c.hint_b }?;
         let x = leaf.unit(&uv);
         Some(SVector::<f64, N>::from_fn(|i, _| x[i]))
     };
-    let (known, at) = given.about(fa, fb, place);
+    let (known, minima) = candidates.near_unit_box(fa, fb, parameters);
     let mut found = Solved::default();
-    let Some(mut pair) = reduced::Pair::<N>::new(ctx, request, at, &mut found) else {
-        unreachable!("the other side is canonical")
+    let Some(mut pair) = reduced::Pair::<N>::new(ctx, request, minima, &mut found) else {
+        unreachable!("the other side of a reduced job is canonical")
     };
     let outcome = run(ctx, &mut pair, &leaf.border[..N]);
     Certificate { outcome, known, found: found.candidates }
@@ -263,15 +274,15 @@ fn reduced<const N: usize>(
 fn between<const N: usize>(
     ctx: &Context<'_>,
     (a, b): (Leaf<'_>, Leaf<'_>),
-    given: &Given<'_>,
+    candidates: &KnownCandidates<'_>,
 ) -> Certificate {
-    let place = |c: &Candidate| {
+    let parameters = |c: &Candidate| {
         let (x, y) = (a.unit(&c.hint_a?), b.unit(&c.hint_b?));
         Some(SVector::<f64, N>::from_fn(|i, _| if i < a.dim() { x[i] } else { y[i - a.dim()] }))
     };
-    let (known, at) = given.about(a.feature, b.feature, place);
+    let (known, minima) = candidates.near_unit_box(a.feature, b.feature, parameters);
     let mut found = Solved::default();
-    let mut pair = free::Pair::<N>::new(ctx, (a, b), at, &mut found);
+    let mut pair = free::Pair::<N>::new(ctx, (a, b), minima, &mut found);
     let border: ArrayVec<f64, 4> = a.border[..a.dim()].iter().chain(&b.border[..b.dim()]).copied().collect();
     let outcome = run(ctx, &mut pair, &border);
     Certificate { outcome, known, found: found.candidates }
@@ -280,5 +291,5 @@ fn between<const N: usize>(
 fn run<const N: usize>(ctx: &Context<'_>, system: &mut impl System<N>, border: &[f64]) -> Outcome {
     let lo = SVector::<f64, N>::from_fn(|i, _| -border[i]);
     let hi = SVector::<f64, N>::from_fn(|i, _| 1.0 + border[i]);
-    search(system, &lo, &hi, SMALLEST * ctx.tol.same, BUDGET[N - 1])
+    search(system, &lo, &hi, MIN_CELL_SIDE * ctx.tol.same, CELL_BUDGET[N - 1])
 }

@@ -1,25 +1,26 @@
-//! What a canonical feature makes points of the other side minimise, with bounds of its derivatives over
-//! balls.
+//! Potential of a canonical feature, which points of the other side minimise, with bounds of its
+//! derivatives over balls.
 //!
 //! # Source
-//! MATH §8: the signed distance `s` to a primitive. Its critical points along a surface or curve are those of
-//! `± ½ |p − c|²` about a point, of `± ½ ρ²` about an axis and of `± ½ ((ρ − R)² + z²)` about a circle, whose
-//! derivatives stay finite on the skeleton; the sign makes minima of minima. Planes and cones are taken as
-//! they are.
+//! MATH §8: the signed distance `s` to a primitive. Its critical points along a surface or curve are those
+//! of `± ½ |p − c|²` about a point, of `± ½ ρ²` about an axis and of `± ½ ((ρ − R)² + z²)` about a circle,
+//! whose derivatives stay finite on the skeleton. The sign turns minima of the distance into minima of the
+//! potential. For planes and cones, the potential is the signed distance.
 
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{P3, V3};
 use nalgebra::Matrix3;
 
-/// Norm of the third derivative of ρ, the distance to an axis, times ρ²: the largest 3 cos a sin² a.
+/// Norm of the third derivative of ρ, the distance from an axis, times ρ²: the maximum of 3 cos a sin² a
+/// over all angles a.
 const THIRD_OF_RADIUS: f64 = 1.1548;
 
-/// The potential about a point.
+/// Values and bounds of the potential in a ball about a point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PotentialBounds {
-    /// Gradient of the signed distance: unit.
+    /// Unit gradient of the signed distance.
     pub normal: V3,
-    /// How far that is from the same anywhere in the ball; ≥ 1 where nothing is known.
+    /// Largest difference of this gradient in the ball from that at the point; ≥ 1 if it is not bounded.
     pub spread: f64,
     /// Gradient of the potential.
     pub gradient: V3,
@@ -31,35 +32,35 @@ pub(super) struct PotentialBounds {
     pub third: f64,
 }
 
-/// Signed distance, positive outside the material; the same everywhere as that of `feeler_geom`, and defined
-/// on the focal set.
+/// Signed distance, positive outside the material. It equals that of `feeler_geom` and is also defined on
+/// the focal set.
 pub(super) fn distance(primitive: &Primitive, p: &P3) -> f64 {
     match *primitive {
         Primitive::Plane { origin, normal } => (p - origin).dot(&normal),
-        Primitive::Point { center, sigma } => sheet(sigma) * (p - center).norm() - sigma,
+        Primitive::Point { center, sigma } => sheet_sign(sigma) * (p - center).norm() - sigma,
         Primitive::Line { origin, dir, sigma, slope } => {
             let x = p - origin;
             let z = x.dot(&dir);
-            let side = sheet(if slope == 0.0 { sigma } else { slope });
+            let side = sheet_sign(if slope == 0.0 { sigma } else { slope });
             side * (1.0 - slope * slope).sqrt() * (x - dir * z).norm() - sigma - slope * z
         }
         Primitive::Circle { frame, radius, sigma } => {
             let q = frame.local(p);
             let rho = feeler_geom::math::hypot(q.x, q.y);
-            sheet(sigma) * feeler_geom::math::hypot(rho - radius, q.z) - sigma
+            sheet_sign(sigma) * feeler_geom::math::hypot(rho - radius, q.z) - sigma
         }
     }
 }
 
-/// +1 where minima of the distance are minima of the square, −1 where they are its maxima.
-fn sheet(sigma: f64) -> f64 {
+/// Returns +1 if minima of the distance are minima of its square, −1 if they are its maxima.
+fn sheet_sign(sigma: f64) -> f64 {
     if sigma < 0.0 { -1.0 } else { 1.0 }
 }
 
-/// The potential about `p` with bounds over the ball of radius `reach`; `None` where that meets points
-/// without derivatives (axes of circles and of cones).
-pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<PotentialBounds> {
-    // Unit vectors along x and y differ by no more than |x − y| over the shorter of the two.
+/// Computes the potential about `p` with bounds over the ball of radius `reach`; `None` if the ball
+/// contains points without derivatives (axes of circles and of cones).
+pub(super) fn bounds_near(primitive: &Primitive, p: &P3, reach: f64) -> Option<PotentialBounds> {
+    // Unit vectors along x and y differ by at most |x − y| over the shorter length.
     let spread_of = |len: f64| if len > reach { reach / (len - reach) } else { f64::INFINITY };
     let unit = |v: &V3| v.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::zeros);
     let square = |x: V3, side: f64, hessian: Matrix3<f64>| PotentialBounds {
@@ -80,18 +81,18 @@ pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Potentia
             second: 0.0,
             third: 0.0,
         },
-        Primitive::Point { center, sigma } => square(p - center, sheet(sigma), identity),
+        Primitive::Point { center, sigma } => square(p - center, sheet_sign(sigma), identity),
         Primitive::Line { origin, dir, sigma, slope: 0.0 } => {
             let x = p - origin;
-            square(x - dir * x.dot(&dir), sheet(sigma), identity - dir * dir.transpose())
+            square(x - dir * x.dot(&dir), sheet_sign(sigma), identity - dir * dir.transpose())
         }
         Primitive::Line { origin, dir, slope, .. } => {
-            let (side, cos) = (sheet(slope), (1.0 - slope * slope).sqrt());
+            let (side, cos) = (sheet_sign(slope), (1.0 - slope * slope).sqrt());
             let x = p - origin;
             let across = x - dir * x.dot(&dir);
             let rho = across.norm();
-            let least = rho - reach;
-            if least <= 0.0 {
+            let min_rho = rho - reach;
+            if min_rho <= 0.0 {
                 return None;
             }
             let e = across / rho;
@@ -99,20 +100,20 @@ pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Potentia
             let gradient = e * (side * cos) - dir * slope;
             PotentialBounds {
                 normal: gradient,
-                spread: cos * reach / least,
+                spread: cos * reach / min_rho,
                 gradient,
                 hessian: around * around.transpose() * (side * cos / rho),
-                second: cos / least,
-                third: THIRD_OF_RADIUS * cos / (least * least),
+                second: cos / min_rho,
+                third: THIRD_OF_RADIUS * cos / (min_rho * min_rho),
             }
         }
         Primitive::Circle { frame, radius, sigma } => {
-            let side = sheet(sigma);
+            let side = sheet_sign(sigma);
             let x = p - frame.origin;
             let across = x - frame.z * x.dot(&frame.z);
             let rho = across.norm();
-            let least = rho - reach;
-            if least <= 0.0 {
+            let min_rho = rho - reach;
+            if min_rho <= 0.0 {
                 return None;
             }
             let e = across / rho;
@@ -123,14 +124,14 @@ pub(super) fn near(primitive: &Primitive, p: &P3, reach: f64) -> Option<Potentia
             PotentialBounds {
                 normal: unit(&gradient) * side,
                 spread: if len > reach {
-                    reach * (1.0 / (len - reach)).max(1.0 / least)
+                    reach * (1.0 / (len - reach)).max(1.0 / min_rho)
                 } else {
                     f64::INFINITY
                 },
                 gradient: gradient * side,
                 hessian: (identity - around * around.transpose() * (radius / rho)) * side,
-                second: bend(least).max(bend(rho + reach)).max(1.0),
-                third: THIRD_OF_RADIUS * radius.abs() / (least * least),
+                second: bend(min_rho).max(bend(rho + reach)).max(1.0),
+                third: THIRD_OF_RADIUS * radius.abs() / (min_rho * min_rho),
             }
         }
     })
@@ -166,8 +167,8 @@ mod tests {
         out
     }
 
-    /// Values, normals and derivatives against the library's signed distance and differences; bounds over
-    /// balls.
+    /// Compares values, normals and derivatives with the library's signed distance and with differences,
+    /// and tests the bounds over balls.
     #[test]
     fn bounds_hold() {
         let mut rng = SmallRng::seed_from_u64(31);
@@ -178,7 +179,7 @@ mod tests {
                 let s = signed_distance(&primitive, &p).unwrap();
                 assert!((distance(&primitive, &p) - s.value).abs() < 1e-14, "{primitive:?}");
                 let reach = rng.random_range(0.01..0.5);
-                let Some(n) = near(&primitive, &p, reach) else { continue };
+                let Some(n) = bounds_near(&primitive, &p, reach) else { continue };
                 assert!((n.normal - s.gradient).norm() < 1e-12, "{primitive:?}");
                 // Along the normal, and with the same tangential Hessian up to the factor.
                 let factor = n.gradient.norm();
@@ -187,7 +188,7 @@ mod tests {
                     let d = vector(&mut rng);
                     let q = p + d * (reach / 1.8);
                     let step = (q - p).norm();
-                    let Some(m) = near(&primitive, &q, 0.0) else { continue };
+                    let Some(m) = bounds_near(&primitive, &q, 0.0) else { continue };
                     if n.spread < 1.0 {
                         assert!((m.normal - n.normal).norm() <= n.spread + 1e-12, "{primitive:?} {n:?}");
                         decided += 1;
@@ -201,7 +202,8 @@ mod tests {
                 for i in 0..3 {
                     let mut e = V3::zeros();
                     e[i] = h;
-                    let (a, b) = (near(&primitive, &(p - e), 0.0), near(&primitive, &(p + e), 0.0));
+                    let (a, b) =
+                        (bounds_near(&primitive, &(p - e), 0.0), bounds_near(&primitive, &(p + e), 0.0));
                     let (Some(a), Some(b)) = (a, b) else { continue };
                     let column = (b.gradient - a.gradient) / (2.0 * h);
                     let size = 1.0 + n.third + n.hessian.amax() * n.hessian.amax();

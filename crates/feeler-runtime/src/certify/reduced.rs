@@ -1,8 +1,8 @@
-//! A canonical feature against a free-form area: one or two unknowns.
+//! Certificates of a canonical feature and a free-form area: one or two unknowns.
 //!
 //! # Source
 //! MATH §8. With `F` the potential of the feature and `p(x)` the area, the equations are the gradient of
-//! `f(x) = F(p(x))`; the change of its Hessian over a cell is bounded by third derivatives,
+//! `f(x) = F(p(x))`. The change of its Hessian over a cell is bounded by third derivatives,
 //!
 //! ```text
 //! f_ijk = F‴[p_i, p_j, p_k] + F″[p_ij, p_k] + F″[p_ik, p_j] + F″[p_jk, p_i] + F′ p_ijk.
@@ -12,9 +12,9 @@ use crate::accept::filter::filter;
 use crate::body::outward_normal;
 use crate::body::side::Which;
 use crate::body::tree::{Placed, TreeNode};
-use crate::certify::leaf::{Leaf, Over, is_outside};
+use crate::certify::leaf::{CellBounds, Leaf, is_outside};
 use crate::certify::potential::{self, PotentialBounds};
-use crate::certify::search::{Cell, Look, Model, System, holds_one, is_beside_one};
+use crate::certify::search::{Cell, CellResult, Model, System, contains_known, is_near_known};
 use crate::query::Context;
 use crate::solve::reduced::Reduced;
 use crate::solve::{FreePoint, ReducedPair, Solved, candidate_of, curve};
@@ -33,14 +33,14 @@ pub(super) struct Pair<'a, const N: usize> {
     feature: Feature,
     primitive: Primitive,
     objective: Reduced,
-    /// Leaves of the canonical feature that the area may have to do with.
+    /// Leaves of the canonical feature that may have a minimum with the area.
     partners: SmallVec<[TreeNode; 4]>,
     known: Vec<SVector<f64, N>>,
     lengths: SVector<f64, N>,
     found: &'a mut Solved,
 }
 
-/// An area against a canonical feature, of which only the areas `partners` count.
+/// An area to be searched against the areas `partners` of a canonical feature.
 pub(super) struct Request<'a> {
     pub free: Which,
     pub leaf: Leaf<'a>,
@@ -49,7 +49,7 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a, const N: usize> Pair<'a, N> {
-    /// `known`: unit-box parameters of minima that the solver has found.
+    /// Creates the search; `known`: unit-box parameters of minima that the solver found.
     pub(super) fn new(
         ctx: &'a Context<'a>,
         request: Request<'a>,
@@ -77,13 +77,13 @@ impl<'a, const N: usize> Pair<'a, N> {
         })
     }
 
-    /// Whether an edge or a vertex: there is no direction at distance 0.
+    /// Whether the canonical feature is an edge or a vertex, which have no direction at distance 0.
     fn is_thin(&self) -> bool {
         !matches!(self.feature, Feature::Face(_))
     }
 
-    /// Whether distance, directions and places rule out a minimum.
-    fn is_hopeless(&self, over: &Over, s: f64, near: Option<&PotentialBounds>) -> bool {
+    /// Whether distance, directions and positions exclude a minimum.
+    fn is_excluded(&self, over: &CellBounds, s: f64, near: Option<&PotentialBounds>) -> bool {
         let (tol, reach) = (&self.ctx.tol, over.reach);
         if s - reach > self.ctx.d_max + tol.tol || s + reach < tol.least_distance() {
             return true;
@@ -115,7 +115,7 @@ impl<'a, const N: usize> Pair<'a, N> {
         !self.partners.iter().any(near_enough)
     }
 
-    fn model(&self, over: &Over, near: &PotentialBounds, radius: &SVector<f64, N>) -> Model<N> {
+    fn model(&self, over: &CellBounds, near: &PotentialBounds, radius: &SVector<f64, N>) -> Model<N> {
         let eps = self.ctx.tol.eps;
         let gradient = Ball::new(near.gradient, near.second * over.reach);
         // F″ p_i.
@@ -147,18 +147,18 @@ impl<'a, const N: usize> Pair<'a, N> {
             spread: SMatrix::from_fn(|i, j| {
                 (0..N).map(|k| third(i, j, k) * radius[k]).sum::<f64>() * (1.0 + 1e-12) + 2.0 * rounding(i, j)
             }),
-            given: None,
+            determined: None,
         }
     }
 
-    /// The zero that Newton's steps find from `x`, when they stay within `reach` (unit-box parameters).
+    /// Zero that Newton's method finds from `x`, if its steps stay within `reach` (unit-box parameters).
     fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>> {
         let still = SVector::<f64, N>::zeros();
         let mut y = *x;
         let mut last = f64::INFINITY;
         for _ in 0..30 {
             let over = self.leaf.over(y.as_slice(), still.as_slice(), 0.0);
-            let near = potential::near(&self.primitive, &over.p, 0.0)?;
+            let near = potential::bounds_near(&self.primitive, &over.p, 0.0)?;
             let m = self.model(&over, &near, &still);
             let step = m.jacobian.try_inverse()? * m.value;
             y -= step;
@@ -174,7 +174,7 @@ impl<'a, const N: usize> Pair<'a, N> {
         None
     }
 
-    /// Reports the minima at unit-box parameters, as far as they are some.
+    /// Adds the minima at unit-box parameters. Returns whether there is one.
     fn report(&mut self, x: &SVector<f64, N>) -> bool {
         let start = self.found.candidates.len();
         let uv = self.leaf.uv(x.as_slice());
@@ -201,7 +201,7 @@ impl<'a, const N: usize> Pair<'a, N> {
     }
 }
 
-/// Drops candidates from `start` on that are no minima; `true` when some remain.
+/// Drops the candidates from `start` on that are not minima. Returns whether some remain.
 pub(super) fn keep_minima(ctx: &Context<'_>, found: &mut Solved, start: usize) -> bool {
     let mut k = start;
     while k < found.candidates.len() {
@@ -224,20 +224,20 @@ fn distance_to(obb: &Obb, p: &P3) -> f64 {
 }
 
 impl<const N: usize> System<N> for Pair<'_, N> {
-    fn look(&mut self, cell: &Cell<N>) -> Look<N> {
+    fn evaluate(&mut self, cell: &Cell<N>) -> CellResult<N> {
         if self.leaf.is_trimmed_off(cell.middle.as_slice(), cell.radius.as_slice()) {
-            return Look::Nothing;
+            return CellResult::Excluded;
         }
         let over = self.leaf.over_cell(cell, 0, self.ctx.tol.eps);
         self.lengths = SVector::from_fn(|i, _| over.first[i].norm());
         let s = potential::distance(&self.primitive, &over.p);
-        let near = potential::near(&self.primitive, &over.p, over.reach);
-        if self.is_hopeless(&over, s, near.as_ref()) {
-            return Look::Nothing;
+        let near = potential::bounds_near(&self.primitive, &over.p, over.reach);
+        if self.is_excluded(&over, s, near.as_ref()) {
+            return CellResult::Excluded;
         }
-        let Some(near) = near else { return Look::Unknown };
+        let Some(near) = near else { return CellResult::Undetermined };
         let model = self.model(&over, &near, &cell.radius);
-        if is_no_minimum(&model) { Look::Nothing } else { Look::Model(model) }
+        if excludes_minimum(&model) { CellResult::Excluded } else { CellResult::Model(model) }
     }
 
     fn lengths(&self) -> SVector<f64, N> {
@@ -245,12 +245,12 @@ impl<const N: usize> System<N> for Pair<'_, N> {
     }
 
     fn is_known(&self, cell: &Cell<N>) -> bool {
-        holds_one(cell, &self.known)
+        contains_known(cell, &self.known)
     }
 
-    fn settle(&mut self, cell: &Cell<N>) -> bool {
+    fn resolve(&mut self, cell: &Cell<N>) -> bool {
         let same = self.ctx.tol.same;
-        if is_beside_one(cell, &self.known, &self.lengths, 0.5 * same) {
+        if is_near_known(cell, &self.known, &self.lengths, 0.5 * same) {
             return true;
         }
         let reach = self.lengths.map(|l| 0.5 * same / l);
@@ -263,8 +263,8 @@ impl<const N: usize> System<N> for Pair<'_, N> {
     }
 }
 
-/// Whether the Hessian has a negative direction everywhere in a cell.
-fn is_no_minimum<const N: usize>(m: &Model<N>) -> bool {
+/// Whether the Hessian has a common direction of negative curvature all over a cell.
+fn excludes_minimum<const N: usize>(m: &Model<N>) -> bool {
     let bends_down = |v: &SVector<f64, N>| {
         let w = v.abs();
         v.dot(&(m.jacobian * v)) + w.dot(&(m.spread * w)) < 0.0
@@ -275,7 +275,7 @@ fn is_no_minimum<const N: usize>(m: &Model<N>) -> bool {
     if N != 2 {
         return false;
     }
-    // The eigenvector of the smaller eigenvalue.
+    // Eigenvector of the smaller eigenvalue.
     let (a, b, d) = (m.jacobian[(0, 0)], m.jacobian[(0, 1)], m.jacobian[(1, 1)]);
     let smaller = 0.5 * (a + d) - feeler_geom::math::hypot(0.5 * (a - d), b);
     let mut v = SVector::<f64, N>::zeros();

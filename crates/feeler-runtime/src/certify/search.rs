@@ -1,4 +1,4 @@
-//! Branch and bound: all zeros of a system of equations in a box.
+//! Branch and bound for all zeros of a system of equations in a box.
 //!
 //! # Source
 //! Krawczyk's operator in mean value form (MATH §8; Neumaier, *Interval Methods for Systems of Equations*,
@@ -9,22 +9,22 @@
 //! |δ + Y g(m)| ≤ (|I − Y J₀| + ½ |Y| S) r,
 //! ```
 //!
-//! which shrinks the cell, or empties it; and where `(|I − Y J₀| + |Y| S) r < r` the system is one-to-one:
-//! there is one zero at most. The half is there because `S` grows linearly from the middle.
+//! which shrinks the cell or empties it. If `(|I − Y J₀| + |Y| S) r < r`, the system is one-to-one, so
+//! that there is at most one zero. The factor ½ is due to the linear growth of `S` from the middle.
 
 use arrayvec::ArrayVec;
 use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 
-/// A box of unit-box parameters.
+/// A box in unit-box parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell<const N: usize> {
     pub middle: SVector<f64, N>,
     pub radius: SVector<f64, N>,
-    /// There is one zero at most.
+    /// Whether the cell is known to contain at most one zero.
     pub unique: bool,
 }
 
-/// A system of equations about a cell.
+/// Model of a system of equations over a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Model<const N: usize> {
     /// Values at the middle.
@@ -33,43 +33,44 @@ pub(super) struct Model<const N: usize> {
     pub noise: SVector<f64, N>,
     /// Jacobian at the middle.
     pub jacobian: SMatrix<f64, N, N>,
-    /// How far it is from that anywhere in the cell, rounding included.
+    /// Largest difference of the Jacobian in the cell from that at the middle, rounding included.
     pub spread: SMatrix<f64, N, N>,
-    /// Two parameters that the first two equations alone give when the others are given.
-    pub given: Option<[usize; 2]>,
+    /// Two parameters that the first two equations determine when the others are given.
+    pub determined: Option<[usize; 2]>,
 }
 
-/// What a look at a cell tells.
+/// Result of the evaluation of a cell.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Look<const N: usize> {
-    /// Nothing that is looked for is in it.
-    Nothing,
-    /// It must be cut.
-    Unknown,
-    /// The equations.
+pub(super) enum CellResult<const N: usize> {
+    /// The cell contains no solution.
+    Excluded,
+    /// No model is available over the cell; it must be halved.
+    Undetermined,
+    /// Model of the equations over the cell.
     Model(Model<N>),
 }
 
 /// A system of equations.
 pub(super) trait System<const N: usize> {
-    /// What is known over a cell.
-    fn look(&mut self, cell: &Cell<N>) -> Look<N>;
-    /// Largest lengths (mm) in space of unit steps of the parameters over the cell that was looked at last.
+    /// Evaluates the system over a cell.
+    fn evaluate(&mut self, cell: &Cell<N>) -> CellResult<N>;
+    /// Largest lengths (mm) in space of unit steps of the parameters over the last evaluated cell.
     fn lengths(&self) -> SVector<f64, N>;
-    /// Whether a known zero is in a cell.
+    /// Whether a cell contains a known zero.
     fn is_known(&self, cell: &Cell<N>) -> bool;
-    /// Deals with a cell that is too small to hold two zeros that count as two. `false`: undecided.
-    fn settle(&mut self, cell: &Cell<N>) -> bool;
+    /// Resolves a cell that is too small to contain two distinct solutions. Returns `false` if it stays
+    /// undecided.
+    fn resolve(&mut self, cell: &Cell<N>) -> bool;
 }
 
-/// Whether a known zero is in a cell.
-pub(super) fn holds_one<const N: usize>(cell: &Cell<N>, known: &[SVector<f64, N>]) -> bool {
+/// Whether a cell contains a known zero.
+pub(super) fn contains_known<const N: usize>(cell: &Cell<N>, known: &[SVector<f64, N>]) -> bool {
     known.iter().any(|x| (0..N).all(|i| (x[i] - cell.middle[i]).abs() <= cell.radius[i]))
 }
 
 /// Whether a known zero is within a distance (mm, along each parameter) of the middle of a cell over which
 /// unit steps have these lengths (mm).
-pub(super) fn is_beside_one<const N: usize>(
+pub(super) fn is_near_known<const N: usize>(
     cell: &Cell<N>,
     known: &[SVector<f64, N>],
     lengths: &SVector<f64, N>,
@@ -79,20 +80,21 @@ pub(super) fn is_beside_one<const N: usize>(
     known.iter().any(near)
 }
 
-/// What a search has done.
+/// Result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
-    /// Cells that were looked at.
+    /// Number of evaluated cells.
     pub cells: u64,
-    /// Cells that may hold a zero that is not known.
+    /// Number of cells that may contain an unknown zero.
     pub undecided: u64,
 }
 
-/// Depth of the search: each cut leaves one cell on the stack.
-const DEPTH: usize = 192;
+/// Maximum number of cells on the stack: each halving leaves one cell there. A search that needs more
+/// leaves the cell undecided; the budget of cells ends most searches first.
+const MAX_STACK: usize = 192;
 
-/// Looks for all zeros between `lo` and `hi`. Cells whose sides are all shorter than `smallest` (mm) are
-/// resolved, no more than `budget` are looked at.
+/// Searches for all zeros between `lo` and `hi`. Cells whose sides are all shorter than `smallest` (mm)
+/// are resolved; at most `budget` cells are evaluated.
 pub(super) fn search<const N: usize>(
     system: &mut impl System<N>,
     lo: &SVector<f64, N>,
@@ -101,7 +103,7 @@ pub(super) fn search<const N: usize>(
     budget: u64,
 ) -> Outcome {
     let mut out = Outcome::default();
-    let mut stack: ArrayVec<Cell<N>, DEPTH> = ArrayVec::new();
+    let mut stack: ArrayVec<Cell<N>, MAX_STACK> = ArrayVec::new();
     stack.push(Cell { middle: (lo + hi) * 0.5, radius: (hi - lo) * 0.5, unique: false });
     while let Some(mut cell) = stack.pop() {
         loop {
@@ -111,12 +113,12 @@ pub(super) fn search<const N: usize>(
             }
             out.cells += 1;
             let before = cell.radius;
-            let mut given = None;
-            match system.look(&cell) {
-                Look::Nothing => break,
-                Look::Unknown => {}
-                Look::Model(model) => {
-                    given = model.given;
+            let mut determined = None;
+            match system.evaluate(&cell) {
+                CellResult::Excluded => break,
+                CellResult::Undetermined => {}
+                CellResult::Model(model) => {
+                    determined = model.determined;
                     if !narrow(&mut cell, &model) || (cell.unique && system.is_known(&cell)) {
                         break;
                     }
@@ -124,7 +126,7 @@ pub(super) fn search<const N: usize>(
             }
             let sides = cell.radius.component_mul(&system.lengths()) * 2.0;
             if sides.iter().all(|s| *s <= smallest) {
-                out.undecided += u64::from(!system.settle(&cell));
+                out.undecided += u64::from(!system.resolve(&cell));
                 break;
             }
             let shrunk = (0..N).any(|i| cell.radius[i] < 0.5 * before[i]);
@@ -132,7 +134,7 @@ pub(super) fn search<const N: usize>(
                 continue;
             }
             let Some([first, second]) =
-                halves(&cell, &weighed(&sides, given)).filter(|_| stack.remaining_capacity() > 0)
+                halves(&cell, &weighted(&sides, determined)).filter(|_| stack.remaining_capacity() > 0)
             else {
                 out.undecided += 1;
                 break;
@@ -144,36 +146,36 @@ pub(super) fn search<const N: usize>(
     out
 }
 
-/// What follows from the other parameters is cut only when it is much longer.
-fn weighed<const N: usize>(sides: &SVector<f64, N>, given: Option<[usize; 2]>) -> SVector<f64, N> {
-    let follows = |i: usize| given.is_some_and(|g| g.contains(&i));
-    SVector::from_fn(|i, _| if follows(i) { 0.2 * sides[i] } else { sides[i] })
+/// Reduces the sides along determined parameters, so that they are halved only if they are much longer.
+fn weighted<const N: usize>(sides: &SVector<f64, N>, determined: Option<[usize; 2]>) -> SVector<f64, N> {
+    let is_determined = |i: usize| determined.is_some_and(|d| d.contains(&i));
+    SVector::from_fn(|i, _| if is_determined(i) { 0.2 * sides[i] } else { sides[i] })
 }
 
-/// The cell cut across its longest side; `None` when there are no numbers left between.
+/// Halves a cell across its longest side; `None` if the halves would be below the resolution of doubles.
 fn halves<const N: usize>(cell: &Cell<N>, sides: &SVector<f64, N>) -> Option<[Cell<N>; 2]> {
     let longest = (0..N).filter(|&i| sides[i].is_finite()).max_by(|&i, &j| sides[i].total_cmp(&sides[j]))?;
     let r = 0.5 * cell.radius[longest];
     let part = |sign: f64| {
         let mut c = *cell;
         c.middle[longest] += sign * r;
-        // Rounding must not open a slit between the halves.
+        // Rounding must not open a gap between the halves.
         c.radius[longest] = r * (1.0 + 1e-12) + 4.0 * f64::EPSILON;
         c
     };
     (r > 16.0 * f64::EPSILON).then(|| [part(-1.0), part(1.0)])
 }
 
-/// Shrinks a cell to where zeros can be; `false` when there are none.
+/// Shrinks a cell to the range of its zeros. Returns `false` if it has none.
 fn narrow<const N: usize>(cell: &mut Cell<N>, m: &Model<N>) -> bool {
     let r = cell.radius;
-    let room = m.jacobian.abs() * r + m.spread * r * 0.5 + m.noise;
-    // NaN leaves everything open.
-    if (0..N).any(|i| m.value[i].abs() > room[i] * (1.0 + 1e-12)) {
+    let max_value = m.jacobian.abs() * r + m.spread * r * 0.5 + m.noise;
+    // A NaN excludes nothing.
+    if (0..N).any(|i| m.value[i].abs() > max_value[i] * (1.0 + 1e-12)) {
         return false;
     }
     let mut span = Span { lo: -r, hi: r };
-    if !by_all(cell, m, &mut span) || !by_two(&r, m, &mut span) {
+    if !narrow_by_all(cell, m, &mut span) || !narrow_by_two(&r, m, &mut span) {
         return false;
     }
     for i in 0..N {
@@ -184,15 +186,16 @@ fn narrow<const N: usize>(cell: &mut Cell<N>, m: &Model<N>) -> bool {
     true
 }
 
-/// Where zeros can be, relative to the middle of a cell.
+/// Range of the zeros relative to the middle of a cell.
 struct Span<const N: usize> {
     lo: SVector<f64, N>,
     hi: SVector<f64, N>,
 }
 
 impl<const N: usize> Span<N> {
-    /// Keeps what is within `reach` of `x`; `false` when nothing is left.
-    fn meet(&mut self, i: usize, x: f64, reach: f64) -> bool {
+    /// Intersects the range along a parameter with the interval of half-width `reach` about `x`. Returns
+    /// `false` if the intersection is empty.
+    fn intersect(&mut self, i: usize, x: f64, reach: f64) -> bool {
         let reach = reach * (1.0 + 1e-12) + 4.0 * f64::EPSILON * (1.0 + x.abs());
         if !reach.is_finite() || !x.is_finite() {
             return true;
@@ -203,8 +206,8 @@ impl<const N: usize> Span<N> {
     }
 }
 
-/// Krawczyk's step with all equations, and whether there is one zero at most.
-fn by_all<const N: usize>(cell: &mut Cell<N>, m: &Model<N>, span: &mut Span<N>) -> bool {
+/// Krawczyk's step with all equations; it also sets [`Cell::unique`].
+fn narrow_by_all<const N: usize>(cell: &mut Cell<N>, m: &Model<N>, span: &mut Span<N>) -> bool {
     let r = cell.radius;
     let Some(y) = m.jacobian.try_inverse() else { return true };
     let size = y.abs();
@@ -214,18 +217,20 @@ fn by_all<const N: usize>(cell: &mut Cell<N>, m: &Model<N>, span: &mut Span<N>) 
     let zero = -(y * m.value);
     let open = off + spread * 0.5 + size * (m.noise + m.value.abs() * (4.0 * f64::EPSILON));
     cell.unique |= (0..N).all(|i| off[i] + spread[i] < r[i]);
-    (0..N).all(|i| span.meet(i, zero[i], open[i]))
+    (0..N).all(|i| span.intersect(i, zero[i], open[i]))
 }
 
-/// The same with the first two equations for two parameters: it narrows these to what the others leave open
-/// long before all equations together narrow anything.
-fn by_two<const N: usize>(r: &SVector<f64, N>, m: &Model<N>, span: &mut Span<N>) -> bool {
-    let Some(given) = m.given else { return true };
-    let block = Matrix2::from_fn(|i, j| m.jacobian[(i, given[j])]);
+/// Krawczyk's step with the first two equations for the two determined parameters. It narrows them to the
+/// range that the other parameters allow, long before all equations together narrow anything.
+fn narrow_by_two<const N: usize>(r: &SVector<f64, N>, m: &Model<N>, span: &mut Span<N>) -> bool {
+    let Some(determined) = m.determined else { return true };
+    let block = Matrix2::from_fn(|i, j| m.jacobian[(i, determined[j])]);
     let Some(y) = block.try_inverse() else { return true };
-    let own = Vector2::from_fn(|j, _| r[given[j]]);
+    let own = Vector2::from_fn(|j, _| r[determined[j]]);
     let others = |v: &dyn Fn(usize) -> Vector2<f64>| {
-        (0..N).filter(|k| !given.contains(k)).fold(Vector2::zeros(), |sum: Vector2<f64>, k| sum + v(k) * r[k])
+        (0..N)
+            .filter(|k| !determined.contains(k))
+            .fold(Vector2::zeros(), |sum: Vector2<f64>, k| sum + v(k) * r[k])
     };
     let rows = |v: &SVector<f64, N>| Vector2::new(v[0], v[1]);
     let rounding = y.abs() * block.abs() * (8.0 * f64::EPSILON);
@@ -236,7 +241,7 @@ fn by_two<const N: usize>(r: &SVector<f64, N>, m: &Model<N>, span: &mut Span<N>)
     let slack = others(&|k| y.abs() * m.jacobian.fixed_view::<2, 1>(0, k).abs() * (8.0 * f64::EPSILON));
     let reach = off + moved + slack + y.abs() * open;
     let zero = -(y * value);
-    (0..2).all(|j| span.meet(given[j], zero[j], reach[j]))
+    (0..2).all(|j| span.intersect(determined[j], zero[j], reach[j]))
 }
 
 #[cfg(test)]
@@ -253,12 +258,18 @@ mod tests {
     }
 
     impl System<2> for Waves {
-        fn look(&mut self, cell: &Cell<2>) -> Look<2> {
+        fn evaluate(&mut self, cell: &Cell<2>) -> CellResult<2> {
             let (a, b, m, r) = (self.a, self.b, cell.middle, cell.radius);
             let value = self.mix * Vector2::new(math::sin(a * m.x), math::sin(b * m.y));
             let jacobian = self.mix * Matrix2::new(a * math::cos(a * m.x), 0.0, 0.0, b * math::cos(b * m.y));
             let spread = self.mix.abs() * Matrix2::new(a * a * r.x, 0.0, 0.0, b * b * r.y);
-            Look::Model(Model { value, noise: Vector2::repeat(1e-15), jacobian, spread, given: None })
+            CellResult::Model(Model {
+                value,
+                noise: Vector2::repeat(1e-15),
+                jacobian,
+                spread,
+                determined: None,
+            })
         }
         fn lengths(&self) -> Vector2<f64> {
             Vector2::repeat(1.0)
@@ -266,7 +277,7 @@ mod tests {
         fn is_known(&self, _: &Cell<2>) -> bool {
             false
         }
-        fn settle(&mut self, cell: &Cell<2>) -> bool {
+        fn resolve(&mut self, cell: &Cell<2>) -> bool {
             if !self.found.iter().any(|x| (x - cell.middle).norm() < 1e-5) {
                 self.found.push(cell.middle);
             }
@@ -292,15 +303,21 @@ mod tests {
         }
     }
 
-    /// Where all points are zeros nothing is decided, and the budget ends the search.
+    /// If all points are zeros, nothing is decided, and the budget ends the search.
     #[test]
     fn a_continuum_is_undecided() {
         struct Flat;
         impl System<1> for Flat {
-            fn look(&mut self, _: &Cell<1>) -> Look<1> {
-                let none = SVector::<f64, 1>::zeros();
+            fn evaluate(&mut self, _: &Cell<1>) -> CellResult<1> {
+                let value = SVector::<f64, 1>::zeros();
                 let zero = SMatrix::<f64, 1, 1>::zeros();
-                Look::Model(Model { value: none, noise: none, jacobian: zero, spread: zero, given: None })
+                CellResult::Model(Model {
+                    value,
+                    noise: value,
+                    jacobian: zero,
+                    spread: zero,
+                    determined: None,
+                })
             }
             fn lengths(&self) -> SVector<f64, 1> {
                 SVector::<f64, 1>::repeat(10.0)
@@ -308,7 +325,7 @@ mod tests {
             fn is_known(&self, _: &Cell<1>) -> bool {
                 true
             }
-            fn settle(&mut self, _: &Cell<1>) -> bool {
+            fn resolve(&mut self, _: &Cell<1>) -> bool {
                 false
             }
         }
@@ -318,23 +335,23 @@ mod tests {
         assert!(out.undecided > 0, "{out:?}");
     }
 
-    /// A double zero is never called unique; the small cells around it are few.
+    /// A double zero is never classified as unique, and few small cells remain around it.
     #[test]
     fn a_double_zero_is_small() {
         struct Square {
             resolved: u32,
         }
         impl System<1> for Square {
-            fn look(&mut self, cell: &Cell<1>) -> Look<1> {
+            fn evaluate(&mut self, cell: &Cell<1>) -> CellResult<1> {
                 let (x, r) = (cell.middle[0] - 0.3, cell.radius[0]);
                 let one = |v: f64| SVector::<f64, 1>::repeat(v);
                 let m = |v: f64| SMatrix::<f64, 1, 1>::repeat(v);
-                Look::Model(Model {
+                CellResult::Model(Model {
                     value: one(x * x),
                     noise: one(1e-17),
                     jacobian: m(2.0 * x),
                     spread: m(2.0 * r),
-                    given: None,
+                    determined: None,
                 })
             }
             fn lengths(&self) -> SVector<f64, 1> {
@@ -343,7 +360,7 @@ mod tests {
             fn is_known(&self, _: &Cell<1>) -> bool {
                 true
             }
-            fn settle(&mut self, cell: &Cell<1>) -> bool {
+            fn resolve(&mut self, cell: &Cell<1>) -> bool {
                 assert!(!cell.unique, "{cell:?}");
                 self.resolved += 1;
                 false

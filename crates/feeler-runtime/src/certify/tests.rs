@@ -27,7 +27,7 @@ fn body(source: &SolidSource, flatness: f64) -> Arc<Body> {
     Arc::new(Body::new(hierarchy).unwrap())
 }
 
-/// Half the side of the solids here.
+/// Half the side of the solids of these tests.
 const HALF: f64 = 2.0;
 
 /// A block with a parabolic ridge along y: its crest is a straight line at the height 0.5 `rise`.
@@ -76,8 +76,8 @@ fn ridge(rise: f64) -> SolidSource {
     b.finish("ridge")
 }
 
-/// What the solver accepts, what solver and certificate accept, and what the certificate accepts that is
-/// given nothing.
+/// Minima that the solver accepts, that solver and certificate accept together, and that the certificate
+/// accepts without the solver's minima.
 struct Sets {
     solver: Vec<Accepted>,
     both: Vec<Accepted>,
@@ -184,17 +184,21 @@ fn two_minima_of_one_area() {
     for set in [&s.both, &s.alone] {
         let found = faces(set);
         assert_eq!(found.len(), 2, "{found:?}");
-        assert!((found[0].distance - found[1].distance).abs() < 1e-12, "as high: {found:?}");
+        assert!(
+            (found[0].distance - found[1].distance).abs() < 1e-12,
+            "both tops are equally high: {found:?}"
+        );
         assert!((found[0].p_a.x + found[1].p_a.x).abs() < 1e-6 && found[0].p_a.x.abs() > 0.1, "{found:?}");
     }
     assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
-    // A pit between them is no minimum, a ball in it may be.
+    // A pit between them is not a minimum; a ball in it may be.
     let ball = body(&fixtures::sphere(0.5), 0.5);
     let s = sets(&camel, &ball, &above(0.6), 0.2);
     assert_eq!((faces(&s.alone).len(), s.stats.undecided_pairs), (faces(&s.both).len(), 0), "{:?}", s.stats);
 }
 
-/// A top where four areas meet is found, and one on the border of the solid belongs to its edge.
+/// A top at the common corner of four areas is found, and one on the border of the solid belongs to its
+/// edge.
 #[test]
 fn minima_on_borders() {
     let dome = body(&fixtures::bump(HALF, &[&[1.5, 1.5], &[1.5, 1.5]], 1.0), 0.5);
@@ -203,7 +207,7 @@ fn minima_on_borders() {
     let s = sets(&dome, &slab(), &above(1.0), 0.5);
     assert_eq!((faces(&s.both).len(), faces(&s.alone).len()), (1, 1), "{:?} {:?}", s.both, s.alone);
     assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
-    // Tilted so that the nearest place is an edge, which is straight: nothing is left for the patch.
+    // Tilted so that the nearest point is on an edge, which is straight: the patch has no minimum.
     let flat = body(&fixtures::bump(HALF, &[&[0.02]], 1.0), 0.5);
     let tilt = UnitQuaternion::from_axis_angle(&V3::y_axis(), 0.2);
     let pose = Pose::from_parts(Translation3::new(0.0, 0.0, 0.6), tilt);
@@ -214,7 +218,7 @@ fn minima_on_borders() {
 #[test]
 fn touching_is_proven() {
     let dome = body(&fixtures::bump(HALF, &[&[0.4, 0.5], &[0.3, 0.6]], 1.0), 0.5);
-    // As far down as the top is high.
+    // Lowered by the height of the top.
     let far = sets(&dome, &slab(), &above(1.0), 1.0);
     let gap = faces(&far.both)[0].distance;
     let s = sets(&dome, &slab(), &above(1.0 - gap), 0.1);
@@ -237,8 +241,8 @@ fn touching_is_proven() {
     assert_eq!(s.stats.undecided_pairs, 0, "{:?}", s.stats);
 }
 
-/// A ridge parallel to a plane has a line of minima, which nothing can prove to be a number of points; tilted
-/// it has one.
+/// A ridge parallel to a plane has a line of minima, which cannot be proven to be a finite number of
+/// points; a tilted ridge has one minimum.
 #[test]
 fn lines_of_minima_are_undecided() {
     let ridge = body(&ridge(0.6), 0.5);
@@ -269,8 +273,8 @@ fn random_bump(rng: &mut SmallRng) -> SolidSource {
     fixtures::bump(HALF, &rows.iter().map(Vec::as_slice).collect::<Vec<_>>(), weight)
 }
 
-/// The certificate that is given nothing finds all that the solver finds, and no more than the one that is
-/// given the solver's minima: what it accepts by these is right.
+/// The certificate without the solver's minima finds everything that the solver finds, and no more than
+/// the certificate with the solver's minima: those that it accepts on the solver's word are right.
 #[test]
 fn certificates_find_what_the_solver_finds() {
     let mut rng = SmallRng::seed_from_u64(61);
@@ -299,7 +303,7 @@ fn certificates_find_what_the_solver_finds() {
         let s = sets(&a, &b, &Pose::from_parts(place, turn), 1.5);
         let what = format!("round {round}: {:?}", s.stats);
         for m in &s.solver {
-            assert!(has(&s.both, m, s.same), "lost by completing, {what}: {m:?}");
+            assert!(has(&s.both, m, s.same), "lost by the certificate, {what}: {m:?}");
         }
         undecided += s.stats.undecided_pairs;
         pairs += s.stats.certified_pairs;
@@ -308,18 +312,18 @@ fn certificates_find_what_the_solver_finds() {
         }
         minima += s.both.len();
         for m in &s.both {
-            assert!(has(&s.alone, m, 2.0 * s.same), "not found alone, {what}: {m:?}");
+            assert!(has(&s.alone, m, 2.0 * s.same), "not found without the solver, {what}: {m:?}");
         }
         for m in &s.alone {
-            assert!(has(&s.both, m, 2.0 * s.same), "taken for known, {what}: {m:?}");
+            assert!(has(&s.both, m, 2.0 * s.same), "wrongly accepted as known, {what}: {m:?}");
         }
     }
     assert!(minima > 30 && pairs > 1000, "{minima} minima, {pairs} pairs");
     assert!(undecided * 200 <= pairs, "{undecided} of {pairs} undecided");
 }
 
-/// Certified queries give the same bits on one thread and on several, and the ordinary ones in the same
-/// places.
+/// Certified queries return identical bits on one thread and on several, and contain the minima of
+/// ordinary queries.
 #[test]
 fn threads_change_nothing() {
     let mut rng = SmallRng::seed_from_u64(62);
@@ -348,8 +352,7 @@ fn threads_change_nothing() {
     assert!(seen > 5, "{seen}");
 }
 
-/// What solves ask first of the areas of free edges: balls hold them, and only what begins where the last one
-/// has ended is joined.
+/// Segments of free edges: their balls contain the areas, and only consecutive areas are joined.
 #[test]
 fn segments_hold_their_areas() {
     let body = body(&ridge(3.0), 0.5);
@@ -380,8 +383,7 @@ fn segments_hold_their_areas() {
     assert!(areas > 4 && joined > 0, "{areas} areas, {joined} joined");
 }
 
-/// Parabolas that follow nothing beside edges that follow lines, in both orders: areas that are passed over
-/// hold no minimum.
+/// Free parabolas beside edges that follow lines, in both orders: skipped areas contain no minimum.
 #[test]
 fn free_edges_have_their_minima_beside_almost_straight_ones() {
     let (free, straight) = (body(&ridge(3.0), 0.5), body(&ridge(1e-4), 0.5));
@@ -391,7 +393,7 @@ fn free_edges_have_their_minima_beside_almost_straight_ones() {
     let mut minima = 0;
     for k in 0..400 {
         let mut random = |most: f64| rng.random_range(-most..most);
-        // Bottom up or on its side, over the middle or over a border.
+        // Upside down or on its side, over the middle or over a border.
         let over = UnitQuaternion::from_axis_angle(
             &V3::x_axis(),
             std::f64::consts::PI * if k % 3 == 0 { 0.5 } else { 1.0 },

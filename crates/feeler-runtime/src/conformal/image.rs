@@ -1,10 +1,10 @@
 //! Trims of one face in the parameters of the other face of a set.
 //!
-//! Of two planes, of coaxial cylinders and of coaxial cones, the map from a point of the one face to the
-//! parameters of the nearest point of the other one is affine, so the image of a Bézier piece is the piece
-//! of the mapped control points. Boxes of parts of it exclude crossings with the other face's trims.
+//! For two planes, coaxial cylinders or coaxial cones, the map from a point of one face to the parameters
+//! of the nearest point of the other one is affine. The image of a Bézier piece is therefore the piece of
+//! the mapped control points. Boxes of parts of it exclude crossings with the trims of the other face.
 
-use super::{BESIDE_TRIM, FamilySet};
+use super::{FamilySet, MAX_BESIDE_TRIM};
 use crate::body::side::Which;
 use crate::footpoint::trim::InDomain;
 use arrayvec::ArrayVec;
@@ -13,8 +13,7 @@ use feeler_geom::trim::{MAX_CROSSINGS, TrimCells, TrimPiece};
 use feeler_geom::{P2, Rect, Surface, V2, math};
 use feeler_hierarchy::{Face, Feature};
 
-/// The linear part of the map from the parameters of one face to those of the nearest points of the other
-/// one.
+/// Linear part of the map from the parameters of one face to those of the nearest points of the other one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Linear {
     along_u: V2,
@@ -22,8 +21,8 @@ pub(super) struct Linear {
 }
 
 impl Linear {
-    /// From the images of a point of a trim and of two points at unit steps: the surfaces continue there, and
-    /// a unit is less than half of any period.
+    /// Computes the map from the images of a point of a trim and of two points at unit steps: the surfaces
+    /// continue there, and a unit is less than half of any period.
     pub(super) fn at(set: &FamilySet<'_>, faces: &Faces<'_>, start: P2) -> Option<Self> {
         let origin = faces.image(set, start)?;
         let along = |step: V2| {
@@ -55,23 +54,24 @@ impl<'a> Faces<'a> {
         Some(Self { own, from, to, deviation: ctx.body(other).data(feature).deviation })
     }
 
-    /// The nearest pair of surface points at parameters of the face.
+    /// Returns the pair of the surface point at parameters of the face and the nearest point of the other
+    /// surface.
     fn facing(&self, set: &FamilySet<'_>, uv: P2) -> Option<Critical> {
         set.facing(self.own, &set.ctx.in_a(self.own, &self.from.surface.point(uv)))
     }
 
-    /// Parameters of a pair on the other face.
+    /// Returns the parameters of a pair's footpoint on the other face.
     fn on_other(&self, set: &FamilySet<'_>, pair: &Critical) -> P2 {
         let foot = if self.own == Which::B { pair.p_a } else { set.ctx.pose_ba * pair.p_b };
         self.to.surface.invert(&foot, None, None)
     }
 
-    /// Parameters of the nearest point of the other face's surface.
+    /// Returns the parameters of the nearest point of the other face's surface.
     fn image(&self, set: &FamilySet<'_>, uv: P2) -> Option<P2> {
         Some(self.on_other(set, &self.facing(set, uv)?))
     }
 
-    /// Parameters up to whole periods, less than half of one from `near`.
+    /// Shifts parameters by whole periods to less than half a period from `near`.
     fn unwrapped(&self, uv: P2, near: P2) -> P2 {
         let along = |x: f64, near: f64, p: Option<f64>| p.map_or(x, |p| math::unwrap_near(x, near, p));
         let trim = &self.to.trim;
@@ -79,24 +79,26 @@ impl<'a> Faces<'a> {
     }
 }
 
-/// The image of a trim of one face in the parameters of the other one, where the map between their parameters
-/// is affine: of two planes, of coaxial cylinders and cones.
+/// Image of a trim of one face in the parameters of the other one, where the map between their parameters
+/// is affine: for two planes, coaxial cylinders and coaxial cones.
 pub(super) struct Image<'a> {
     piece: TrimPiece,
     trim: &'a TrimCells,
     /// Distances in u and v at which a trim of the other face may end a set.
     pad: V2,
-    /// Place of all points of the image on the other face, if the image runs along its trims.
+    /// Location of all points of the image in the domain of the other face, if the image runs along its
+    /// trims.
     pub(super) border: Option<InDomain>,
-    /// Parameters, ascending, at which the image crosses trims of the other face, as far as they are found.
+    /// Parameters, ascending, at which the image crosses trims of the other face; not necessarily all of
+    /// them.
     crossings: ArrayVec<f64, MAX_CROSSINGS>,
 }
 
 /// Parameters of a trim, between its ends, at which its image is compared with the images of points.
-const BETWEEN: [f64; 2] = [0.29, 0.63];
+const COMPARED_PARAMETERS: [f64; 2] = [0.29, 0.63];
 
 impl<'a> Image<'a> {
-    /// `None` where the map between the parameters is not affine along the trim.
+    /// Computes the image; `None` if the map between the parameters is not affine along the trim.
     pub(super) fn of(
         set: &FamilySet<'a>,
         faces: &Faces<'a>,
@@ -110,19 +112,19 @@ impl<'a> Image<'a> {
         let derivs = faces.to.surface.derivs(origin);
         let scale = V2::new(derivs.du.norm(), derivs.dv.norm());
         let tol = &set.ctx.tol;
-        let off_at = |uv: P2, scale: &V2| {
+        let deviation_at = |uv: P2, scale: &V2| {
             let mapped = affine(uv);
             let off = faces.image(set, uv).map(|image| faces.unwrapped(image, mapped) - mapped);
             off.map_or(f64::INFINITY, |off| off.component_mul(scale).norm())
         };
-        let off = off_at(end, &scale);
-        let beside = faces.deviation + BESIDE_TRIM * tol.trim + set.ctx.beside(pair.distance);
+        let deviation = deviation_at(end, &scale);
+        let beside = faces.deviation + MAX_BESIDE_TRIM * tol.trim + set.ctx.beside(pair.distance);
         let pad = V2::new(beside / scale.x, beside / scale.y);
-        if !(off <= tol.same && pad.iter().all(|x| x.is_finite())) {
+        if !(deviation <= tol.same && pad.iter().all(|x| x.is_finite())) {
             return None;
         }
         let (image, trim) = (piece.mapped(affine), &faces.to.trim);
-        // On these surfaces the lengths of unit steps along a piece are at most those at one of its ends.
+        // On these surfaces, the length of a unit step along a piece is at most that at one of its ends.
         let scale = match faces.to.surface {
             Surface::Plane { .. } | Surface::Cylinder { .. } => Some(scale),
             Surface::Cone { .. } => {
@@ -132,40 +134,42 @@ impl<'a> Image<'a> {
             _ => None,
         };
         let border = scale.and_then(|scale| {
-            let along = trim.along_boundary(&image, scale, tol.trim - off)?;
-            // Between the ends of a trim the map may be off by more; of planes it is affine.
+            let along = trim.along_boundary(&image, scale, tol.trim - deviation)?;
+            // Between the ends of a trim, the deviation of the map may be larger; for planes the map is
+            // affine.
             let is_flat = matches!(faces.to.surface, Surface::Plane { .. });
-            let between = BETWEEN.iter().filter(|_| !is_flat).map(|t| off_at(piece.eval(*t), &scale));
-            let is_on = along.beyond + between.fold(off, f64::max) <= tol.trim;
+            let between =
+                COMPARED_PARAMETERS.iter().filter(|_| !is_flat).map(|t| deviation_at(piece.eval(*t), &scale));
+            let is_on = along.beyond + between.fold(deviation, f64::max) <= tol.trim;
             is_on.then_some(InDomain { slack: along.deviation, border: true })
         });
         Some(Self { piece: image, trim, pad, border, crossings: ArrayVec::new() })
     }
 
-    /// A rectangle around a part of the image and of what trims accept beside it.
+    /// Returns a rectangle around a part of the image, padded by what trims accept beside it.
     fn padded(&self, part: &TrimPiece) -> Rect {
         let (rect, x, y) = (part.bounds(), self.pad.x, self.pad.y);
         Rect { u0: rect.u0 - x, u1: rect.u1 + x, v0: rect.v0 - y, v1: rect.v1 + y }
     }
 
-    /// Whether the whole image is outside the other face.
+    /// Returns whether the whole image is outside the other face.
     pub(super) fn is_outside(&self) -> bool {
         !self.trim.may_touch(&self.padded(&self.piece))
     }
 
-    /// Looks for crossings with the trims of the other face.
+    /// Searches for crossings with the trims of the other face.
     pub(super) fn find_crossings(&mut self) {
         if self.border.is_none() {
             self.crossings = self.trim.some_crossings(&self.piece);
         }
     }
 
-    /// The first crossing that is known beyond a parameter.
+    /// Returns the first known crossing beyond a parameter.
     pub(super) fn crossing_beyond(&self, s: f64) -> Option<f64> {
         self.crossings.iter().copied().find(|crossing| *crossing > s)
     }
 
-    /// Returns whether no trim of the other face meets the image of a part of the trim.
+    /// Returns whether no trim of the other face intersects the image of a part of the trim.
     pub(super) fn is_free(&self, from: f64, to: f64) -> bool {
         !self.trim.has_boundary_beside(&self.piece.part(from, to), self.pad)
     }

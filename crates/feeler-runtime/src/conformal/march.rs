@@ -9,36 +9,49 @@ use feeler_geom::skeleton::Critical;
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Smallest step, as a part of the smaller feature's extent or of the curve, whichever is longer.
+/// Smallest step, as a fraction of the smaller feature's extent or of the curve, whichever is longer. A
+/// larger value skips narrow sets; a smaller one takes more work.
 pub(crate) const MIN_STEP: f64 = 1.0 / 64.0;
-/// Smallest step, likewise, along a trim that coincides with a trim of the other solid.
+/// Smallest step along a trim that coincides with a trim of the other solid, in the same unit as
+/// [`MIN_STEP`]. A larger value skips narrow sets; a smaller one takes more work.
 const SHARED_STEP: f64 = 1.0 / 8.0;
-/// Part of the distance to the nearest trim that one step goes: surfaces bend, and their metric changes on
-/// the way.
-const STEP: f64 = 0.5;
-/// Maximum number of seeds from which the branches of a one-dimensional family are found: with an edge, and
-/// between faces, where a near and a far branch may be at about equal distances.
+/// Length of a step as a fraction of the distance to the nearest trim. It is below 1 because surfaces bend
+/// and their metric changes along the step. A larger value steps over trims; a smaller one takes more
+/// work.
+const CLEARANCE_STEP: f64 = 0.5;
+/// Maximum number of seeds from which the branches of a one-dimensional family are found: with an edge,
+/// and between faces, where a near and a far branch may be at about equal distances. A larger number takes
+/// more work; a smaller one misses branches.
 const MAX_SEEDS: [usize; 2] = [16, 64];
-/// Curves are sampled at fixed places at least this turn (rad) apart (an eighth of a circle, to rounding), at
-/// most so many.
+/// Smallest turn (rad) of a curve between two stations, the fixed parameters at which it is sampled: an
+/// eighth of a circle, to rounding. A larger value gives samples that move with the pose; a smaller one
+/// gives more samples.
 const STATION_TURN: f64 = 0.25 * std::f64::consts::PI * (1.0 + 1e-6);
+/// Maximum number of intervals between the stations of a curve. A larger number gives more samples of curves
+/// that wind; a smaller one gives fewer samples of a circle.
 const MAX_STATIONS: u32 = 8;
-/// Smallest step, as a part of a trim, if the trim has an image on the other face.
-const SMALLEST_PART: f64 = 1.0 / 65536.0;
-/// Distance before a crossing, likewise, up to which the border is expected to leave a trim free.
-const BEFORE_CROSSING: f64 = 2.0 * SMALLEST_PART;
-/// Bisections of a crossing, at most, and the part of the tolerance that ends them.
+/// Smallest step along a trim that has an image on the other face, as a fraction of the trim. A larger
+/// value misses small common areas; a smaller one tests more boxes.
+const MIN_TRIM_STEP: f64 = 1.0 / 65536.0;
+/// Distance before a crossing, as a fraction of the trim, that is left out of the test for borders. With a
+/// larger value, steps before crossings are tested one by one; with a smaller one, the test fails beside
+/// flat crossings.
+const BEFORE_CROSSING: f64 = 2.0 * MIN_TRIM_STEP;
+/// Maximum number of bisections of a crossing of a trim; two steps of linear interpolation precede each.
+/// Only curves longer than 10¹⁰ tolerances reach it.
 const BISECTIONS: u32 = 40;
-const NARROW: f64 = 1e-2;
+/// Width, as a fraction of the tolerance, at which the bisection of a crossing of a trim ends. A larger value
+/// gives less exact corners; a smaller one takes more steps.
+const CROSSING_WIDTH: f64 = 1e-2;
 
-/// Reused memory.
+/// Scratch buffers reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     members: Vec<(usize, Critical)>,
     points: Vec<P3>,
 }
 
-/// One-dimensional family: its own line or circle is followed.
+/// Samples a one-dimensional family along its own line or circle.
 pub(crate) fn along_family(
     set: &FamilySet<'_>,
     seeds: &Seeds,
@@ -46,8 +59,8 @@ pub(crate) fn along_family(
     Scratch { members, points }: &mut Scratch,
     out: &mut Vec<Sample>,
 ) {
-    // A branch is a whole line or circle: some seeds are enough to meet it.
-    // No whole stride: it could meet one row of every area's grid and no other.
+    // A branch is a whole line or circle, so a few seeds suffice to find it. The stride between seeds is
+    // not a whole number, because it could hit one row of the grid of each area and no other.
     let [with_edge, of_faces] = MAX_SEEDS;
     let count = seeds.len().min(if set.has_edge() { with_edge } else { of_faces });
     members.clear();
@@ -64,10 +77,11 @@ pub(crate) fn along_family(
         if d < set.ctx.least - same || d > set.ctx.d_max + same {
             continue;
         }
-        // In a hole with hardly any play they do not: there the normals tell them apart.
+        // In a hole with hardly any play, distances are equal; there the normals distinguish the branches.
         let normal = branch[0].1.n;
         let is_far = |m: &(usize, Critical)| set.is_of_lines() && m.1.n.dot(&normal) < 0.0;
-        // Not by distance: of about equal ones rounding would choose where the track begins.
+        // Members are not ordered by distance: among about equal distances, rounding would choose the
+        // start of the track.
         branch.sort_unstable_by_key(|m| (is_far(m), m.0));
         for side in branch.chunk_by(|x, y| is_far(x) == is_far(y)) {
             let leading = set.leading_side();
@@ -85,7 +99,7 @@ pub(crate) fn along_family(
                         continue;
                     }
                     let along = Path { set, point: &point, leader: Leader::Family(leading), ends_only: true };
-                    // Both ends carry the loads of a line, but where one solid ends at a pressed border.
+                    // The ends carry the loads of a line, unless one solid ends at a pressed border.
                     if options.load_bearing && d >= set.ctx.tol.least_distance() {
                         let before = out.len();
                         walk(&along, (lo, hi), options, out);
@@ -107,14 +121,14 @@ pub(crate) fn along_family(
     }
 }
 
-/// Two-dimensional family: its members at the seeds.
+/// Samples a two-dimensional family at the seeds.
 pub(crate) fn at_seeds(set: &FamilySet<'_>, seeds: &Seeds, out: &mut Vec<Sample>) {
     for (which, seed) in seeds.points(set.ctx).filter(|s| set.may_face(&s.1, 0.0)) {
         out.extend(set.member_at(which, &seed).and_then(|m| set.sample(&m, false)));
     }
 }
 
-/// Two-dimensional family: its members along the trims of both faces.
+/// Samples a two-dimensional family along the trims of both faces.
 pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut Vec<Sample>) {
     for which in [Which::A, Which::B] {
         let Some(faces) = Faces::of(set, which) else { continue };
@@ -127,7 +141,8 @@ pub(crate) fn along_trims(set: &FamilySet<'_>, options: &QueryOptions, out: &mut
                 steps = ImageSteps::default();
             }
             let point = |s: f64| set.ctx.in_a(which, &face.surface.point(piece.eval(s)));
-            // No farther from its middle than three times the half chords: monotone pieces do not wind.
+            // A monotone piece does not wind: its points are at most three times the longer half chord
+            // away from its middle.
             let (a, m, b) = (point(0.0), point(0.5), point(1.0));
             let may_face = set.may_face(&m, 3.0 * (a - m).norm().max((b - m).norm()));
             if may_face {
@@ -159,7 +174,7 @@ enum Leader<'a> {
     Trim(Which, &'a dyn Fn(f64) -> OnTrim, Option<&'a Image<'a>>),
 }
 
-/// A curve along which members of a set are reported.
+/// Curve along which members of a set are reported.
 #[derive(Clone, Copy)]
 struct Path<'a> {
     set: &'a FamilySet<'a>,
@@ -170,8 +185,8 @@ struct Path<'a> {
 }
 
 impl Path<'_> {
-    /// The member at a parameter; `on_other` is the place of its footpoint in the domain of the other face,
-    /// if it is known.
+    /// Returns the member at a parameter; `on_other` is the location of its footpoint in the domain of the
+    /// other face, if it is known.
     fn member(&self, s: f64, on_other: Option<InDomain>) -> Option<Member> {
         let p = (self.point)(s);
         match self.leader {
@@ -181,16 +196,17 @@ impl Path<'_> {
     }
 }
 
-/// Lengths of steps along a trim with an image on the other face, as parts of the trim.
+/// Lengths of steps along a trim with an image on the other face, as fractions of the trim.
 #[derive(Clone, Copy, Debug)]
 struct ImageSteps {
     /// Next step to test for borders of the other face.
     ahead: f64,
     /// Next step across a border.
     across: f64,
-    /// The last place was on a border.
+    /// Whether the last point was on a border.
     was_shared: bool,
-    /// End of the part of this trim that is known to be free of borders, from the place before it on.
+    /// End of the part of this trim that is known to be free of borders; the part begins at the last
+    /// tested point.
     free_until: f64,
     /// End of the part of this trim that was tested.
     tested_until: f64,
@@ -198,45 +214,45 @@ struct ImageSteps {
 
 impl Default for ImageSteps {
     fn default() -> Self {
-        Self { ahead: 1.0, across: SMALLEST_PART, was_shared: false, free_until: 0.0, tested_until: 0.0 }
+        Self { ahead: 1.0, across: MIN_TRIM_STEP, was_shared: false, free_until: 0.0, tested_until: 0.0 }
     }
 }
 
 impl ImageSteps {
-    /// End of the step from a place, no farther than `most`, and whether no border intersects it. Steps are
-    /// halved down to [`SMALLEST_PART`] until they are free. At a border they double up to `longest_across`,
-    /// so that corners of small common areas are found; if two places in a row are on the border (`shared`),
-    /// the step has that length at once.
+    /// Returns the end of the step from a point, at most `most`, and whether the step is free of borders.
+    /// Steps are halved down to [`MIN_TRIM_STEP`] until they are free. At a border they double up to
+    /// `longest_across`, so that corners of small common areas are found; if two consecutive points are on
+    /// the border (`shared`), the step has that length at once.
     fn end_of_step(
         &mut self,
         image: &Image<'_>,
         s: f64,
-        most: f64,
+        max_end: f64,
         (shared, longest_across): (bool, f64),
     ) -> (f64, bool) {
         let is_along = std::mem::replace(&mut self.was_shared, shared) && shared;
         let crossing = image.crossing_beyond(s);
         self.prove_free(image, s, crossing);
-        while self.ahead >= SMALLEST_PART && image.border.is_none() {
-            let end = (s + self.ahead).min(most);
-            // Beyond a crossing no test is needed, either.
+        while self.ahead >= MIN_TRIM_STEP && image.border.is_none() {
+            let end = (s + self.ahead).min(max_end);
+            // Across a known crossing the test would fail.
             let is_before = crossing.is_none_or(|crossing| end < crossing);
             if end <= self.free_until || (is_before && image.is_free(s, end)) {
-                (self.ahead, self.across) = ((2.0 * self.ahead).min(1.0), SMALLEST_PART);
+                (self.ahead, self.across) = ((2.0 * self.ahead).min(1.0), MIN_TRIM_STEP);
                 return (end, true);
             }
             self.ahead *= 0.5;
         }
         let across = if is_along { longest_across } else { self.across.min(longest_across) };
-        (self.ahead, self.across) = (SMALLEST_PART, 2.0 * across);
-        ((s + across).min(most), false)
+        (self.ahead, self.across) = (MIN_TRIM_STEP, 2.0 * across);
+        ((s + across).min(max_end), false)
     }
 
-    /// Extends the part of the trim that is free of borders from a place up to the next crossing or the end
-    /// of the trim, unless the part that is known ends beyond it: one test instead of one for each step.
+    /// Extends the part of the trim that is free of borders from a point up to the next crossing or the
+    /// end of the trim, unless the known part ends beyond the point: one test replaces one for each step.
     fn prove_free(&mut self, image: &Image<'_>, s: f64, crossing: Option<f64>) {
         let end = crossing.map_or(1.0, |crossing| crossing - BEFORE_CROSSING);
-        if s >= self.tested_until && s + SMALLEST_PART < end && image.border.is_none() {
+        if s >= self.tested_until && s + MIN_TRIM_STEP < end && image.border.is_none() {
             self.tested_until = end;
             if image.is_free(s, end) {
                 self.free_until = end;
@@ -245,13 +261,13 @@ impl ImageSteps {
     }
 }
 
-/// Follows a curve between two parameters and reports members on both solids: those passed, and the last one
-/// before each crossing of a trim.
+/// Follows a curve between two parameters and reports members on both solids: those along the path, and
+/// the last one before each crossing of a trim.
 fn walk(path: &Path<'_>, range: (f64, f64), options: &QueryOptions, out: &mut Vec<Sample>) {
     walk_on(path, range, options, &mut ImageSteps::default(), out);
 }
 
-/// [`walk`] that continues a walk along the curve before this one.
+/// Like [`walk`], continuing a walk along the previous curve.
 fn walk_on(
     path: &Path<'_>,
     (s0, s1): (f64, f64),
@@ -287,16 +303,16 @@ fn walk_on(
     // Whether no trim of the other face intersects the last step.
     let mut is_free = false;
     let mut sampled = f64::NEG_INFINITY;
-    // Loads need the outline of the whole feature only; pieces of fine trims are short.
+    // For loads, the outline of the whole feature suffices; the pieces of finely divided trims are short.
     let scale = if options.load_bearing { (set.extent / length).max(1.0) } else { 1.0 };
     loop {
-        // Steps outside may skip stations.
+        // Steps outside the trims may skip stations.
         while station(next) < s {
             next += 1;
         }
         let is_station = s >= station(next);
         // A free step stays on one side of the border. Members are needed at stations, and at half the
-        // longest distance.
+        // longest spacing.
         let is_needed = is_station || s - sampled >= 0.5 * longest;
         let (member, inside) = match last {
             Some((_, was)) if is_free && !(was && is_needed) => (None, was),
@@ -323,7 +339,7 @@ fn walk_on(
             return;
         }
         last = Some((s, inside));
-        // A place on a trim of the other face has no clearance.
+        // A point on a trim of the other face has no clearance.
         let shared = member.as_ref().is_some_and(|m| m.is_on_trim_of_other(own));
         if let Some(image) = image {
             // Inside, steps end at stations; outside, the rest of the path may be free.
@@ -335,20 +351,20 @@ fn walk_on(
             }
             continue;
         }
-        // Inside no step is longer than this; outside the rest of the path may be free.
-        let most = if inside { longest } else { 1.0 - s } * length / STEP;
+        // Inside, this is the longest step; outside, the rest of the path may be free.
+        let most = if inside { longest } else { 1.0 - s } * length / CLEARANCE_STEP;
         let free = member.filter(|_| !shared).map_or(0.0, |m| clearance(set, &m, own, most));
-        if !inside && STEP * free >= (1.0 - s) * length * (1.0 - 1e-9) {
+        if !inside && CLEARANCE_STEP * free >= (1.0 - s) * length * (1.0 - 1e-9) {
             return;
         }
         let smallest = if shared || free <= set.ctx.tol.same { SHARED_STEP } else { MIN_STEP };
         let smallest = smallest * scale;
-        s = (s + (STEP * free / length).clamp(smallest.min(longest), longest)).min(station(next));
+        s = (s + (CLEARANCE_STEP * free / length).clamp(smallest.min(longest), longest)).min(station(next));
     }
 }
 
-/// Bisects between a place inside the trims and one outside, down to a part of the tolerance; returns the
-/// last member inside. The parameters are parts of a curve of this length (mm).
+/// Bisects between a point inside the trims and one outside, down to a fraction of the tolerance; returns
+/// the last member inside. The parameters are fractions of a curve of this length (mm).
 fn last_inside(
     (set, own): (&FamilySet<'_>, Option<Which>),
     at: &dyn Fn(f64) -> Option<Member>,
@@ -360,12 +376,12 @@ fn last_inside(
     let gap = |m: Option<&Member>| m.map_or(0.0, |m| clearance(set, m, own, most));
     let (mut gap_inside, mut gap_outside) = (gap(last.as_ref()), gap(of_outer.as_ref()));
     for k in 0..3 * BISECTIONS {
-        let narrow = NARROW * set.ctx.tol.tol / ((inner - outer).abs() * length);
+        let narrow = CROSSING_WIDTH * set.ctx.tol.tol / ((inner - outer).abs() * length);
         if narrow >= 1.0 {
             break;
         }
-        // Slightly before and behind the place that linear interpolation of the gaps gives; every third time
-        // the middle.
+        // Steps alternate between slightly before and slightly behind the zero of the linearly
+        // interpolated gaps, and the middle.
         let interpolated = gap_inside / (gap_inside + gap_outside);
         let part = match k % 3 {
             0 if interpolated.is_finite() => interpolated - 0.4 * narrow,
@@ -389,8 +405,10 @@ fn is_inside(member: Option<&Member>) -> bool {
     member.is_some_and(|m| m.sides.is_some())
 }
 
-/// Length and turn (rad) of a curve over `0..1` by a chain of chords; steps need no more.
+/// Length and turn (rad) of a curve over `0..1`, approximated by a chain of chords, which is sufficient
+/// for steps.
 fn extent_of(point: &dyn Fn(f64) -> P3) -> (f64, f64) {
+    /// Number of chords. Steps need the length to about one percent only.
     const CHORDS: i32 = 8;
     let (mut length, mut turn) = (0.0, 0.0);
     let mut last: Option<(P3, V3)> = None;
@@ -407,12 +425,12 @@ fn extent_of(point: &dyn Fn(f64) -> P3) -> (f64, f64) {
         }
         last = Some((p, chord));
     }
-    // Between the chords' middles it turns by that much, over the whole by an eighth more.
+    // The chords measure the turn between their middles; the whole curve turns by an eighth more.
     (length, turn * f64::from(CHORDS) / f64::from(CHORDS - 1))
 }
 
 impl Member {
-    /// Whether the footpoint on the other face than the one whose trim is followed is on a trim, too.
+    /// Whether the footpoint on the face whose trim is not followed is on a trim, too.
     fn is_on_trim_of_other(&self, own: Option<Which>) -> bool {
         self.sides.as_ref().is_some_and(|(a, b)| match own {
             Some(Which::A) => b.located.border,
@@ -422,8 +440,8 @@ impl Member {
     }
 }
 
-/// How far (mm, at most `max`) a member may move before it can cross a trim: of both solids, or (on a trim of
-/// one of them) of the other one.
+/// Distance (mm, at most `max`) that a member may move before it can cross a trim: of both solids, or (on
+/// a trim of one of them) of the other one.
 fn clearance(set: &FamilySet<'_>, m: &Member, own: Option<Which>, max: f64) -> f64 {
     let of = |which, feature, p: &P3| {
         if own == Some(which) {
@@ -437,7 +455,7 @@ fn clearance(set: &FamilySet<'_>, m: &Member, own: Option<Which>, max: f64) -> f
     a.min(b)
 }
 
-/// What a one-dimensional family looks like: the orbit of a translation or of a rotation.
+/// Curve of a one-dimensional family: an orbit of a translation or of a rotation.
 #[derive(Clone, Copy, Debug)]
 enum FamilyCurve {
     Point(P3),
@@ -446,8 +464,8 @@ enum FamilyCurve {
 }
 
 impl FamilyCurve {
-    /// Through at least one point; decided by three that are far apart. What is `straight` is no circle: near
-    /// an exact family of lines they bend a little.
+    /// Fits a curve through at least one point, by three points that are far apart. A curve that is
+    /// `straight` is never fitted as a circle: near an exact family of lines, the points bend slightly.
     fn through(points: &[P3], straight: bool, tol: f64) -> Self {
         let first = points[0];
         let far = |measure: &dyn Fn(&P3) -> f64| {

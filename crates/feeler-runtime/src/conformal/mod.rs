@@ -1,25 +1,27 @@
 //! Samples of conformal sets: connected sets of non-strict minima between canonical features.
 //!
-//! The closed forms report a continuous family of critical pairs; its members are cut to both trimmed domains
-//! here. The set's border is where a trim of one solid meets the family, so its corners are found by marching
-//! along the trims (families of dimension two) or along the family's own line or circle (dimension one), with
-//! steps that the distance to the nearest trim allows, and by bisection where a trim is crossed.
+//! The closed forms report a continuous family of critical pairs; this module restricts its members to
+//! both trimmed domains. The border of a set is where a trim of one solid crosses the family. Its corners
+//! are found by marching along the trims (families of dimension two) or along the family's own line or
+//! circle (dimension one), with steps bounded by the distance to the nearest trim, and by bisection where
+//! a trim is crossed.
 //!
 //! # Source
 //! BREP §4.3.2, MATH §9, §2 (pairs of lower features inside a set are its samples).
 //!
-//! Near an exact family a member is a point of one solid with the nearest one of the other: both footpoints
-//! are on their solids and the distance is theirs. Round trims and circles are sampled at fixed places,
-//! straight ones at their ends, so that samples stay where they are when a pose changes a little.
+//! Near an exact family, a member is a point of one solid and the nearest point of the other: both
+//! footpoints are on their solids, and the distance is the distance between them. Round trims and circles
+//! are sampled at fixed parameters and straight ones at their ends, so that samples are stable under small
+//! changes of the pose.
 //!
 //! # Guarantees
-//! A set that is wider than a [`march::MIN_STEP`]th of the smaller feature's extent gets at least one sample,
-//! and all members of a set are at the same distance within the tolerance: the smallest distance is not lost.
-//! Corners are within the tolerance of the set's. Deterministic.
+//! A set that is wider than a [`march::MIN_STEP`]th of the smaller feature's extent gets at least one
+//! sample, and all members of a set are at the same distance within the tolerance: the smallest distance
+//! is not lost. Corners are within the tolerance of those of the set. Deterministic.
 //!
 //! # Deviations
-//! One-dimensional families of any canonical pair, which the reference leaves open. Semidefinite pairs of
-//! free-form features are reported with the one sample that the solver found.
+//! One-dimensional families of any canonical pair are sampled, which the reference leaves open.
+//! Semidefinite pairs of free-form features are reported with the one sample that the solver found.
 
 mod image;
 mod march;
@@ -42,7 +44,7 @@ use feeler_geom::trim::Side as TrimSide;
 use feeler_geom::{Aabb, Curve, Obb, P2, P3, Rect, Surface, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 
-/// Reused memory.
+/// Scratch buffers reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     sets: Vec<(Feature, Feature)>,
@@ -55,23 +57,33 @@ pub(crate) struct Scratch {
     pub loss: f64,
 }
 
-/// Distance from a border, in tolerances of trims, within which a footpoint may count as on its face.
-const BESIDE_TRIM: f64 = 4.0;
-/// Samples a set keeps at most without a spacing from the user.
+/// Maximum distance of a footpoint from a border, in tolerances of trims, at which it may count as on its
+/// face. With a larger value, more families are walked along; with a smaller one, ends of sets on borders
+/// are lost.
+const MAX_BESIDE_TRIM: f64 = 4.0;
+/// Maximum number of samples of a set without a spacing from the user. A larger number makes queries
+/// slower; a smaller one leaves large sets with few samples.
 const MAX_SAMPLES: usize = 32;
-/// Samples a set keeps at most with one.
-const MAX_DENSE: usize = 4096;
-/// Turn of the normals against one another (rad) over the extent of a family below which its members are no
-/// maxima.
-const FLAT_FAMILY: f64 = 1e-4;
-/// Members farther apart than the nearest one by more than so many tolerances are none: those on the other
-/// side.
-const SPREAD: f64 = 2.0;
-/// Angle (rad) and multiple of the tolerance within which a footpoint of a lower feature belongs to a set.
+/// Maximum number of samples of a set with a spacing from the user. A larger number may exhaust memory; a
+/// smaller one ignores the spacing sooner.
+const MAX_DENSE_SAMPLES: usize = 4096;
+/// Turn (rad) of the normals relative to each other over the extent of a family below which its members
+/// are not maxima. With a larger value, maxima are sampled; with a smaller one, families near contact are
+/// lost.
+const MAX_FAMILY_TURN: f64 = 1e-4;
+/// Maximum excess (in tolerances) of a member's distance over the smallest one of its set; members beyond
+/// are on the other side. With a larger value, the far side of a pin with hardly any play is sampled; with
+/// a smaller one, members of a slightly tilted set are lost.
+const MAX_DISTANCE_SPREAD: f64 = 2.0;
+/// Maximum angle (rad) of a minimum of lower features to a set that it belongs to. With a larger value,
+/// isolated minima beside a set vanish; with a smaller one, contacts are reported twice.
 const COVER_ANGLE: f64 = 1e-5;
+/// Maximum distance, in tolerances, of a minimum of lower features from a set that it belongs to. The effects
+/// are those of [`COVER_ANGLE`].
 const COVER_LENGTH: f64 = 10.0;
 
-/// Adds samples of all families among the solved pairs and removes what lower features found inside the sets.
+/// Adds samples of all families among the solved pairs and removes minima that lower features have inside
+/// the sets.
 pub(crate) fn sample(
     ctx: &Context<'_>,
     solved: &Solved,
@@ -82,7 +94,7 @@ pub(crate) fn sample(
     scratch.loss = 0.0;
     thin_out_solved(ctx, options, scratch, accepted);
     scratch.sets.clear();
-    // Sets of dimension two first: families on their borders are parts of them.
+    // Sets of dimension two come first: families on their borders are parts of them.
     let of_dimension = |dimension: Family| {
         solved.families.iter().filter(move |f| (f.family == Family::One) == (dimension == Family::One))
     };
@@ -99,7 +111,7 @@ pub(crate) fn sample(
             }
             Family::Two => {
                 march::along_trims(&set, options, &mut scratch.samples);
-                // The outline of a set carries its loads, but where one solid ends at a pressed border.
+                // The outline of a set carries its loads, unless one solid ends at a pressed border.
                 let is_outlined = options.load_bearing
                     && !scratch.samples.is_empty()
                     && !scratch.samples.iter().any(|s| is_pressed(ctx, s));
@@ -110,7 +122,7 @@ pub(crate) fn sample(
             }
         }
         let lowest = scratch.samples.iter().fold(f64::INFINITY, |d, s| d.min(s.pair.distance));
-        scratch.samples.retain(|s| s.pair.distance <= lowest + SPREAD * ctx.tol.tol);
+        scratch.samples.retain(|s| s.pair.distance <= lowest + MAX_DISTANCE_SPREAD * ctx.tol.tol);
         if !scratch.samples.is_empty() {
             scratch.sets.push((family.feature_a, family.feature_b));
             let Scratch { samples, gap, loss, .. } = scratch;
@@ -122,8 +134,9 @@ pub(crate) fn sample(
     accepted.retain(|x| !sets.iter().any(|set| covers(ctx, *set, x)));
 }
 
-/// Whether all members of a family of dimension one are members of a set between faces that its edges bound.
-/// One member decides, since both faces are invariant under the motion that leaves the family invariant.
+/// Whether all members of a family of dimension one are members of a set between faces that its edges
+/// bound. One member decides, because both faces are invariant under the motion that leaves the family
+/// invariant.
 fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &Seeds) -> bool {
     let ctx = set.ctx;
     let bounds = |body: &Body, feature: Feature, face: Feature| match feature {
@@ -136,21 +149,21 @@ fn is_on_border(set: &FamilySet<'_>, sets: &[(Feature, Feature)], seeds: &Seeds)
     sets.iter().filter(around).any(|&(fa, fb)| {
         let Some(pair) = seeds.points(ctx).find_map(|(_, p)| set.pair(&p)) else { return false };
         let tolerances = (COVER_ANGLE, COVER_LENGTH * ctx.tol.tol);
-        let faces = |which, feature: Feature, p: &P3, n: &V3| match feature {
+        let is_on_face = |which, feature: Feature, p: &P3, n: &V3| match feature {
             Feature::Face(f) => on_surface(ctx, (which, f), (p, n), tolerances).is_some(),
             _ => false,
         };
-        faces(Which::A, fa, &pair.p_a, &pair.n) && faces(Which::B, fb, &pair.p_b, &-pair.n)
+        is_on_face(Which::A, fa, &pair.p_a, &pair.n) && is_on_face(Which::B, fb, &pair.p_b, &-pair.n)
     })
 }
 
-/// Whether a sample is pressed deeper than solids without interference can be.
+/// Whether a sample is pressed more deeply than solids that do not interfere can be.
 fn is_pressed(ctx: &Context<'_>, sample: &Sample) -> bool {
     sample.pair.distance < ctx.tol.least_distance()
 }
 
-/// Free-form features in conformal contact give a sample for every pair of leaves: as many are kept as of
-/// other sets.
+/// Thins out the samples of free-form features in conformal contact, which have one for every pair of
+/// leaves, to the number that other sets have.
 fn thin_out_solved(
     ctx: &Context<'_>,
     options: &QueryOptions,
@@ -160,13 +173,13 @@ fn thin_out_solved(
     each_set(scratch, accepted, |samples, gap, accepted| _ = thin_out(ctx, samples, gap, options, accepted));
 }
 
-/// Of sets whose samples were all reported, since which of them are contacts was not known, keeps what
-/// carries loads.
+/// Keeps the load-bearing samples of sets whose samples were all reported because it was not known which
+/// of them are contacts.
 pub(crate) fn keep_load_bearing(ctx: &Context<'_>, scratch: &mut Scratch, accepted: &mut Vec<Accepted>) {
     each_set(scratch, accepted, |samples, _, accepted| keep_outermost(ctx, samples, accepted));
 }
 
-/// Takes the samples of each set out, and lets them be put back.
+/// Takes the samples of each set out of `accepted` and passes them to `put_back`.
 fn each_set(
     scratch: &mut Scratch,
     accepted: &mut Vec<Accepted>,
@@ -189,7 +202,7 @@ fn each_set(
     }
 }
 
-/// A family with what its members are tested with.
+/// A family with the data that its members are tested with.
 pub(crate) struct FamilySet<'a> {
     pub ctx: &'a Context<'a>,
     pub feature_a: Feature,
@@ -208,7 +221,7 @@ pub(crate) struct OnTrim {
     pub deviation: f64,
 }
 
-/// Place of a footpoint on its face that the caller has computed.
+/// Location of a footpoint on its face, computed by the caller.
 #[derive(Clone, Copy, Debug)]
 struct KnownPlace {
     /// Its parameters.
@@ -220,7 +233,7 @@ struct KnownPlace {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Member {
     pub pair: Critical,
-    /// Both sides, when the member lies on both solids and is no maximum.
+    /// The two sides, if the member lies on both solids and is not a maximum.
     pub sides: Option<(Side, Side)>,
 }
 
@@ -237,15 +250,15 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// Whether both features are made of lines about an axis or of one line: the family is a set of parallel
-    /// lines.
+    /// Whether both features consist of lines about an axis or of one line: the family is then a set of
+    /// parallel lines.
     pub(crate) fn is_of_lines(&self) -> bool {
         let is_line = |p: &Primitive| matches!(p, Primitive::Line { .. });
         is_line(&self.a) && is_line(&self.b)
     }
 
     /// Whether a point (frame of A) may be within `radius` of a footpoint of a member on both solids:
-    /// footpoints are no farther than the largest distance from both features' boxes.
+    /// footpoints are at most the largest distance away from the boxes of both features.
     pub(crate) fn may_face(&self, p: &P3, radius: f64) -> bool {
         let ctx = self.ctx;
         let reach = radius + ctx.reach() + ctx.tol.same + ctx.a.deviation() + ctx.b.deviation();
@@ -254,12 +267,12 @@ impl<'a> FamilySet<'a> {
             && near(&ctx.b.data(self.feature_b).bounds, &(ctx.pose_ba * p))
     }
 
-    /// The member nearest to a point on or near A.
+    /// Returns the member nearest to a point on or near A.
     pub(crate) fn member(&self, guess: &P3) -> Option<Member> {
         self.checked(self.pair(guess)?)
     }
 
-    /// The member of a family of dimension two at a point of one of the features.
+    /// Returns the member of a family of dimension two at a point of one of the features.
     pub(crate) fn member_at(&self, own: Which, p: &P3) -> Option<Member> {
         self.checked(self.facing(own, p)?)
     }
@@ -269,8 +282,9 @@ impl<'a> FamilySet<'a> {
         [self.feature_a, self.feature_b].iter().any(|f| matches!(f, Feature::Edge(_)))
     }
 
-    /// The side whose feature defines the points of members in a family of dimension one, the nearest points
-    /// of the other side following from them: an edge before a face, anything before a plane.
+    /// Returns the side whose feature defines the points of members in a family of dimension one; the
+    /// points of the other side are the nearest ones. An edge precedes a face, and any feature precedes a
+    /// plane.
     pub(crate) fn leading_side(&self) -> Which {
         match (&self.a, &self.b) {
             (Primitive::Plane { .. }, _) => Which::B,
@@ -280,7 +294,7 @@ impl<'a> FamilySet<'a> {
         }
     }
 
-    /// The member of a family of dimension one at the point of one of the features next to `p`.
+    /// Returns the member of a family of dimension one at the point of one of the features nearest to `p`.
     pub(crate) fn member_beside(&self, own: Which, p: &P3) -> Option<Member> {
         let primitive = if own == Which::A { &self.a } else { &self.b };
         // The path runs along an edge exactly; the distance from the edge has no gradient on it.
@@ -289,7 +303,7 @@ impl<'a> FamilySet<'a> {
     }
 
     /// Whether the direction at a point beside one of the features is outside the polar of a straight edge
-    /// between planes, cylinders and cones, and so all along the edge.
+    /// between planes, cylinders and cones. It is then outside the polar along the whole edge.
     pub(crate) fn faces_away(&self, own: Which, p: &P3) -> bool {
         let Some(pair) = self.facing(own, p) else { return false };
         let ctx = self.ctx;
@@ -310,8 +324,8 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// Whether a footpoint is outside the trims of its face all along a straight path between two points
-    /// beside one of the features: no border comes near the path.
+    /// Whether a footpoint is outside the trims of its face along a whole straight path between two points
+    /// beside one of the features, because no border is near the path.
     pub(crate) fn stays_outside(&self, own: Which, ends: [P3; 2]) -> bool {
         let pair = |p: &P3| self.facing(own, p);
         let [Some(first), Some(last)] = ends.each_ref().map(pair) else { return false };
@@ -324,14 +338,14 @@ impl<'a> FamilySet<'a> {
         .any(|(which, feature, ends)| {
             let Feature::Face(f) = feature else { return false };
             let face = ctx.body(which).face(f);
-            // Straight paths are straight in the parameters of these.
+            // Straight paths are straight in the parameters of planes and of cylinders, along rulings.
             let radius = match face.surface {
                 Surface::Plane { .. } => 1.0,
                 Surface::Cylinder { radius, .. } => radius,
                 _ => return false,
             };
             let [p, q] = ends.map(|p| face.surface.invert(&p, None, None));
-            let slack = ctx.body(which).data(feature).deviation + BESIDE_TRIM * ctx.tol.trim;
+            let slack = ctx.body(which).data(feature).deviation + MAX_BESIDE_TRIM * ctx.tol.trim;
             // On a cylinder, straight paths run along rulings.
             if radius * (p.x - q.x).abs() > slack && !matches!(face.surface, Surface::Plane { .. }) {
                 return false;
@@ -346,8 +360,8 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// The member at a point of a trim of that feature; `on_other` is the place of its footpoint in the
-    /// domain of the other face, if it is known.
+    /// Returns the member at a point of a trim of the feature of `own`; `on_other` is the location of its
+    /// footpoint in the domain of the other face, if it is known.
     pub(crate) fn member_on_trim(
         &self,
         own: Which,
@@ -366,11 +380,11 @@ impl<'a> FamilySet<'a> {
         Some(Member { pair, sides: self.sides(&pair, [None; 2]) })
     }
 
-    /// As [`FamilySet::member`], whether or not it lies on the solids.
+    /// Like [`FamilySet::member`], without the test whether the pair lies on the solids.
     pub(crate) fn pair(&self, guess: &P3) -> Option<Critical> {
         let pair = family_foot(&self.a, &self.b, guess, self.ctx.least, (self.ctx.tol.tol, self.extent))?;
-        // Near an exact family the solution is right to the tolerance: one footpoint stays, the other one
-        // faces it.
+        // Near an exact family the solution is exact to the tolerance: one footpoint is kept, and the
+        // other one is recomputed as the nearest point.
         match (&self.a, &self.b) {
             (Primitive::Plane { .. }, _) | (_, Primitive::Plane { .. }) => Some(pair),
             (a, b) => match (is_thin(a), is_thin(b)) {
@@ -381,7 +395,8 @@ impl<'a> FamilySet<'a> {
         }
     }
 
-    /// A point of one feature (frame of A) and the nearest one of the other's surface.
+    /// Returns the pair of a point of one feature (frame of A) and the nearest point of the other
+    /// feature's surface.
     pub(crate) fn facing(&self, own: Which, p: &P3) -> Option<Critical> {
         let other = match own {
             Which::A => &self.b,
@@ -394,36 +409,38 @@ impl<'a> FamilySet<'a> {
         })
     }
 
-    /// The part of a line that runs through both features' boxes, by their shadows on it.
+    /// Returns the part of a line that runs through the boxes of both features, by their projections on
+    /// the line.
     pub(crate) fn range_along(&self, origin: &P3, dir: &V3) -> (f64, f64) {
         let ctx = self.ctx;
-        let shadow = |which: Which, feature: Feature| {
+        let projection = |which: Which, feature: Feature| {
             let corners = Obb::from_aabb(&ctx.body(which).data(feature).bounds).corners();
             let along = corners.iter().map(|c| dir.dot(&(ctx.in_a(which, c) - origin)));
             along.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), s| (l.min(s), h.max(s)))
         };
-        let (a, b) = (shadow(Which::A, self.feature_a), shadow(Which::B, self.feature_b));
+        let (a, b) = (projection(Which::A, self.feature_a), projection(Which::B, self.feature_b));
         let (lo, hi) = (a.0.max(b.0), a.1.min(b.1));
-        // Rounding of boxes that touch, and what trims accept beyond them.
+        // Rounding of touching boxes, and the distance that trims accept beyond them.
         let slack = ctx.tol.same + ctx.a.deviation() + ctx.b.deviation();
         if lo <= hi { (lo - slack, hi + slack) } else { (0.5 * (lo + hi) - slack, 0.5 * (lo + hi) + slack) }
     }
 
-    /// Near an exact family its members are critical to what the tolerance makes of an angle.
+    /// Tolerances near an exact family, whose members are critical up to the angle that corresponds to the
+    /// length tolerance.
     fn tolerances(&self) -> Tolerances {
         let tol = self.ctx.tol;
         let bent = tol.bent(1.0 / self.extent);
         Tolerances { critical: tol.critical.max(bent), angle: tol.angle.max(bent), ..tol }
     }
 
-    /// One side at a point (frame of A) with an outward direction.
+    /// Computes one side at a point (frame of A) with an outward direction.
     fn side(&self, which: Which, feature: Feature, p: &P3, n: V3) -> Option<Side> {
         let basis = complete_basis(&n);
         let foot = Foot { p, n, basis, hint: None, in_domain: None, beside: 0.0 };
         side(self.ctx, which, feature, &foot, &self.tolerances())
     }
 
-    /// `known` of A and B: where footpoints are that lie on a trim.
+    /// Computes both sides of a pair. `known`: locations of footpoints on A and B that lie on a trim.
     fn sides(&self, c: &Critical, known: [Option<KnownPlace>; 2]) -> Option<(Side, Side)> {
         let ctx = self.ctx;
         if !(ctx.least <= c.distance && c.distance <= ctx.d_max) {
@@ -439,26 +456,27 @@ impl<'a> FamilySet<'a> {
         };
         let of_a = || of(Which::A, self.feature_a, &c.p_a, c.n);
         let of_b = || of(Which::B, self.feature_b, &c.p_b, -c.n);
-        // A side whose place is known costs least.
+        // A side with a known location is cheapest.
         let (a, b) = if known[1].is_some() {
             let b = of_b()?;
             (of_a()?, b)
         } else {
             (of_a()?, of_b()?)
         };
-        // The far side of a tilted pin is a maximum around the axis, by as little as the tolerance allows.
-        let flat = second_order(&a.shape, &b.shape, c.distance, self.extent, FLAT_FAMILY * self.extent);
+        // The far side of a tilted pin is a maximum around its axis, by as little as the tolerance allows.
+        let flat = second_order(&a.shape, &b.shape, c.distance, self.extent, MAX_FAMILY_TURN * self.extent);
         (flat != SecondOrder::Indefinite).then_some((a, b))
     }
 
-    /// The member as a result.
+    /// Converts a member to a result.
     pub(crate) fn sample(&self, m: &Member, corner: bool) -> Option<Sample> {
         let (a, b) = m.sides?;
         let quasi = self.ctx.a.data(self.feature_a).quasi_only
             || self.ctx.b.data(self.feature_b).quasi_only
             || a.polar != crate::footpoint::polar::Polar::Exact
             || b.polar != crate::footpoint::polar::Polar::Exact;
-        // Edges near an exact family are critical up to the tolerance only: the footpoints rule.
+        // Edges near an exact family are critical up to the tolerance only: direction and distance are
+        // those of the footpoints.
         let delta = m.pair.p_b - m.pair.p_a;
         let (n, distance) = if m.pair.distance > self.ctx.tol.tol {
             (delta.normalize(), delta.norm())
@@ -485,9 +503,9 @@ impl<'a> FamilySet<'a> {
     }
 }
 
-/// Points on both features from which members are found: corners, mid-sides and centres of all areas, so that
-/// the samples do not depend on what the traversal culled. Points are computed when they are needed, since
-/// most families need a few of them.
+/// Points on both features from which members are found: corners, mid-sides and centres of all areas, so
+/// that samples do not depend on the pairs culled by the traversal. Points are computed on demand, since
+/// most families need only a few.
 #[derive(Debug, Default)]
 pub(crate) struct Seeds {
     grids: Vec<Grid>,
@@ -507,7 +525,7 @@ struct Grid {
 }
 
 impl Seeds {
-    /// Replaces the points by those of a family.
+    /// Replaces the points with those of a family.
     fn collect(&mut self, ctx: &Context<'_>, family: &FamilyPair, spacing: Option<f64>) {
         self.grids.clear();
         self.len = 0;
@@ -542,7 +560,8 @@ impl Seeds {
     }
 }
 
-/// Largest number of intervals along one side of an area.
+/// Maximum number of intervals along one side of an area. A larger number takes more work for small
+/// spacings; a smaller one ignores the spacing sooner.
 const MAX_GRID: usize = 64;
 
 /// Number of intervals along one side of an area.
@@ -578,8 +597,8 @@ impl Grid {
     }
 }
 
-/// Whether a semidefinite result of the same features is a member of a set with these samples. What is nearer
-/// than all of them by more than rounding stays.
+/// Whether a semidefinite result of the same features is a member of a set with these samples. A result
+/// that is nearer than all of them by more than rounding is not.
 fn is_member(ctx: &Context<'_>, samples: &[Sample], x: &Accepted) -> bool {
     let Some(first) = samples.first().map(|s| &s.pair) else { return false };
     if x.kind != ContactKind::Conformal || (x.feature_a, x.feature_b) != (first.feature_a, first.feature_b) {
@@ -618,12 +637,12 @@ fn dim(f: Feature) -> u8 {
     }
 }
 
-/// Keeps the corners of the set, then always the sample farthest from all kept ones, until they are denser
-/// than the spacing (default: a quarter of the set's diameter) or `cap` is reached. The nearest pair stays if
-/// it is nearer than the others by more than rounding.
+/// Thins out the samples of a set: keeps the corners, then repeatedly the sample farthest from all kept
+/// ones, until they are denser than the spacing (default: a quarter of the set's diameter) or `cap` is
+/// reached. The nearest pair is kept if it is nearer than the others by more than rounding.
 ///
-/// Of samples that are about equally far the one that was found first is taken, so that rounding chooses
-/// nothing. Returns how far (mm) a corner that is not kept is from what is.
+/// Among samples that are about equally far, the one that was found first is taken, so that rounding does
+/// not decide. Returns the largest distance (mm) of a dropped corner from the kept samples.
 fn thin_out(
     ctx: &Context<'_>,
     samples: &mut Vec<Sample>,
@@ -631,13 +650,13 @@ fn thin_out(
     options: &QueryOptions,
     out: &mut Vec<Accepted>,
 ) -> f64 {
-    // Of pressed ones a corner may be no contact, where what is inside of it is one.
+    // The corners of pressed sets may not be contacts although samples inside them are.
     if options.load_bearing && !samples.iter().any(|s| is_pressed(ctx, s)) {
         keep_outermost(ctx, samples, out);
         return 0.0;
     }
     let spacing = options.conformal_spacing;
-    let cap = if spacing.is_some() { MAX_DENSE } else { MAX_SAMPLES };
+    let cap = if spacing.is_some() { MAX_DENSE_SAMPLES } else { MAX_SAMPLES };
     let same = ctx.tol.same;
     let nearest = samples.iter().min_by(|x, y| x.pair.distance.total_cmp(&y.pair.distance)).copied();
     let apart =
@@ -656,7 +675,7 @@ fn thin_out(
     let limit = spacing.unwrap_or(f64::INFINITY).min(0.25 * diameter);
     gap.clear();
     gap.resize(n, f64::INFINITY);
-    // The kept ones are moved to the front: first corners only, then any.
+    // Kept samples are moved to the front: first corners only, then any.
     let mut kept = 0;
     for (end, limit) in [(n_corners, same), (n, limit + same)] {
         while kept < cap.min(end) {
@@ -687,7 +706,7 @@ fn thin_out(
     loss
 }
 
-/// Keeps what carries loads, and the nearest pair if it is nearer than those by more than rounding.
+/// Keeps the load-bearing samples, and the nearest pair if it is nearer than those by more than rounding.
 fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>) {
     let farthest = Outermost::of(samples.len(), |i| samples[i].pair.p_a);
     let kept = farthest.places[..farthest.count].iter().map(|&i| &samples[i].pair);
@@ -701,8 +720,8 @@ fn keep_outermost(ctx: &Context<'_>, samples: &[Sample], out: &mut Vec<Accepted>
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub pair: Accepted,
-    /// The set ends here, or it is one of the places where it is always sampled.
+    /// Whether the set ends here, or the sample is at a fixed parameter.
     pub corner: bool,
-    /// Number in the order in which the samples of a set were found.
+    /// Index in the order in which the samples of a set were found.
     found: usize,
 }

@@ -1,36 +1,41 @@
-//! Outermost places of a set: the samples of a conformal set that carry loads.
+//! Outermost points of a set: the samples of a conformal set that carry loads.
 
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Number of directions in which the farthest places in space are searched, and so the largest number of
-/// places.
-const DIRECTIONS: usize = 26;
-/// Number of directions for places in one plane.
-const FLAT_DIRECTIONS: u32 = 12;
+/// Number of directions in which the farthest points of a set in space are searched, and so the largest
+/// number of points. A larger number makes steps slower; with a smaller one, corners of round sets
+/// separate later than they should.
+const NUM_DIRECTIONS: usize = 26;
+/// Number of directions for a set in a plane. A larger number makes steps slower; with a smaller one,
+/// flanges tilt about a chord of their rim instead of the rim.
+const NUM_FLAT_DIRECTIONS: u32 = 12;
 
-/// Components by which the directions are turned out of the axes, along which the corners of parts would tie.
+/// Components by which the directions are turned out of the axes. Without them, corners of parts would tie
+/// along the axes, and samples would alternate.
 const SKEW: [f64; 2] = [0.137, 0.071];
 
-/// Largest distance from a common plane or line of places on it, as a part of their extent.
-const FLAT: f64 = 1e-5;
+/// Largest distance of the points of a flat set from their common plane or line, as a fraction of their
+/// extent. A larger value drops samples of bent sets; a smaller one keeps more samples of flat sets than
+/// needed.
+const MAX_OUT_OF_PLANE: f64 = 1e-5;
 
-/// The places of a set that are farthest in any of some directions: the two ends of a set on a line, at most
-/// [`FLAT_DIRECTIONS`] places of a set in a plane, at most [`DIRECTIONS`] of any other set.
+/// Points of a set that are farthest in any of some directions: the two ends of a set on a line, at most
+/// [`NUM_FLAT_DIRECTIONS`] points of a set in a plane, at most [`NUM_DIRECTIONS`] of any other set.
 ///
-/// The gap of a flat set changes linearly from place to place: the other places stay open while the outermost
+/// The gap of a flat set is a linear function of position: the other points stay open while the outermost
 /// ones do, up to the bulge of a rounded outline between two directions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outermost {
-    /// Indices of the places, ascending; valid up to `count`.
-    pub places: [usize; DIRECTIONS],
-    /// Number of the places.
+    /// Indices of the points, ascending; valid up to `count`.
+    pub places: [usize; NUM_DIRECTIONS],
+    /// Number of points.
     pub count: usize,
 }
 
 impl Outermost {
-    /// Selects among places 0 to `n`; the first of those that are equally far.
+    /// Selects among the points 0 to `n`; among equally far ones, the first.
     pub(crate) fn of(n: usize, place: impl Fn(usize) -> P3) -> Self {
         let farthest = |direction: &dyn Fn(&P3) -> f64| {
             let mut best = (f64::NEG_INFINITY, 0);
@@ -42,7 +47,7 @@ impl Outermost {
             }
             best.1
         };
-        let mut out = Self { places: [0; DIRECTIONS], count: 0 };
+        let mut out = Self { places: [0; NUM_DIRECTIONS], count: 0 };
         if n == 0 {
             return out;
         }
@@ -51,22 +56,22 @@ impl Outermost {
         let chord = place(farthest(&|p| (p - start).norm_squared())) - start;
         let off = |p: &P3| (p - start).cross(&chord);
         let across = off(&place(farthest(&|p| off(p).norm_squared())));
-        if across.norm() <= FLAT * chord.norm_squared() {
+        if across.norm() <= MAX_OUT_OF_PLANE * chord.norm_squared() {
             out.keep([chord, -chord].map(along).into_iter());
             return out;
         }
-        // The side from which the plane is seen must not depend on the first place.
+        // The sign of the normal must not depend on the first point.
         let normal = across.normalize();
         let normal = if normal[normal.iamax()] < 0.0 { -normal } else { normal };
-        if (0..n).all(|i| normal.dot(&(place(i) - start)).abs() <= FLAT * chord.norm()) {
+        if (0..n).all(|i| normal.dot(&(place(i) - start)).abs() <= MAX_OUT_OF_PLANE * chord.norm()) {
             let (x, y) = complete_basis(&normal);
             let at = |k: u32| {
-                let (sin, cos) = math::sin_cos(SKEW[0] + TAU * f64::from(k) / f64::from(FLAT_DIRECTIONS));
+                let (sin, cos) = math::sin_cos(SKEW[0] + TAU * f64::from(k) / f64::from(NUM_FLAT_DIRECTIONS));
                 along(x * cos + y * sin)
             };
-            out.keep((0..FLAT_DIRECTIONS).map(at));
+            out.keep((0..NUM_FLAT_DIRECTIONS).map(at));
         } else {
-            out.keep((0..DIRECTIONS).map(|k| along(direction(k))));
+            out.keep((0..NUM_DIRECTIONS).map(|k| along(direction(k))));
         }
         out
     }
@@ -82,10 +87,10 @@ impl Outermost {
     }
 }
 
-/// Directions to the middles of the faces, edges and to the corners of a slightly skewed cube.
+/// Directions to the centres of the faces and edges and to the corners of a slightly skewed cube.
 fn direction(k: usize) -> V3 {
-    // The middle one of the 27 points of the cube has no direction.
-    let k = if k < DIRECTIONS / 2 { k } else { k + 1 };
+    // The centre of the 27 points of the cube has no direction.
+    let k = if k < NUM_DIRECTIONS / 2 { k } else { k + 1 };
     let step = |digit: usize| [-1.0, 0.0, 1.0][digit % 3];
     let d = V3::new(step(k), step(k / 3), step(k / 9));
     d + V3::new(d.y, d.z, d.x) * SKEW[0] + V3::new(d.z, d.x, d.y) * SKEW[1]
@@ -108,7 +113,7 @@ mod tests {
         assert!(outermost(&[]).is_empty());
     }
 
-    /// Four strips of places around a square: its corners.
+    /// The corners of a square are kept of four strips of points around it.
     #[test]
     fn a_frame_has_four_corners() {
         let strip = |side: u32| {
@@ -130,7 +135,7 @@ mod tests {
         );
     }
 
-    /// Places all over a disc: few are kept, all of its rim, and they go all round.
+    /// Few points of a disc are kept: points of its rim, all around it.
     #[test]
     fn a_disc_has_places_all_round_its_rim() {
         for turned in [0.0, 0.3, 1.1] {
@@ -149,13 +154,13 @@ mod tests {
             let mut angles: Vec<f64> = kept.iter().map(angle).collect();
             angles.sort_by(f64::total_cmp);
             angles.push(angles[0] + TAU);
-            // Between directions 30° apart, of places 24° apart.
+            // Directions are 30° apart, points of the rim 24°.
             let widest = (30.0_f64 + 24.0).to_radians() + 1e-9;
             assert!(angles.windows(2).all(|w| w[1] - w[0] <= widest), "{angles:?}");
         }
     }
 
-    /// Places all over a ball: at most one for each direction, all of them on its surface.
+    /// At most one point of a ball is kept for each direction, and all of them are on its surface.
     #[test]
     fn a_ball_has_at_most_one_place_for_each_direction() {
         let at = |k: u32| {
@@ -166,13 +171,13 @@ mod tests {
         };
         let places: Vec<P3> = (0..500).map(at).collect();
         let kept = outermost(&places);
-        assert!((20..=DIRECTIONS).contains(&kept.len()) && kept.is_sorted(), "{kept:?}");
+        assert!((20..=NUM_DIRECTIONS).contains(&kept.len()) && kept.is_sorted(), "{kept:?}");
         assert!(kept.iter().all(|k| k % 2 == 0), "{kept:?}");
     }
 
     #[test]
     fn directions_are_distinct() {
-        for i in 0..DIRECTIONS {
+        for i in 0..NUM_DIRECTIONS {
             let d = direction(i);
             assert!(d.norm() > 0.5);
             assert!((0..i).all(|j| d.normalize().dot(&direction(j).normalize()) < 0.95), "{i}");

@@ -1,8 +1,8 @@
 //! Angles by which polars are dilated, by the types of the two features.
 //!
-//! A step of a simulator dilates the polars of each kind of pair by another angle (MATH §23). Pairs of nodes
-//! are culled with the largest angle of the kinds below them, so that two faces, which are not dilated, are
-//! culled as in a query of minima.
+//! A step of a simulator dilates the polars of each kind of pair by a different angle (MATH §23). Pairs of
+//! nodes are culled with the largest angle of the kinds below them, so that two faces, which are not
+//! dilated, are culled as in a query of minima.
 
 use feeler_hierarchy::FeatureType;
 
@@ -28,19 +28,27 @@ pub(crate) enum Kind {
     Edges = 3,
 }
 
-/// Number of kinds.
+/// Number of kinds of pairs.
 pub(crate) const KINDS: usize = 4;
 
-/// Smallest dilation (rad) of a step, so that the culling state lasts while a motion fades.
+/// Smallest dilation (rad) of a step with motion. With a larger value, more pairs are solved at rest; with
+/// a smaller one, the front is recomputed while a motion fades.
 const MIN_DILATION: f64 = 2.5e-4;
-/// Factor between the dilations that are used, so that the culling state lasts.
-const GRID: f64 = 4.0;
-/// Largest ratio of a dilation to the one that is needed, before the culling state is computed anew.
+/// Ratio of successive values to which dilations and slides are rounded up. With a larger value, more pairs
+/// are solved; with a smaller one, the front is recomputed more often.
+const GRID_RATIO: f64 = 4.0;
+/// Ratio of a dilation to the required one above which the front is recomputed with smaller dilations. With
+/// a larger value, more pairs are solved after fast steps; with a smaller one, the front is recomputed more
+/// often.
 const MAX_RATIO: f64 = 64.0;
 
+/// Type bits of all edges.
 const EDGES: u16 = FeatureType::StraightEdge.bit() | FeatureType::CurvedEdge.bit();
+/// Type bit of vertices.
 const VERTEX: u16 = FeatureType::Vertex.bit();
+/// Type bit of planes.
 const PLANE: u16 = FeatureType::Plane.bit();
+/// Type bits of curved faces.
 const CURVED: u16 = FeatureType::FACES & !PLANE;
 
 impl Dilations {
@@ -49,9 +57,10 @@ impl Dilations {
         Self { angles: [quasi_angle; KINDS], slide: 0.0 }
     }
 
-    /// Dilations of a step that turns B by at most `rotation` and displaces it by at most `displacement`
-    /// (mm), against faces with curvatures of at most `bend` (1/mm); `crossing` of two edges, and `largest`
-    /// of any pair. Those of `before` are kept if they are sufficient and not much larger.
+    /// Dilations of a step that rotates B by at most `rotation` (rad) and displaces it by at most
+    /// `displacement` (mm), against faces with curvatures of at most `bend` (1/mm). `crossing` (rad) is the
+    /// dilation of two edges, and `largest` (rad) limits all dilations. The dilations `before` are kept if
+    /// they are sufficient and not much larger.
     pub(crate) fn of_step(
         [rotation, displacement, bend]: [f64; 3],
         [crossing, largest]: [f64; 2],
@@ -74,17 +83,17 @@ impl Dilations {
         Self { angles, slide: on_grid(displacement, f64::INFINITY) }
     }
 
-    /// The dilation of an edge or a vertex and a face that is bent by at most `bend` (1/mm).
+    /// Dilation of an edge or a vertex against a face with curvatures of at most `bend` (1/mm).
     pub(crate) fn beside_face(&self, bend: f64) -> f64 {
         (self.angle(Kind::Flat) + turn(bend, self.slide)).min(self.angle(Kind::Curved))
     }
 
-    /// The dilation of a kind of pair.
+    /// Dilation of a kind of pair.
     pub(crate) fn angle(&self, kind: Kind) -> f64 {
         self.angles[kind as usize]
     }
 
-    /// Whether some polars are dilated.
+    /// Whether any polars are dilated.
     pub(crate) fn any(&self) -> bool {
         self.angles.iter().any(|angle| *angle > 0.0)
     }
@@ -94,12 +103,12 @@ impl Dilations {
         &self.angles
     }
 
-    /// The kind of two with the larger dilation, the first one if they are equal.
+    /// The one of two kinds with the larger dilation; the first one if they are equal.
     pub(crate) fn larger(&self, first: Kind, second: Kind) -> Kind {
         if self.angle(second) > self.angle(first) { second } else { first }
     }
 
-    /// The kind with the largest dilation among pairs of features of these types (unions of
+    /// Kind of pair with the largest dilation among pairs of features of these types (unions of
     /// [`FeatureType::bit`]).
     pub(crate) fn largest_kind(&self, a: u16, b: u16) -> Kind {
         let has = |x: u16, y: u16| (a & x != 0 && b & y != 0) || (a & y != 0 && b & x != 0);
@@ -117,22 +126,22 @@ impl Dilations {
     }
 }
 
-/// Rotation (rad) of the normal along a slide on a face.
+/// Rotation (rad) of the normal along a slide (mm) on a face.
 fn turn(bend: f64, slide: f64) -> f64 {
     if slide > 0.0 { bend * slide } else { 0.0 }
 }
 
-/// The smallest power of [`GRID`] that is not smaller, at most `largest`.
+/// Smallest power of [`GRID_RATIO`] that is at least `x`, limited to `largest`.
 fn on_grid(x: f64, largest: f64) -> f64 {
     if x <= f64::MIN_POSITIVE || x >= f64::MAX {
         return x.min(largest);
     }
     let mut value = 1.0;
     while value < x {
-        value *= GRID;
+        value *= GRID_RATIO;
     }
-    while value / GRID >= x {
-        value /= GRID;
+    while value / GRID_RATIO >= x {
+        value /= GRID_RATIO;
     }
     value.min(largest)
 }
@@ -167,7 +176,7 @@ mod tests {
         assert!(!of(0.0, 0.0, f64::INFINITY).any());
         let sliding = of(0.0, 0.01, 1.0);
         assert!(sliding.angle(Kind::Edges) <= 0.0 && sliding.angle(Kind::Curved) >= 0.01);
-        // A spline has no bound of its curvature.
+        // The curvature of a spline is unbounded.
         assert!(of(1e-3, 0.01, f64::INFINITY).angle(Kind::Curved) >= LARGEST);
         assert!(of(1e-3, 0.0, f64::INFINITY).angle(Kind::Curved) <= 4e-3);
     }

@@ -1,5 +1,5 @@
-//! Culling: pairs of nodes that can hold a contact, and the motion after which a culled pair can hold one
-//! again.
+//! Culling: pairs of nodes that may contain a contact, and the motion after which a culled pair must be
+//! tested again.
 
 pub(crate) mod dilations;
 pub(crate) mod front;

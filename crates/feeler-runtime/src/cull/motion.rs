@@ -1,42 +1,43 @@
-//! How far B has moved in the frame of A, summed over a pair's queries.
+//! Motion of B in the frame of A, accumulated over the queries of a pair.
 //!
-//! A culling test that has held with a margin holds for as long as B has moved less than the margin.
-//! Displacements of points and rotation angles are summed apart: a margin in length is not used up by
-//! rotation. Motion is accumulated in several channels: one for B as a whole, one for each of its regions,
-//! since those near the axis of a rotation move little, and one for each axis of its features of revolution,
-//! whose surface stays in place as the solid rotates about it. A margin that depends on the surface of a
-//! feature of A is not used up as B rotates about that feature's axis: seen from B, A moves.
+//! The result of a culling test with a margin is valid until B has moved by the margin. Displacements of
+//! points and rotation angles are accumulated separately, so that rotation does not use up a margin in
+//! length. Motion is accumulated in several channels: one for B as a whole; one for each of its regions,
+//! since those near the axis of a rotation move little; and one for each axis of its features of
+//! revolution, whose surfaces stay in place as the solid rotates about the axis. A margin that depends on
+//! the surface of a feature of A is not used up as B rotates about that feature's axis: seen from B, A
+//! moves.
 
 use crate::body::side::Which;
-use crate::body::{Axis, Body, FeatureData, MOST_AXES, REGIONS};
+use crate::body::{Axis, Body, FeatureData, MAX_AXES, REGIONS};
 use feeler_geom::{P3, Pose, V3, math};
 
-/// A motion of B, or what a test leaves for one.
+/// A motion of B, or the motion that a test allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Motion {
-    /// Largest displacement (mm) of a point of B, of a region of it, or of a surface, rotations about its
-    /// axis left out.
+    /// Largest displacement (mm) of a point of B, of a region of B, or of a surface, without rotations
+    /// about the axis of that surface.
     pub displacement: f64,
     /// Rotation angle (rad) of B, or of an axis.
     pub rotation: f64,
 }
 
 impl Motion {
-    /// None at all.
+    /// No motion.
     pub(crate) const ZERO: Self = Self { displacement: 0.0, rotation: 0.0 };
-    /// Any motion: nothing depends on it.
+    /// Unbounded motion.
     pub(crate) const ANY: Self = Self { displacement: f64::INFINITY, rotation: f64::INFINITY };
-    /// Any rotation, and displacements up to this.
+    /// Unbounded rotation with displacements up to this value (mm).
     pub(crate) fn of_displacement(displacement: f64) -> Self {
         Self { displacement, ..Self::ANY }
     }
 
-    /// Any displacement, and rotations up to this.
+    /// Unbounded displacement with rotations up to this value (rad).
     pub(crate) fn of_rotation(rotation: f64) -> Self {
         Self { rotation, ..Self::ANY }
     }
 
-    /// The component of a channel that reaches this motion.
+    /// Component of a channel that this motion limits.
     fn component(self) -> usize {
         if self.rotation == f64::INFINITY {
             DISPLACEMENT
@@ -47,7 +48,7 @@ impl Motion {
         }
     }
 
-    /// As a margin of a channel.
+    /// This motion as a margin of a channel.
     pub(crate) fn by(self, channel: u8) -> Margin {
         Margin { motion: self, channel }
     }
@@ -55,7 +56,7 @@ impl Motion {
 
 #[cfg(test)]
 impl Motion {
-    /// Both, one after the other.
+    /// Sum of two successive motions.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             displacement: self.displacement + other.displacement,
@@ -63,13 +64,13 @@ impl Motion {
         }
     }
 
-    /// Whether displacement and rotation are both less.
+    /// Whether displacement and rotation are both smaller.
     pub(crate) fn is_within(self, other: Self) -> bool {
         self.displacement < other.displacement && self.rotation < other.rotation
     }
 }
 
-/// The motion that a test leaves room for, and the channel that measures it: see [`MotionChannels`].
+/// Motion that a test allows, and the channel that measures it: see [`MotionChannels`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Margin {
     pub motion: Motion,
@@ -81,23 +82,23 @@ impl Margin {
     pub(crate) const ANY: Self = Self { motion: Motion::ANY, channel: MotionChannels::WHOLE };
 }
 
-/// The numbers of a pair's channels: 0 for B as a whole, then its regions ([`Body::regions`]), the axes of B,
-/// and those of A.
+/// Channel numbers of a pair: 0 for B as a whole, then the regions of B ([`Body::regions`]), the axes of B,
+/// and the axes of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MotionChannels<'a> {
-    /// Of the first axis of A and of B.
+    /// Channels of the first axis of A and of B.
     first: [usize; 2],
     moved: &'a AccumulatedMotion,
 }
 
-// The numbers are bytes. The regions are those of two trees.
-const _: () = assert!(1 + 2 * REGIONS + 2 * MOST_AXES <= CHANNELS, "too many channels");
+// Channel numbers fit in a `u8`. There are two trees of regions and the axes of two bodies.
+const _: () = assert!(1 + 2 * REGIONS + 2 * MAX_AXES <= MAX_CHANNELS, "too many channels");
 
 impl<'a> MotionChannels<'a> {
-    /// That of B as a whole.
+    /// Channel of B as a whole.
     pub(crate) const WHOLE: u8 = 0;
 
-    /// Of pairs whose B is `b` and has `moved` this far.
+    /// Channels of pairs with this B, which has moved by `moved`.
     pub(crate) fn new(b: &Body, moved: &'a AccumulatedMotion) -> Self {
         let of_b = 1 + b.regions().len();
         Self { first: [of_b + b.axes().len(), of_b], moved }
@@ -108,9 +109,9 @@ impl<'a> MotionChannels<'a> {
         self.moved.of(channel).displacement
     }
 
-    /// The channel for a motion of a feature's surface: that of its axis, unless the feature has none or the
-    /// axis has moved more in the last step than the channel `other`.
-    #[expect(clippy::cast_possible_truncation, reason = "there are no more than CHANNELS")]
+    /// Returns the channel that measures a motion of a feature's surface: that of the feature's axis, or
+    /// `other` if the feature has no axis or the axis has moved more in the last step.
+    #[expect(clippy::cast_possible_truncation, reason = "at most MAX_CHANNELS channels")]
     pub(crate) fn of_form(&self, motion: Motion, which: Which, feature: &FeatureData, other: u8) -> u8 {
         let Some(axis) = feature.axis else { return other };
         let channel = (self.first[which as usize] + usize::from(axis)) as u8;
@@ -119,47 +120,50 @@ impl<'a> MotionChannels<'a> {
     }
 }
 
-/// The summed motion by all [`MotionChannels`].
+/// Accumulates the motion of all [`MotionChannels`] from pose to pose.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MotionTracker {
     last: Option<Pose>,
-    /// Largest coordinates (mm) of both.
+    /// Sum of the largest coordinates (mm) of both bodies.
     reach: f64,
-    /// Largest distance (mm) of a point of B from the boxes.
+    /// Largest distance (mm) of a point of B outside the boxes.
     deviation: f64,
-    /// Centres and radii of the regions.
+    /// Centres and radii (mm) of the regions.
     regions: Vec<(P3, f64)>,
     /// Axes of B and of A, in their own frames.
     axes: [Vec<Axis>; 2],
     total: AccumulatedMotion,
 }
 
-/// Length that a rotation by one radian counts in the combined component, in sizes of B: about the
-/// displacement of a point when a slim solid rotates about its axis, as a plug does in its socket.
+/// Length of a rotation by one radian in the combined component, in sizes of B. It is about the
+/// displacement of a point when a slim solid rotates about its axis, as a plug does in its socket. It
+/// affects speed only.
 const LEVER: f64 = 0.2;
 
-/// Motion channels of a pair, at most.
-const CHANNELS: usize = 256;
+/// Maximum number of motion channels of a pair, so that channel numbers fit in a `u8`.
+const MAX_CHANNELS: usize = 256;
 
-/// The components of a channel: displacement (mm), rotation (rad), and both combined (mm).
+/// Number of components of a channel.
 const COMPONENTS: usize = 3;
+/// Component: displacement (mm).
 const DISPLACEMENT: usize = 0;
+/// Component: rotation (rad).
 const ROTATION: usize = 1;
+/// Component: displacement and rotation combined (mm).
 const COMBINED: usize = 2;
 
-/// The motion of B since counting began.
+/// Motion of B since the accumulation started.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AccumulatedMotion {
-    /// By channel and component; they never decrease until counting starts again.
+    /// By channel and component. The values never decrease until the accumulation restarts.
     accumulated: Vec<[f64; COMPONENTS]>,
-    /// The last step, by channel and component.
+    /// Last step, by channel and component.
     steps: Vec<[f64; COMPONENTS]>,
-    /// Length (mm) that a rotation by one radian counts in the combined component.
+    /// Length (mm) of a rotation by one radian in the combined component.
     lever: f64,
 }
 
-/// When a margin is used up: as soon as a component, given by its number among those of all channels, reaches
-/// a value.
+/// Expiry of a margin: it is used up as soon as a component, numbered over all channels, reaches a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Deadline {
     pub component: u16,
@@ -167,7 +171,7 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    /// At once.
+    /// A deadline that has already expired.
     pub(crate) const NOW: Self = Self { component: 0, at: f64::NEG_INFINITY };
 }
 
@@ -180,7 +184,7 @@ impl AccumulatedMotion {
         }
     }
 
-    /// In one channel; 0 for B as a whole.
+    /// Motion in one channel; 0 is B as a whole.
     pub(crate) fn of(&self, channel: u8) -> Motion {
         let accumulated = &self.accumulated[usize::from(channel)];
         Motion { displacement: accumulated[DISPLACEMENT], rotation: accumulated[ROTATION] }
@@ -191,15 +195,14 @@ impl AccumulatedMotion {
         self.accumulated.as_flattened()
     }
 
-    /// The last step of B as a whole, combined, in the unit of a component.
+    /// Last step of B as a whole in the combined component, converted to the unit of a component.
     pub(crate) fn step_of_whole(&self, component: usize) -> f64 {
         let sum = self.steps[usize::from(MotionChannels::WHOLE)][COMBINED];
         if component % COMPONENTS == ROTATION && self.lever > 0.0 { sum / self.lever } else { sum }
     }
 
-    /// When a margin that begins now will be used up; for one of displacement and rotation together maybe
-    /// earlier.
-    #[expect(clippy::cast_possible_truncation, reason = "there are no more than CHANNELS")]
+    /// Deadline of a margin that starts now. A margin of both displacement and rotation may expire early.
+    #[expect(clippy::cast_possible_truncation, reason = "at most MAX_CHANNELS channels")]
     pub(crate) fn due(&self, margin: Margin) -> Deadline {
         let Margin { motion, channel } = margin;
         let Motion { displacement, rotation } = motion;
@@ -208,7 +211,7 @@ impl AccumulatedMotion {
         let at = match component {
             DISPLACEMENT => so_far + displacement,
             ROTATION => so_far + rotation,
-            // A little less, for sums are rounded otherwise than their terms.
+            // Slightly reduced, because sums are rounded differently from their terms.
             _ => {
                 so_far - 8.0 * f64::EPSILON * so_far + (1.0 - 1e-6) * displacement.min(self.lever * rotation)
             }
@@ -226,7 +229,7 @@ impl AccumulatedMotion {
         accumulated[COMBINED] = accumulated[DISPLACEMENT] + self.lever * accumulated[ROTATION];
     }
 
-    /// With one motion a channel.
+    /// Accumulated motion with one motion per channel.
     #[cfg(test)]
     pub(crate) fn by_channels(motions: &[Motion]) -> Self {
         let mut moved = Self::new(motions.len(), 1.0);
@@ -236,7 +239,7 @@ impl AccumulatedMotion {
 }
 
 impl MotionTracker {
-    /// For pairs of these two.
+    /// Tracker of the motion of B relative to A.
     pub(crate) fn new(a: &Body, b: &Body) -> Self {
         let regions = b.regions().to_vec();
         let axes = [b, a].map(|body| body.axes().to_vec());
@@ -245,51 +248,51 @@ impl MotionTracker {
         Self { last: None, reach: a.reach() + b.reach(), deviation: b.deviation(), regions, axes, total }
     }
 
-    /// Motion so far.
+    /// Motion accumulated so far.
     pub(crate) fn total(&self) -> &AccumulatedMotion {
         &self.total
     }
 
-    /// Counts from zero again.
+    /// Resets the accumulated motion to zero.
     pub(crate) fn restart(&mut self) {
         self.total.accumulated.fill([0.0; COMPONENTS]);
     }
 
-    /// Takes the next relative pose; returns the motion of B as a whole since the last one, infinite at the
-    /// first.
+    /// Sets the next relative pose. Returns the motion of B as a whole since the previous one, which is
+    /// unbounded for the first pose.
     pub(crate) fn advance(&mut self, pose_ab: &Pose) -> Motion {
         let last = self.last.replace(*pose_ab);
         let Some(last) = last else { return Motion::ANY };
         let by = last.rotation.rotation_to(&pose_ab.rotation);
-        // Not the arc cosine, which loses small angles.
+        // The arc cosine would lose small angles.
         let rotation = 2.0 * math::atan2(by.imag().norm(), by.w.abs()) + 16.0 * f64::EPSILON;
-        // Centres of axes are a few sizes from the solids, no more.
+        // Centres of axes are at most a few sizes from the solids.
         let rounding = 32.0 * f64::EPSILON * (pose_ab.translation.vector.norm() + 4.0 * self.reach);
         let spare = rounding + self.deviation * rotation;
         let matrix = |pose: &Pose| pose.rotation.to_rotation_matrix().into_inner();
         let (now, before) = (matrix(pose_ab), matrix(&last));
         let rotated = now - before;
         let shifted = pose_ab.translation.vector - last.translation.vector;
-        // What is no number anywhere is none here.
+        // A non-finite pose counts as unbounded motion.
         if !(rotated.sum() + shifted.sum() + rotation).is_finite() {
             return Motion::ANY;
         }
         let mut displacement = 0.0_f64;
         for (channel, (center, radius)) in (1..).zip(&self.regions) {
-            // About its centre a region turns by no more than the angle.
+            // A region rotates about its centre by at most the angle.
             let of_region = (rotated * center.coords + shifted).norm() + radius * rotation + spare;
             self.total.add(channel, Motion { displacement: of_region, rotation });
             displacement = displacement.max(of_region);
         }
         let step = Motion { displacement, rotation };
         self.total.add(usize::from(MotionChannels::WHOLE), step);
-        // Seen from B, A moves the other way.
+        // Seen from B, A moves in the opposite direction.
         let back =
             now.transpose() * pose_ab.translation.vector - before.transpose() * last.translation.vector;
         let [of_b, of_a] = &self.axes;
-        let turned_a = rotated.transpose();
+        let rotated_a = rotated.transpose();
         let moved_b = of_b.iter().map(|x| (x, rotated * x.center.coords + shifted, rotated * x.direction));
-        let moved_a = of_a.iter().map(|x| (x, turned_a * x.center.coords - back, turned_a * x.direction));
+        let moved_a = of_a.iter().map(|x| (x, rotated_a * x.center.coords - back, rotated_a * x.direction));
         for (channel, (axis, center, direction)) in (1 + self.regions.len()..).zip(moved_b.chain(moved_a)) {
             self.total.add(channel, of_axis(axis, center, direction, (rotation, rounding)));
         }
@@ -297,14 +300,13 @@ impl MotionTracker {
     }
 }
 
-/// The motion of what is of revolution about an axis when its centre moves by `center` and its direction by
-/// `direction`, as the solid turns by `turn`: lengths (mm) and the angle (rad), and what `rounding` adds
-/// (mm).
+/// Motion of the features of an axis, when the centre of the axis moves by `center` and its direction by
+/// `direction`. `rotation` (rad) is that of the solid, and `rounding` (mm) is added to the displacement.
 fn of_axis(axis: &Axis, center: V3, direction: V3, (rotation, rounding): (f64, f64)) -> Motion {
     let tilt = direction.norm();
     let displacement = center.norm() + axis.radius * tilt + axis.off[0] * rotation + rounding;
     let chord = tilt + axis.off[1] * rotation + 16.0 * f64::EPSILON;
-    // An angle of no more than a half turn is no longer than this by its chord.
+    // Upper bound of an angle of at most half a turn by its chord.
     Motion { displacement, rotation: rotation.min(chord + 0.15 * chord * chord * chord) }
 }
 
@@ -332,19 +334,19 @@ mod tests {
         MotionTracker { last: None, reach: 10.0, deviation: 0.0, regions, axes, total }
     }
 
-    /// Whatever is left of a margin by a channel, an item is due no later than when nothing is left; ways of
-    /// regions hold those of their points.
+    /// An item is due no later than when its margin is used up, and displacements of regions bound those of
+    /// their points.
     #[test]
-    fn nothing_is_due_too_late() {
+    fn margins_expire_in_time() {
         let mut rng = SmallRng::seed_from_u64(1);
-        let mut spared = 0;
+        let mut saved = 0;
         for _ in 0..200 {
             let regions: Vec<(P3, f64)> =
                 (0..3).map(|_| (P3::from(vector(&mut rng, 5.0)), rng.random_range(0.1..1.0))).collect();
             let lever = rng.random_range(0.0..10.0);
             let mut motion_tracker = motion_tracker(regions, [vec![], vec![]], lever);
             let mut pose = Pose::identity();
-            assert_eq!(motion_tracker.advance(&pose), Motion::ANY, "nothing to compare with");
+            assert_eq!(motion_tracker.advance(&pose), Motion::ANY, "no previous pose");
             let mut items: Vec<(Margin, Motion, Deadline)> = Vec::new();
             for _ in 0..50 {
                 let before = (pose, motion_tracker.total.clone());
@@ -372,7 +374,7 @@ mod tests {
                     let is_of_both =
                         margin.motion.displacement.is_finite() && margin.motion.rotation.is_finite();
                     assert!(expired == is_due || is_of_both && is_due, "{expiry:?} {at}");
-                    spared += usize::from(!expired && total.accumulated()[component % COMPONENTS] >= *at);
+                    saved += usize::from(!expired && total.accumulated()[component % COMPONENTS] >= *at);
                 }
                 let channel = rng.random_range(0..4);
                 let [displacement, rotation] = [rng.random_range(0.0..1.0), rng.random_range(0.0..0.1)];
@@ -383,17 +385,17 @@ mod tests {
                 items.push((margin, total.of(channel).plus(margin.motion), total.due(margin)));
             }
         }
-        assert!(spared > 100, "regions tell more than the whole: {spared}");
-        let no_number = Pose::translation(f64::NAN, 0.0, 0.0);
+        assert!(saved > 100, "regions outlast the whole body: {saved}");
+        let not_finite = Pose::translation(f64::NAN, 0.0, 0.0);
         let mut motion_tracker =
-            MotionTracker { last: Some(no_number), ..motion_tracker(vec![], [vec![], vec![]], 1.0) };
-        assert_eq!(motion_tracker.advance(&Pose::identity()), Motion::ANY, "no number");
-        assert!(motion_tracker.total.of(0).rotation < 1e-12, "nothing is added");
+            MotionTracker { last: Some(not_finite), ..motion_tracker(vec![], [vec![], vec![]], 1.0) };
+        assert_eq!(motion_tracker.advance(&Pose::identity()), Motion::ANY, "a pose that is not finite");
+        assert!(motion_tracker.total.of(0).rotation < 1e-12, "an unbounded motion is not accumulated");
     }
 
-    /// The distance from what is of revolution about an axis, of A or of B, changes by no more than the
-    /// displacement by the channel of the axis, and its direction by no more than the turn, also where its
-    /// own axis is a little off; turns about the axis alone are none.
+    /// The distance from a feature of revolution about an axis, of A or of B, changes by at most the
+    /// displacement in the channel of the axis, and its direction by at most the rotation there, even if
+    /// the feature's own axis deviates a little. Rotations about the axis alone do not count.
     #[test]
     fn forms_move_with_their_axes() {
         let mut rng = SmallRng::seed_from_u64(2);
@@ -407,7 +409,7 @@ mod tests {
             let own = (direction + vector(&mut rng, off)).normalize();
             let origin = center + vector(&mut rng, off) + own * rng.random_range(-1.0..1.0);
             axis.off = axis.off_of(Some(&origin), &own);
-            // Within the radius with its tube.
+            // Within the radius of the axis, tube included.
             let frame =
                 Frame::from_z(origin, if k % 3 == 0 { -own } else { own }, None).expect("a direction");
             let sigma = rng.random_range(-0.5..0.5);
@@ -417,7 +419,7 @@ mod tests {
             let mut motion_tracker =
                 motion_tracker(vec![], if of_b { [vec![axis], vec![]] } else { [vec![], vec![axis]] }, 1.0);
             let outside = P3::from(vector(&mut rng, 10.0));
-            // What is told of the ring as seen from the other solid.
+            // The ring's distance and direction as seen from the other solid.
             let seen = |pose: &Pose| {
                 let view = if of_b { *pose } else { pose.inverse() };
                 (signed_distance(&ring.transformed(&view), &outside).map(|d| d.value), view * frame.z)

@@ -1,17 +1,19 @@
-//! The pairs of nodes that a walk down two trees met, kept from query to query.
+//! Pairs of nodes visited by a traversal of two trees, kept between queries.
 //!
-//! The front is the list of pairs below which nothing was opened. Each that was culled carries what a
-//! component tells when it may be culled no longer: the next walks test only pairs whose time has come and,
-//! once in a few walks, the pairs of leaves that are not culled. The list as a whole is passed over once in a
-//! few walks, for what may be due in the next ones. The first walk starts from a front of one pair.
+//! The front is the list of pairs at which the traversal stopped. Each culled pair has a deadline: the
+//! value of a component of the accumulated motion at which it must be tested again. Later traversals test
+//! only pairs whose deadline has passed and, once in a few traversals, the pairs of leaves that are not
+//! culled. The whole list is scanned only once in a few traversals, for pairs that may be due in the next
+//! ones. The first traversal starts from a front of one pair.
 //!
 //! # Source
 //! BREP §4.5.1 (front tracking: one array; descend, and prune partially).
 //!
 //! # Deviations
 //! The reference tests every pair of the front at every step, with its last separating axis first. Here a
-//! pair that cannot have changed is not tested. The array is not kept sorted, the pairs above the front are
-//! kept as a tree: pruning looks at two siblings, and at each only in one walk of [`PRUNE_EVERY`].
+//! pair that cannot have changed is not tested. The array is not kept sorted, and the pairs above the front
+//! are kept as a tree. Pruning examines two siblings, and each of them only in one traversal of
+//! [`PRUNE_EVERY`].
 
 mod upcoming;
 
@@ -19,93 +21,94 @@ use crate::body::ids::NodePair;
 use crate::body::index;
 use crate::cull::motion::{AccumulatedMotion, Deadline, Margin};
 use feeler_hierarchy::NodeId;
-use upcoming::{Deadlines, TOUCHED, UpcomingQueue};
+use upcoming::{Deadlines, PREFETCHED, UpcomingQueue};
 
-/// What a walk asks about pairs of nodes.
+/// Tests and data of pairs of nodes that a traversal uses.
 pub(crate) trait Pairs {
-    /// Something about a pair that is kept for later walks.
+    /// Data of a pair that is kept for later traversals.
     type Note: Copy;
 
-    /// Makes the note of a pair.
+    /// Computes the note of a pair.
     fn note(&mut self, pair: NodePair) -> Self::Note;
-    /// Number of the group of pairs with this note, of which one active pair stands for all; `None` without a
-    /// group.
+    /// Index of the group of pairs with this note, in which one active pair represents all; `None` without
+    /// a group.
     fn group(&self, note: Self::Note) -> Option<u32>;
-    /// Whether what is at and below a pair of this group needs no look in this walk.
+    /// Whether pairs of this group, and all below, need not be tested in this traversal.
     fn resolved(&self, group: u32) -> bool;
-    /// What a pair is. `hint` is what the last test of the pair has left there, [`NO_HINT`] before the first
-    /// one.
+    /// Tests a pair. `hint` is the value that the last test of the pair left there, or [`NO_HINT`] before
+    /// the first test.
     fn test(&mut self, pair: NodePair, note: Self::Note, hint: &mut u8) -> Verdict;
-    /// Reads something of each line of memory that both nodes are in; what it tells is of no use.
+    /// Reads a word of each cache line of both nodes. The value is meaningless.
     fn touch(&self, pair: NodePair) -> u64;
-    /// Takes a pair that was active in the last walk for active again, unless it is to be tested.
+    /// Keeps a pair active that was active in the last traversal. Returns `false` if it must be tested.
     fn keep(&mut self, pair: NodePair, note: Self::Note) -> bool;
-    /// For how long an open pair is culled, both of whose children are.
+    /// Margin of an open pair whose children are both culled; `None` if it is not culled.
     fn prune(&mut self, pair: NodePair) -> Option<Margin>;
-    /// The pairs below one that is not of two leaves.
+    /// Pairs below a pair that does not consist of two leaves.
     fn children(&self, pair: NodePair) -> [NodePair; 2];
 }
 
-/// No last test.
+/// Initial hint of a pair that was not tested yet.
 pub(crate) const NO_HINT: u8 = u8::MAX;
 
-/// Outcome of the test of a pair.
+/// Result of the test of a pair.
 pub(crate) enum Verdict {
-    /// Nothing here and below until B has moved this far.
+    /// The pair contains no minimum until B has moved by the margin.
     Culled(Margin),
-    /// Two leaves that are to be looked at.
+    /// Two leaves that may contain a minimum.
     Active,
-    /// The children tell.
+    /// The children must be tested.
     Open,
 }
 
-/// A pair in the tree. Two siblings stand side by side, the first one at an odd index; the root is at 0.
+/// A pair in the tree. Siblings are adjacent, the first one at an odd index; the root is at 0.
 #[derive(Clone, Copy, Debug)]
 struct PairNode<T> {
     nodes: NodePair,
     note: T,
     parent: u32,
-    /// Its place in the front; of an open pair nothing that counts.
+    /// Position in the front; meaningless for an open pair.
     place: u32,
     state: State,
     hint: u8,
-    /// Before and behind it in a list of resolved pairs: see [`Deferred`].
+    /// Previous and next pair in a list of resolved pairs: see [`Deferred`].
     list: [u32; 2],
 }
 
-/// What a pair was when it was looked at last.
+/// State of a pair after its last test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Opened, or not looked at yet.
+    /// Open, or not tested yet.
     Other,
     Active,
     Culled,
-    /// In no need of a look.
+    /// Need not be tested.
     Resolved,
 }
 
-/// No pair; in the front, one that is there no more.
+/// Marks the absence of a pair; in the front, a pair that was removed.
 const GONE: u32 = u32::MAX;
 
-/// Walks after which a pair that was active is tested again: most are still active, and those that are not do
-/// no harm.
+/// Number of traversals after which an active pair is tested again. Most of them are still active, and the
+/// others do no harm. A larger value solves more pairs, a smaller one tests more.
 const TEST_EVERY: u32 = 16;
-/// Walks after which a pair that stays culled is tried to be pruned with its sibling: a test that fails more
-/// often than not. (Those that are resolved are tried at once.)
+/// Number of traversals after which pruning of a pair that stays culled is tried with its sibling, because
+/// the test fails more often than not. A larger value keeps longer fronts, a smaller one tests more.
+/// Resolved pairs are pruned at once.
 const PRUNE_EVERY: u32 = 8;
 
-/// The resolved pairs of each group, as lists through the pairs, which cost no memory of their own. List 0 is
-/// that of pairs which are about to be looked at, list `g + 1` that of group `g`.
+/// Resolved pairs of each group, as linked lists through the pairs, so that they need no memory of their
+/// own. List 0 contains the pairs that are about to be tested, list `g + 1` those of group `g`.
 #[derive(Clone, Debug, Default)]
 struct Deferred {
-    /// Of each list the first pair, or [`GONE`], and whether it is among `groups`.
+    /// For each list its first pair, or [`GONE`], and whether it is among `groups`.
     lists: Vec<(u32, bool)>,
-    /// Groups whose lists may have pairs.
+    /// Groups whose lists may be non-empty.
     groups: Vec<u32>,
 }
 
 impl Deferred {
-    /// Tags the number of a list, which stands for what is before its first pair.
+    /// Tags a list number, which takes the place of the predecessor of the list's first pair.
     const LIST: u32 = 1 << 31;
 
     fn clear(&mut self) {
@@ -130,7 +133,7 @@ impl Deferred {
         *first = k;
     }
 
-    /// Takes a pair out of the list that it is in.
+    /// Removes a pair from its list.
     fn remove<T>(&mut self, pairs: &mut [PairNode<T>], k: u32) {
         let [before, behind] = pairs[k as usize].list;
         if before & Self::LIST == 0 {
@@ -143,8 +146,8 @@ impl Deferred {
         }
     }
 
-    /// Makes all pairs of a group those that are about to be looked at.
-    fn take_out<T>(&mut self, pairs: &mut [PairNode<T>], group: u32) {
+    /// Moves all pairs of a group to the list of pairs that are about to be tested.
+    fn take_group<T>(&mut self, pairs: &mut [PairNode<T>], group: u32) {
         let first = std::mem::replace(&mut self.lists[group as usize + 1].0, GONE);
         self.lists[0].0 = first;
         if first != GONE {
@@ -152,7 +155,7 @@ impl Deferred {
         }
     }
 
-    /// The next pair to be looked at, taken out of its list.
+    /// Removes and returns the next pair that is to be tested.
     fn next_taken<T>(&mut self, pairs: &mut [PairNode<T>]) -> Option<u32> {
         let k = self.lists.first().map(|l| l.0).filter(|k| *k != GONE)?;
         self.remove(pairs, k);
@@ -173,20 +176,20 @@ impl Deferred {
 #[derive(Clone, Debug)]
 pub(crate) struct PairTree<T> {
     pairs: Vec<PairNode<T>>,
-    /// First ones of unused siblings.
+    /// First ones of unused pairs of siblings.
     free: Vec<u32>,
-    /// Pairs below which nothing was opened, and [`GONE`] ones.
+    /// Pairs at which the traversal stopped, and [`GONE`] ones.
     front: Vec<u32>,
-    /// When each of them is to be looked at again; active ones have a list of their own.
+    /// Deadline of each pair of the front; active pairs have a separate list.
     due: Deadlines,
     upcoming: UpcomingQueue,
-    /// Places that a walk looks at.
+    /// Positions that a traversal tests.
     now: Vec<u32>,
-    /// The active pairs, and those of the last walk.
+    /// Active pairs of this traversal, and of the last one.
     active: [Vec<u32>; 2],
     deferred: Deferred,
     gone: usize,
-    /// Places of second siblings of pairs that were just opened.
+    /// Positions of the second siblings of pairs that were just opened.
     stack: Vec<u32>,
     walks: u32,
 }
@@ -210,7 +213,7 @@ impl<T> Default for PairTree<T> {
 }
 
 impl<T: Copy> PairTree<T> {
-    /// Forgets everything.
+    /// Discards all pairs.
     pub(crate) fn clear(&mut self) {
         self.pairs.clear();
         self.free.clear();
@@ -222,13 +225,15 @@ impl<T: Copy> PairTree<T> {
         (self.gone, self.walks) = (0, 0);
     }
 
-    /// Makes room for as many pairs of leaves as there can be before the front grows: which ones are taken
-    /// for active depends on earlier walks, and another pass over the same poses may meet more of them.
+    /// Reserves memory for the largest possible number of pairs of leaves before the front grows. Which
+    /// pairs count as active depends on earlier traversals, and another pass over the same poses may find
+    /// more of them.
     pub(crate) fn reserve_active<P>(&self, list: &mut Vec<P>) {
         list.reserve(self.front.capacity().saturating_sub(list.len()));
     }
 
-    /// Tests all pairs of the front that can have changed, and what they open: `moved` is the summed motion.
+    /// Tests all pairs of the front that may have changed and all pairs that they open. `moved` is the
+    /// accumulated motion.
     pub(crate) fn walk(&mut self, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         if self.pairs.is_empty() {
             self.pairs.push(PairNode {
@@ -243,17 +248,17 @@ impl<T: Copy> PairTree<T> {
             self.push(0);
         }
         self.walks = self.walks.wrapping_add(1);
-        self.look_at_active(moved, pairs);
+        self.visit_active(moved, pairs);
         let reached = moved.accumulated();
-        // What is opened goes behind and is looked at at once.
+        // Opened pairs are appended and tested at once.
         let mut now = std::mem::take(&mut self.now);
         self.upcoming.renew(moved, &self.due);
         self.upcoming.take_due(reached, &mut now);
-        for places in now.chunks(TOUCHED) {
+        for places in now.chunks(PREFETCHED) {
             self.touch(places, pairs);
             for &place in places {
                 if self.front[place as usize] != GONE {
-                    self.look(place as usize, moved, pairs);
+                    self.visit(place as usize, moved, pairs);
                 }
             }
         }
@@ -265,13 +270,13 @@ impl<T: Copy> PairTree<T> {
             }
         }
         self.deferred.forget_empty_groups();
-        // Another pass over the same poses may meet a few more, by what was known before.
+        // Another pass over the same poses may find a few more pairs, depending on earlier ones.
         let more = self.front.len() / 4;
         self.front.reserve(more);
         self.due.accumulated.reserve(more);
         self.due.at.reserve(more);
         self.pairs.reserve(self.pairs.len() / 4);
-        // All of them can be due at once: no surprise then.
+        // All of them can be due at once; this avoids a later allocation.
         for places in [&mut self.now, &mut self.active[1]] {
             places.clear();
             places.reserve(self.front.capacity());
@@ -280,12 +285,12 @@ impl<T: Copy> PairTree<T> {
         soon.reserve(self.front.capacity() - soon.len());
         is_listed.reserve(self.front.capacity() - is_listed.len());
         if self.gone > self.front.len() / 8 {
-            self.close_up();
+            self.compact();
         }
     }
 
-    /// Reads something of what will be read at these places, side by side: far apart in memory as it is, each
-    /// would be waited for.
+    /// Reads a word of all data that will be read at these positions. The loads are independent, so the
+    /// cache misses overlap instead of following each other.
     fn touch(&self, places: &[u32], pairs: &impl Pairs<Note = T>) {
         let read = places.iter().fold(0, |read, &place| {
             let k = self.front[place as usize];
@@ -295,30 +300,30 @@ impl<T: Copy> PairTree<T> {
         std::hint::black_box(read);
     }
 
-    /// Puts a pair behind the others that is due at once.
+    /// Appends a pair to the front that is due at once.
     fn push(&mut self, pair: u32) {
         self.front.push(pair);
         self.due.push(Deadline::NOW);
         self.upcoming.is_listed.push(false);
     }
 
-    /// Notes for how long the pair at a place stays what it is.
+    /// Stores the deadline of the pair at a position.
     fn set_margin(&mut self, place: usize, moved: &AccumulatedMotion, margin: Margin) {
         let due = moved.due(margin);
         self.due.set(place, due);
         self.upcoming.add(place, due);
     }
 
-    /// Takes the active pairs for active again but for those whose turn it is to be tested. They come first
-    /// in a walk: others of their groups need no look then.
-    fn look_at_active(&mut self, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
+    /// Keeps the active pairs active, except those that are due to be tested. They come first in a
+    /// traversal, because other pairs of their groups need no test afterwards.
+    fn visit_active(&mut self, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         self.active.swap(0, 1);
         for i in 0..self.active[1].len() {
             let k = self.active[1][i];
             let PairNode { nodes, note, place, .. } = self.pairs[k as usize];
             let is_tested = self.walks.wrapping_add(k).is_multiple_of(TEST_EVERY);
             if is_tested || pairs.group(note).is_some_and(|g| pairs.resolved(g)) || !pairs.keep(nodes, note) {
-                self.look(place as usize, moved, pairs);
+                self.visit(place as usize, moved, pairs);
             } else {
                 self.active[0].push(k);
             }
@@ -326,22 +331,22 @@ impl<T: Copy> PairTree<T> {
         self.active[1].clear();
     }
 
-    /// Tests the pairs of a group that are resolved no more.
+    /// Tests the pairs of a group that has ceased to be resolved.
     fn test_deferred(&mut self, group: u32, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
-        // What is deferred again goes to the list of the group.
-        self.deferred.take_out(&mut self.pairs, group);
+        // Pairs that are deferred again go to the list of the group.
+        self.deferred.take_group(&mut self.pairs, group);
         while let Some(k) = self.deferred.next_taken(&mut self.pairs) {
-            self.look(self.pairs[k as usize].place as usize, moved, pairs);
+            self.visit(self.pairs[k as usize].place as usize, moved, pairs);
         }
     }
 
-    /// Whether it is a pair's turn to be tried to be pruned.
+    /// Whether pruning of a pair is tried in this traversal.
     fn is_pruned_in_this_walk(&self, pair: u32) -> bool {
         self.walks.wrapping_add(pair).is_multiple_of(PRUNE_EVERY)
     }
 
-    /// Tests the pair at a place of the front and all that it opens, first children first.
-    fn look(&mut self, place: usize, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
+    /// Tests the pair at a position of the front and all pairs that it opens, first children first.
+    fn visit(&mut self, place: usize, moved: &AccumulatedMotion, pairs: &mut impl Pairs<Note = T>) {
         let mut place = place;
         loop {
             let k = self.front[place];
@@ -362,20 +367,20 @@ impl<T: Copy> PairTree<T> {
                     Verdict::Culled(margin) => (State::Culled, margin),
                     Verdict::Active => {
                         self.active[0].push(k);
-                        // No motion tells when it is to be looked at.
+                        // Active pairs have no deadline.
                         (State::Active, Margin::ANY)
                     }
                 }
             };
             self.pairs[k as usize].state = state;
-            let is_tried = match (state, group) {
+            let tries_pruning = match (state, group) {
                 (State::Resolved, Some(group)) => {
                     self.deferred.add(&mut self.pairs, group, k);
                     true
                 }
                 _ => state == State::Culled && self.is_pruned_in_this_walk(k),
             };
-            let margin = if is_tried { self.prune(place, (state, margin), pairs) } else { margin };
+            let margin = if tries_pruning { self.prune(place, (state, margin), pairs) } else { margin };
             self.set_margin(place, moved, margin);
             match self.stack.pop() {
                 Some(next) => place = next as usize,
@@ -384,8 +389,8 @@ impl<T: Copy> PairTree<T> {
         }
     }
 
-    /// Puts the children of pair `k` into the front: the first one in its place, the second one behind and on
-    /// the stack.
+    /// Replaces pair `k` in the front by its children: the first one in its position, the second one at the
+    /// end and on the stack.
     fn open(&mut self, k: u32, place: usize, children: [NodePair; 2], notes: [T; 2]) {
         let places = [index(place), index(self.front.len())];
         let pair = |c: usize| PairNode {
@@ -404,7 +409,7 @@ impl<T: Copy> PairTree<T> {
         } else {
             let first = index(self.pairs.len());
             self.pairs.extend([pair(0), pair(1)]);
-            // All of them can become unused: no surprise then.
+            // All of them can become unused; this avoids a later allocation.
             self.free.reserve(self.pairs.capacity() / 2 - self.free.len());
             first
         };
@@ -414,8 +419,8 @@ impl<T: Copy> PairTree<T> {
         self.stack.push(places[1]);
     }
 
-    /// Replaces a pair and its sibling by the pair above, as far up as all of them are culled, or resolved;
-    /// for how long the last one is.
+    /// Replaces a pair and its sibling by their parent, repeatedly while both are culled or both are
+    /// resolved. Returns the margin of the last parent.
     fn prune(
         &mut self,
         place: usize,
@@ -437,7 +442,7 @@ impl<T: Copy> PairTree<T> {
             margin = match state {
                 State::Resolved => match pairs.group(note).filter(|g| pairs.resolved(*g)) {
                     Some(group) => {
-                        // The two are of this group, too.
+                        // Both children belong to this group, too.
                         self.deferred.remove(&mut self.pairs, k);
                         self.deferred.remove(&mut self.pairs, sibling);
                         self.deferred.add(&mut self.pairs, group, parent);
@@ -461,8 +466,8 @@ impl<T: Copy> PairTree<T> {
         }
     }
 
-    /// Removes what is gone from the front.
-    fn close_up(&mut self) {
+    /// Removes [`GONE`] entries from the front.
+    fn compact(&mut self) {
         let mut place = 0;
         for k in 0..self.front.len() {
             if self.front[k] != GONE {
@@ -481,16 +486,16 @@ impl<T: Copy> PairTree<T> {
     }
 }
 
-/// A node that may be opened: its number, its children and its radius.
+/// A node that may be opened: its id, its children and its radius (mm).
 pub(crate) type Opening = (NodeId, Option<[NodeId; 2]>, f64);
 
-/// The children of a pair: those of the larger node, each with the other.
+/// Children of a pair: those of the larger node, each with the other node.
 pub(crate) fn opened((i, a, r): Opening, (j, b, q): Opening) -> [NodePair; 2] {
     match (a, b) {
         (Some(children), other) if other.is_none() || r > q => children.map(|c| (c, j)),
         (_, Some(children)) => children.map(|c| (i, c)),
         (Some(children), None) => children.map(|c| (c, j)),
-        (None, None) => unreachable!("two leaves are not opened"),
+        (None, None) => unreachable!("a pair of leaves has no children"),
     }
 }
 

@@ -1,5 +1,5 @@
-//! What traversals remember within one query: nodes and primitives in the other solid's frame, and pairs of
-//! features.
+//! Caches of traversals within one query: nodes and primitives in the frame of the other solid, and data of
+//! pairs of faces.
 
 use crate::body::Body;
 use crate::body::ids::{FacePair, FeatureId};
@@ -9,11 +9,11 @@ use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
 use feeler_hierarchy::NodeId;
 
-/// Nodes of a tree moved by one pose, each when it is first asked for.
+/// Nodes of a tree moved by one pose, each at its first use.
 #[derive(Clone, Debug)]
 pub(crate) struct PlacedTree<N> {
     nodes: Vec<N>,
-    /// The pose (by number) that a node was last moved by.
+    /// Number of the pose by which each node was last moved.
     stamps: Vec<u32>,
     current: u32,
 }
@@ -25,7 +25,7 @@ impl<N> Default for PlacedTree<N> {
 }
 
 impl<N: Placed> PlacedTree<N> {
-    /// Forgets the last pose.
+    /// Invalidates the nodes.
     pub(crate) fn restart(&mut self, tree: &[N]) {
         if self.nodes.len() != tree.len() || self.current == u32::MAX {
             self.nodes.clear();
@@ -37,7 +37,8 @@ impl<N: Placed> PlacedTree<N> {
         self.current += 1;
     }
 
-    /// Node `i` of `tree` moved by `pose`: the same tree and pose until the next [`PlacedTree::restart`].
+    /// Node `i` of `tree` moved by `pose`. Tree and pose must be the same until the next
+    /// [`PlacedTree::restart`].
     pub(crate) fn get(&mut self, tree: &[N], pose: &PoseMatrix, i: NodeId) -> &N {
         let k = i.index();
         if self.stamps[k] != self.current {
@@ -48,16 +49,16 @@ impl<N: Placed> PlacedTree<N> {
     }
 }
 
-/// The primitives of a body's features moved by one pose, each when it is first asked for.
+/// Primitives of a body's features moved by one pose, each at its first use.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlacedEnvelopes {
-    /// The number of the pose, the primitive and what the feature may be off it.
+    /// Number of the pose, the primitive, and the largest distance (mm) of the feature from it.
     items: Vec<(u32, Option<(Primitive, f64)>)>,
     current: u32,
 }
 
 impl PlacedEnvelopes {
-    /// Forgets the last pose.
+    /// Invalidates the primitives.
     pub(crate) fn restart(&mut self, body: &Body) {
         let n = body.features().len();
         if self.items.len() != n || self.current == u32::MAX {
@@ -68,8 +69,8 @@ impl PlacedEnvelopes {
         self.current += 1;
     }
 
-    /// [`Body::sphere_envelope`] of a feature moved by `pose`: the same body and pose until the next
-    /// [`PlacedEnvelopes::restart`].
+    /// [`Body::sphere_envelope`] of a feature, moved by `pose`. Body and pose must be the same until the
+    /// next [`PlacedEnvelopes::restart`].
     pub(crate) fn get(&mut self, body: &Body, pose: &Pose, feature: FeatureId) -> Option<&(Primitive, f64)> {
         let item = &mut self.items[feature.index()];
         if item.0 != self.current {
@@ -79,8 +80,8 @@ impl PlacedEnvelopes {
     }
 }
 
-/// What is known of pairs of faces since the table was restarted. A pair may push out another one, whose
-/// value then is unknown again: this costs whoever asks some work and nothing else.
+/// Cache of values of pairs of faces since the last restart. A pair may evict another one, whose value must
+/// then be computed again.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTable<T> {
     /// Number of the restart, pair, value.
@@ -94,12 +95,13 @@ impl<T: Copy + Default> Default for PairTable<T> {
     }
 }
 
-/// Slots of a [`PairTable`] as a power of two: several times as many as there are pairs of features near each
-/// other.
+/// Base-2 logarithm of the number of slots of a [`PairTable`], which is several times the usual number of
+/// pairs of faces near each other. A larger value uses more memory; with a smaller one, more values are
+/// evicted.
 const PAIR_BITS: u32 = 11;
 
 impl<T: Copy + Default> PairTable<T> {
-    /// Forgets everything.
+    /// Invalidates all values.
     pub(crate) fn restart(&mut self) {
         if self.current == u32::MAX {
             *self = Self::default();

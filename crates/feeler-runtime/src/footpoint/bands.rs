@@ -1,4 +1,4 @@
-//! Directions that the polars of a feature or an area cannot hold, told by stored bounds of all of them.
+//! Directions that the polars of a feature or an area cannot contain, by stored bounds of these polars.
 
 use crate::body::Body;
 use crate::body::side::Which;
@@ -7,8 +7,8 @@ use feeler_geom::V3;
 use feeler_geom::cone::Cap;
 use feeler_hierarchy::{AreaId, Feature};
 
-/// Whether an outward direction `n` (frame of A), off by an angle of no more than `spread`, may be in the
-/// polars of a feature by the zone of all of them. `false` is certain.
+/// Whether an outward direction `n` (frame of A), known up to an angle `spread` (rad), may lie in the
+/// polars of a feature, by the direction band of all of them. `false` is certain.
 pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: &V3, spread: f64) -> bool {
     let body = ctx.body(which);
     let data = body.data(feature);
@@ -19,8 +19,9 @@ pub(crate) fn in_zone(ctx: &Context<'_>, (which, feature): (Which, Feature), n: 
     !data.zone.excludes(&n, slack)
 }
 
-/// Whether no normal of a primitive at the feet of points of an area's box, all within an angle of `spread`
-/// (rad) from `gradient` (the free side's frame), is opposite to a polar of the area.
+/// Whether no normal of a primitive at the feet of points of an area's box is opposite to a direction in a
+/// polar of the area. All these normals are within an angle `spread` (rad) of `gradient`, which is in the
+/// frame of the area's solid.
 pub(crate) fn faces_away(
     ctx: &Context<'_>,
     (body, area): (&Body, AreaId),
@@ -29,10 +30,10 @@ pub(crate) fn faces_away(
 ) -> bool {
     let node = &body.tree()[body.leaf_of_area(area).index()];
     let slack = ctx.polar_slack(&node.allowance) + spread;
-    // No less than the sine of the slack, and no more than its cosine.
+    // `sin` is at least the sine of the slack, and `cos` at most its cosine.
     let (sin, cos) = (slack, 1.0 - 0.5 * slack * slack);
-    // Bounds of the sine and the cosine of the cone's half-angle and the slack together; past a half turn
-    // every direction is reached.
+    // Bounds of the sine and the cosine of the sum of the cone's half-angle and the slack. Beyond half a
+    // turn, every direction is reached.
     let Cap { sin: of_cap, cos: along_cap, axis } = &node.cap;
     let sum_sin = of_cap * cos + along_cap.min(0.0) * sin;
     let sum_cos = along_cap * if *along_cap > 0.0 { cos } else { 1.0 } - of_cap * sin;

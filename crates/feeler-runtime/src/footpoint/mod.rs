@@ -1,4 +1,4 @@
-//! Where a point lies: on its feature or beside it, and its direction in the polar or out of it.
+//! Tests of footpoints: whether a point lies on its feature, and whether its direction lies in the polar.
 
 pub(crate) mod bands;
 pub(crate) mod polar;

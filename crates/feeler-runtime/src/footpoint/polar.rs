@@ -4,10 +4,10 @@
 //! BREP §4.4.2 with (1.23), §1.3.1.4 (quasi-LMDs), MATH §4 (signed dihedral angle), §7 (polar of a vertex).
 //!
 //! # Deviations
-//! Along an edge everything is an angle about its tangent: with ω the signed angle from one face's normal to
-//! the other's (positive where convex), a direction is in the polar when it is within ω/2 of their bisector.
-//! The normals are those of the faces at the edge point inverted to their surfaces, so an edge off its faces
-//! is judged by its faces.
+//! Along an edge, directions are represented by their angle about the tangent. With ω the signed angle from
+//! one face's normal to the other's (positive where the edge is convex), a direction is in the polar if it
+//! is within ω/2 of their bisector. The normals are those of the face surfaces at the inverted edge point,
+//! so the polar of an edge that deviates from its faces is that of the faces.
 
 use crate::body::edge_normals::EdgeNormals;
 use feeler_geom::{V3, math};
@@ -15,49 +15,53 @@ use feeler_hierarchy::Vertex;
 use smallvec::SmallVec;
 use std::f64::consts::FRAC_PI_2;
 
-/// Outcome of a polar test.
+/// Result of a polar test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Polar {
-    /// The direction is in the polar up to the exact slack.
+    /// The direction is in the exact polar, up to slack.
     Exact,
-    /// Only within the user's angle.
+    /// The direction is only in the polar that is dilated by the user's angle.
     Dilated,
-    /// Outside.
+    /// The direction is outside the polar.
     Outside,
 }
 
-/// Length of the sum of two normals above which it plainly has a direction.
-const PLAIN: f64 = 0.1;
-/// Sine to the plane across the tangent below which normals, of an edge off its faces, make no more than
-/// [`DOUBT`] of it: the square counts, by the length of the sum.
-const LEANING: f64 = 1e-3;
-/// Angle (rad) beyond the polar from which on a direction is refused without its angle.
-const DOUBT: f64 = 1e-4;
+/// Length of the sum of two unit normals above which its direction is accurate. A larger value needs more
+/// exact tests; with a smaller one, directions are rounding.
+const MIN_NORMAL_SUM: f64 = 0.1;
+/// Sine of the angle between a normal and the plane across the tangent below which its effect is at most
+/// [`REFUSAL_MARGIN`]: the square counts, divided by the length of the sum. Normals of an edge that
+/// deviates from its faces are not orthogonal to its tangent. With a larger value, quick results are wrong;
+/// a smaller one needs more exact tests.
+const MAX_NORMAL_LEAN: f64 = 1e-3;
+/// Angle (rad) beyond the polar above which a direction is refused without computing its angle. A larger
+/// value needs more exact tests; with a smaller one, minima at the border of a polar are lost.
+const REFUSAL_MARGIN: f64 = 1e-4;
 
 impl EdgeNormals {
-    /// Whether an outward direction `n` is so far outside the polar, widened by `slack` (rad), that no angles
-    /// are needed to tell. The cosine of half the angle between the normals is half the length of their sum,
-    /// and cosines fall by no more than angles grow.
+    /// Whether an outward direction `n` is so far outside the polar, dilated by `slack` (rad), that no
+    /// angles need to be computed. The cosine of half the angle between the normals is half the length of
+    /// their sum, and cosines decrease by at most the increase of the angle.
     fn is_refused(&self, n: &V3, slack: f64) -> bool {
         let [left, right] = &self.normals;
         let between = left + right;
         let of_middle = between.norm();
         let leaning = [left, right].map(|v| v.dot(&self.tangent).abs());
-        let is_plain = of_middle > PLAIN && leaning.iter().all(|lean| *lean < LEANING);
-        is_plain && between.dot(n) < of_middle * (0.5 * of_middle - slack - DOUBT)
+        let is_accurate = of_middle > MIN_NORMAL_SUM && leaning.iter().all(|lean| *lean < MAX_NORMAL_LEAN);
+        is_accurate && between.dot(n) < of_middle * (0.5 * of_middle - slack - REFUSAL_MARGIN)
     }
 
-    /// The angle (rad) by which `n` is inside, given the signed dihedral angle; on a concave edge, whose
-    /// polar is {0}, it is negative everywhere.
+    /// Angle (rad) from `n` to the nearest end of the polar, positive inside, given the signed dihedral
+    /// angle. It is negative everywhere on a concave edge, whose polar is {0}.
     fn margin(&self, n: &V3, omega: f64) -> f64 {
-        // Measured from the bisector: at a razor edge the two normals are opposite, and angles from one of
-        // them jump.
+        // Measured from the bisector: at a razor edge the normals are opposite, and angles from one of them
+        // are discontinuous.
         let (bisector, _) = self.middle();
         let phi = math::atan2(bisector.cross(n).dot(&self.tangent), bisector.dot(n));
         0.5 * omega - phi.abs()
     }
 
-    /// Where the outward direction `n` (unit, across the tangent) stands to the polar.
+    /// Position of the outward direction `n` (unit, across the tangent) relative to the polar.
     pub(crate) fn test(&self, n: &V3, slack: f64, quasi_angle: f64) -> Polar {
         if self.is_refused(n, slack + quasi_angle) {
             return Polar::Outside;
@@ -74,7 +78,7 @@ impl EdgeNormals {
     }
 }
 
-/// Where the outward direction `n` (unit) stands to the polar of a vertex.
+/// Position of the outward direction `n` (unit) relative to the polar of a vertex.
 pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, quasi_angle: f64) -> Polar {
     if vertex.constraints.iter().all(|v| n.dot(v) <= slack * v.norm()) {
         return Polar::Exact;
@@ -85,13 +89,15 @@ pub(crate) fn test_vertex(vertex: &Vertex, n: &V3, slack: f64, quasi_angle: f64)
     Polar::Outside
 }
 
-/// Rounding of a product of two unit vectors that other products define.
+/// Rounding of the product of two unit vectors that are computed from other products. A larger value
+/// accepts directions beside polars; a smaller one refuses exact directions.
 const PRODUCT_ROUNDING: f64 = 2e-12;
 
-/// Constraints of a vertex; more of them than a solid's corner usually has are put on the heap.
+/// Constraints of a vertex. The capacity exceeds those of usual corners; longer lists are allocated on the
+/// heap.
 pub(crate) type Few = SmallVec<[V3; 64]>;
 
-/// Angle (rad) between `n` and the cone `{d : ⟨d, v⟩ ≤ 0}`; π/2 when the nearest point of the cone is its
+/// Angle (rad) between `n` and the cone `{d : ⟨d, v⟩ ≤ 0}`; π/2 if the nearest point of the cone is its
 /// apex.
 fn angle_to_polar(constraints: &[V3], n: &V3) -> f64 {
     let nearest = farthest_direction(constraints, 0.0, n);
@@ -144,7 +150,8 @@ mod tests {
     use rand::rngs::SmallRng;
     use rand::{Rng, SeedableRng};
 
-    /// What is refused at once is outside by angles, also where normals lean along the tangent.
+    /// Directions that are refused without angles are outside by angles, even if normals lean along the
+    /// tangent.
     #[test]
     fn quick_refusals_are_right() {
         let mut rng = SmallRng::seed_from_u64(1);
@@ -175,7 +182,7 @@ mod tests {
         assert!(refused > 10_000, "{refused}");
     }
 
-    /// No sampled direction of the dilated polars is better.
+    /// No sampled direction of the dilated polars has a larger product.
     #[test]
     fn no_direction_is_better() {
         let mut rng = SmallRng::seed_from_u64(47);
@@ -188,7 +195,7 @@ mod tests {
                 }
             };
             let middle = unit();
-            // Cones around about one direction: their intersection is not empty.
+            // Cones around nearly the same direction, so that their intersection is not empty.
             let cone: Vec<V3> = (0..6).map(|_| (unit() - middle * 1.2).normalize()).collect();
             let between = unit() * 0.3;
             let best = farthest_direction(&cone, 0.02, &between);
@@ -206,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn opposite_polars_have_none() {
+    fn opposite_polars_have_no_common_direction() {
         let all = [V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()];
         assert!(farthest_direction(&all, 1e-3, &V3::x()).is_none());
     }

@@ -1,4 +1,4 @@
-//! Where a footpoint stands: on its feature, and its direction in the polar.
+//! Sides of a pair: whether a footpoint lies on its feature and its direction in the polar.
 //!
 //! # Source
 //! BREP §4.4, MATH §2.
@@ -16,7 +16,7 @@ use feeler_geom::contact::{SecondOrder, SideShape, second_order};
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 
-/// A footpoint that passed trims and polars.
+/// A footpoint that passed the tests of trims and polars.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Side {
     pub located: Located,
@@ -24,37 +24,38 @@ pub(crate) struct Side {
     pub shape: SideShape,
 }
 
-/// The second-order test, with a threshold in length over the `extent` (mm) of the smaller feature.
+/// Second-order test, with a threshold in length over the `extent` (mm) of the smaller feature.
 pub(crate) fn definiteness(ctx: &Context<'_>, a: &Side, b: &Side, distance: f64, extent: f64) -> SecondOrder {
     second_order(&a.shape, &b.shape, distance, extent, flatness(ctx, extent))
 }
 
-/// The threshold of second orders in length (mm) over an extent (mm).
+/// Threshold (mm) of the second-order test over an extent (mm).
 pub(crate) fn flatness(ctx: &Context<'_>, extent: f64) -> f64 {
     ctx.tol.tol.min(FLAT_ANGLE * extent)
 }
 
-/// Turn of the normal (rad) over the extent of a feature above which the feature is not flat, however small
-/// it is.
+/// Rotation of the normal (rad) over the extent of a feature above which the feature is not flat, however
+/// small it is. With a larger value, isolated minima of small features become samples; with a smaller one,
+/// sets of small features become isolated minima.
 const FLAT_ANGLE: f64 = 1e-6;
 
-/// A footpoint to be looked at, frame of A.
+/// A footpoint to be tested, frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Foot<'a> {
     pub p: &'a P3,
     /// Outward direction.
     pub n: V3,
-    /// Basis of the plane across the direction, the same for both sides.
+    /// Basis of the plane across the direction, which is the same for both sides.
     pub basis: (V3, V3),
-    /// Parameters, where they are known.
+    /// Parameters, if they are known.
     pub hint: Option<P2>,
-    /// Its place in the trimmed domain of its face, where this is known.
+    /// Location in the trimmed domain of its face, if it is known.
     pub in_domain: Option<InDomain>,
-    /// How far (mm) beyond a concave edge a footpoint counts as on its face: as far as it is pressed.
+    /// Largest distance (mm) beyond a concave edge at which the footpoint counts as on its face: its depth.
     pub beside: f64,
 }
 
-/// One side of a pair, when the footpoint is on its feature with the direction in its polar.
+/// Returns one side of a pair, if the footpoint lies on its feature with the direction in its polar.
 pub(crate) fn side(
     ctx: &Context<'_>,
     which: Which,
@@ -63,14 +64,14 @@ pub(crate) fn side(
     tol: &Tolerances,
 ) -> Option<Side> {
     let body = ctx.body(which);
-    // Into the solid's own frame.
+    // Converted to the frame of the solid.
     let Foot { p, n, basis, hint, in_domain, beside } = *foot;
     let (p, n, basis) = match which {
         Which::A => (*p, n, basis),
         Which::B => (ctx.pose_ba * p, ctx.pose_ba * n, (ctx.pose_ba * basis.0, ctx.pose_ba * basis.1)),
     };
     let data = body.data(feature);
-    // Brute force is to know nothing of bounds.
+    // Brute force must not depend on bounds.
     let is_bounded = ctx.cull.is_some();
     if is_bounded && !data.bounds.inflated(data.deviation + tol.trim + tol.same + beside).contains(&p) {
         return None;
@@ -86,7 +87,7 @@ pub(crate) fn side(
         Feature::Edge(i) => {
             let located = locate_on_edge(body, i, &p, hint.map(|h| h.x), tol)?;
             let t = located.place.uv[0];
-            // Most are told by the cone of the polars near by.
+            // The cone of the polars near the point excludes most directions.
             let mut areas = body.areas_of(data).iter().map(|&area| (body, area));
             let holds = |area: AreaId| {
                 let rect = &body.area(area).rect;
@@ -127,8 +128,9 @@ pub(crate) fn side(
     }
 }
 
-/// Parameters of a point (frame of A) that lies on the surface of a face with this outward normal, inside its
-/// trims or not; `None` if the point or the normal differs by more than `length` (mm) or `angle` (rad).
+/// Parameters of a point (frame of A) on the surface of a face with this outward normal, whether or not it
+/// is inside the trims. Returns `None` if the point or the normal differs by more than `length` (mm) or
+/// `angle` (rad).
 pub(crate) fn on_surface(
     ctx: &Context<'_>,
     (which, face): (Which, FaceId),
@@ -141,13 +143,13 @@ pub(crate) fn on_surface(
     };
     let data = ctx.body(which).face(face);
     let uv = data.surface.invert(&p, None, None);
-    let is_there =
+    let matches =
         (data.surface.point(uv) - p).norm() <= length && (outward_normal(data, uv) - n).norm() <= angle;
-    is_there.then_some(uv)
+    matches.then_some(uv)
 }
 
-/// Whether a footpoint (frame of A) lies on a feature with the given outward direction: the criterion of
-/// members of a conformal set.
+/// Whether a footpoint (frame of A) lies on a feature with the given outward direction, which is the
+/// criterion for members of a conformal set.
 pub(crate) fn lies_on(
     ctx: &Context<'_>,
     which: Which,

@@ -1,8 +1,8 @@
 //! Direction of a contact between a vertex and an edge or another vertex, or between edges with parallel
 //! tangents.
 //!
-//! At distance 0 the footpoints define no direction: any unit vector of both polars is one, and one near
-//! their middle is chosen.
+//! At distance 0 the footpoints do not define a direction. Every unit vector in both polars is valid, and
+//! one near the middle of these directions is chosen.
 //!
 //! # Source
 //! MATH §2 (BREP 1.23 at d = 0).
@@ -14,21 +14,27 @@ use crate::query::{Candidate, Context};
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 
-/// Sine between tangents below which edges have no common perpendicular.
-const PARALLEL: f64 = 1e-6;
-/// Distance, in roundings of a footpoint, below which two footpoints define no direction.
+/// Sine of the angle between tangents below which edges have no common perpendicular. With a larger value,
+/// directions are not perpendicular to both edges; with a smaller one, perpendiculars are rounding.
+const MAX_PARALLEL_SINE: f64 = 1e-6;
+/// Distance of two footpoints, in roundings of a footpoint, below which they do not define a direction.
+/// With a larger value, more directions are taken from the middle of the polars; with a smaller one,
+/// directions are rounding.
 pub(crate) const ROUNDINGS: f64 = 100.0;
 
-/// Rounding of products with an extreme ray of a cone, and distance of unit vectors along one ray.
+/// Rounding of the products of extreme rays of a cone with its constraints. A larger value accepts rays
+/// beside cones; a smaller one refuses exact rays.
 const RAY_ROUNDING: f64 = 1e-9;
+/// Distance of unit vectors below which they are the same extreme ray. With a larger value, faces at small
+/// angles are one; with a smaller one, the mean counts a ray twice.
 const SAME_RAY: f64 = 1e-6;
 
-/// Direction from A to B, and the signed distance (mm) along it, of a candidate within the tolerance that has
-/// a vertex and no face, or two edges whose tangents are parallel; `None` for any other candidate, or when
-/// the polars have no direction in common.
+/// Returns the direction from A to B and the signed distance (mm) along it, for a candidate within the
+/// tolerance that has a vertex and no face, or two edges with parallel tangents. Returns `None` for any
+/// other candidate, and if the polars have no common direction.
 ///
-/// The direction is that between the footpoints, in either sense, if it is in both polars; otherwise one near
-/// the middle of the directions in both.
+/// The direction is that between the footpoints, in either sense, if it is in both polars. Otherwise it is
+/// near the middle of the directions in both polars.
 pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
     let is_face = |f| matches!(f, Feature::Face(_));
     if c.distance.abs() > ctx.tol.tol || is_face(c.feature_a) || is_face(c.feature_b) {
@@ -39,10 +45,10 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
     let n_of_a = constraints.len();
     let tangent_b = collect(ctx, Which::B, c.feature_b, &c.p_b, &mut constraints)?;
     if let (Some(a), Some(b)) = (tangent_a, tangent_b) {
-        if a.cross(&b).norm() > PARALLEL {
+        if a.cross(&b).norm() > MAX_PARALLEL_SINE {
             return None;
         }
-        // Both edges have the same tangent: one pair of constraints suffices.
+        // Both edges have the same tangent, so one pair of constraints suffices.
         constraints.drain(n_of_a..n_of_a + 2);
     }
     let between = c.p_b - c.p_a;
@@ -55,8 +61,9 @@ pub(crate) fn direction(ctx: &Context<'_>, c: &Candidate) -> Option<(V3, f64)> {
     Some((n, between.dot(&n)))
 }
 
-/// Appends vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction n from A to B in the polar of
-/// one side. Those along an edge's tangent come first. Returns the tangent (frame of A) of an edge.
+/// Appends vectors `v` (frame of A) with ⟨n, v⟩ ≤ 0 for every direction n from A to B in the polar of one
+/// side, those along the tangent of an edge first. Returns the tangent (frame of A) if the feature is an
+/// edge, and the outer `None` for a face, a concave edge or a footpoint that is not on its edge.
 pub(crate) fn collect(
     ctx: &Context<'_>,
     which: Which,
@@ -86,30 +93,31 @@ pub(crate) fn collect(
     Some(None)
 }
 
-/// Vectors v (the solid's frame) with ⟨n, v⟩ ≤ 0 for every direction n in the polar of an edge, those
+/// Vectors v (frame of the solid) with ⟨n, v⟩ ≤ 0 for every direction n in the polar of an edge, those
 /// along the tangent first; `None` for a concave edge.
 pub(crate) fn of_edge(e: &EdgeNormals) -> Option<[V3; 4]> {
     if e.dihedral() < 0.0 {
         return None;
     }
-    // Across the tangent, and outside both faces: the directions into them are left and right of the edge.
+    // The directions into the faces are to the left and to the right of the edge; n is across the tangent
+    // and outside both faces.
     let into = [e.normals[0].cross(&e.tangent), e.tangent.cross(&e.normals[1])];
     Some([e.tangent, -e.tangent, into[0], into[1]])
 }
 
-/// Unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`, `None` when that is {0}: the mean of its extreme
-/// rays.
+/// Unit vector near the middle of `{n : ⟨n, v⟩ ≤ 0}`: the mean of its extreme rays. Returns `None` if the
+/// cone is {0}.
 pub(crate) fn feasible(constraints: &[V3]) -> Option<V3> {
     let rays = extreme_rays(constraints);
     let sum: V3 = rays.iter().sum();
     let one = rays.first().copied();
-    // Opposite rays cancel where the cone contains a whole line.
+    // Opposite rays cancel if the cone contains a whole line.
     let is_inside = |n: &V3| constraints.iter().all(|v| n.dot(v) <= RAY_ROUNDING * v.norm());
     sum.try_normalize(RAY_ROUNDING).filter(is_inside).or(one)
 }
 
-/// Unit vectors along the extreme rays of `{n : ⟨n, v⟩ ≤ 0}`, each one once, whatever the number of
-/// planes through it. Those of the polar of a vertex between planes are the normals of its faces.
+/// Unit vectors along the extreme rays of `{n : ⟨n, v⟩ ≤ 0}`, each one once, whatever the number of planes
+/// through it. Those of the polar of a vertex between planes are the normals of its faces.
 pub(crate) fn extreme_rays(constraints: &[V3]) -> Few {
     let unit: Few = constraints.iter().filter_map(|v| v.try_normalize(f64::MIN_POSITIVE)).collect();
     let is_inside = |n: &V3| unit.iter().all(|v| n.dot(v) <= RAY_ROUNDING);
@@ -135,6 +143,9 @@ mod tests {
     fn middle_of_an_octant() {
         let n = feasible(&[-V3::x(), -V3::y(), -V3::z()]).unwrap();
         assert!((n - V3::new(1.0, 1.0, 1.0).normalize()).norm() < 1e-15, "{n}");
-        assert!(feasible(&[V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()]).is_none(), "only zero");
+        assert!(
+            feasible(&[V3::x(), -V3::x(), V3::y(), -V3::y(), V3::z(), -V3::z()]).is_none(),
+            "the cone is {{0}}"
+        );
     }
 }

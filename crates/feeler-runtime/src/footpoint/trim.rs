@@ -1,8 +1,8 @@
-//! Is a footpoint on its feature? Parameters of a point, trimmed domains, spans.
+//! Location of footpoints on their features: parameters of a point, trimmed domains, spans.
 //!
-//! A point counts as on the feature when it is inside, or outside by no more than the measured deviation of
-//! what bounds it there plus rounding: a footpoint in the gap between a face and its edge is found by the
-//! face or by the edge, never by neither, and deduplication keeps one.
+//! A point counts as on the feature if it is inside, or outside by at most the measured deviation of the
+//! trim there plus rounding. A footpoint in the gap between a face and its edge is thus found by the face,
+//! by the edge, or by both, and deduplication keeps one of them.
 //!
 //! # Source
 //! BREP §4.4.1, MATH §6.
@@ -15,38 +15,40 @@ use feeler_geom::trim::{Side as TrimSide, TrimCells};
 use feeler_geom::{Curve, P2, P3, SurfaceDerivs, V3, math};
 use feeler_hierarchy::{Edge, EdgeId, Face, FaceId, Feature};
 
-/// A footpoint that is on its feature.
+/// A footpoint that lies on its feature.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Located {
-    /// Feature and parameters; of a face without its source ([`with_source`]).
+    /// Feature and parameters; without the source for a face ([`with_source`]).
     pub place: FeatureRef,
-    /// How far (mm) the model itself leaves the footpoint open: the deviation of the trim or edge that it is
-    /// on, else 0.
+    /// Deviation (mm) of the trim or edge that the footpoint lies on, within which it is uncertain; 0
+    /// elsewhere.
     pub slack: f64,
-    /// Whether it is on a trim of its face.
+    /// Whether the footpoint lies on a trim of its face.
     pub border: bool,
-    /// Whether it is beyond a concave edge of its face.
+    /// Whether the footpoint lies beyond a concave edge of its face.
     pub is_beside: bool,
 }
 
-/// Place of a footpoint in the trimmed domain of its face.
+/// Location of a footpoint in the trimmed domain of its face.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InDomain {
-    /// Deviation (mm) of the trim that it is on, 0 in the interior.
+    /// Deviation (mm) of the trim that the footpoint lies on; 0 in the interior.
     pub slack: f64,
-    /// Whether it is on a trim.
+    /// Whether the footpoint lies on a trim.
     pub border: bool,
 }
 
 impl InDomain {
-    /// In the interior.
+    /// A footpoint in the interior.
     pub(crate) const INSIDE: Self = Self { slack: 0.0, border: false };
 }
 
-/// The footpoint `p` on face `index`; `n` is the outward direction that the face must have there, `hint` its
-/// parameters and `known` its place in the domain where they are known. `None` when it is off the surface, on
-/// the wrong sheet or outside the trims; of these, footpoints beyond a concave edge by no more than `beside`
-/// (mm) count as on the face: what is pressed into a corner is pressed into both of its faces.
+/// Locates the footpoint `p` on a face. `n` is the outward direction that the face must have there; `hint`
+/// are the parameters and `known` the location in the domain if they are known.
+///
+/// Returns `None` if the point is off the surface, on the wrong sheet, or outside the trims. Footpoints
+/// beyond a concave edge by at most `beside` (mm) count as on the face, because a part that is pressed into
+/// a corner is pressed into both of its faces.
 pub(crate) fn locate_on_face(
     body: &Body,
     face: FaceId,
@@ -57,8 +59,8 @@ pub(crate) fn locate_on_face(
 ) -> Option<Located> {
     let data = body.face(face);
     let uv = hint.unwrap_or_else(|| data.surface.invert(p, None, None));
-    // On another nappe or sheet of the same surface the inverted point is elsewhere or faces the other way; a
-    // normal that differs makes no critical pair.
+    // On another nappe or sheet of the same surface, the inverted point is elsewhere or has the opposite
+    // normal. A pair with a different normal is not critical.
     let derivs = data.surface.derivs(uv);
     if (derivs.p - p).norm() > tol.trim {
         return None;
@@ -78,7 +80,8 @@ pub(crate) fn locate_on_face(
     Some(Located { place, slack, border, is_beside: inside.is_none() })
 }
 
-/// Place with its source face, which [`locate_on_face`] omits because it searches all sources of a face.
+/// Adds the source face to a place. [`locate_on_face`] omits it because finding it searches all sources of
+/// a face.
 pub(crate) fn with_source(body: &Body, place: &FeatureRef) -> FeatureRef {
     match place.kind {
         FeatureKind::Face => {
@@ -89,14 +92,14 @@ pub(crate) fn with_source(body: &Body, place: &FeatureRef) -> FeatureRef {
     }
 }
 
-/// Where a point beside a face (the solid's frame) lies on it.
+/// Place on a face of a point near it (frame of the solid).
 pub(crate) fn place_on_face(body: &Body, face: FaceId, p: &P3) -> FeatureRef {
     let uv = foot_on_face(body, face, p);
     let source = source_of(body.face(face), uv);
     FeatureRef { kind: FeatureKind::Face, index: face.0, source, uv: [uv.x, uv.y] }
 }
 
-/// Where a point beside a feature (the solid's frame) lies on it.
+/// Place on a feature of a point near it (frame of the solid).
 pub(crate) fn place_on(body: &Body, feature: Feature, p: &P3) -> FeatureRef {
     match feature {
         Feature::Face(face) => place_on_face(body, face, p),
@@ -114,12 +117,12 @@ pub(crate) fn place_on(body: &Body, feature: Feature, p: &P3) -> FeatureRef {
     }
 }
 
-/// First fundamental form.
+/// First fundamental form: E, F, G.
 fn metric(d: &SurfaceDerivs) -> [f64; 3] {
     [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()]
 }
 
-/// Place of parameters in the domain of a face; `None` outside the domain.
+/// Location of parameters in the domain of a face; `None` outside the domain.
 fn domain_slack(
     face: &Face,
     uv: P2,
@@ -138,13 +141,13 @@ fn domain_slack(
     }
 }
 
-/// Whether parameters outside the trims of a face are beyond a concave edge by no more than `beside` (mm).
+/// Whether parameters outside the trims of a face are beyond a concave edge by at most `beside` (mm).
 fn is_in_corner(body: &Body, face: FaceId, uv: P2, metric: [f64; 3], beside: f64) -> bool {
     let cells = &body.face(face).trim;
     beside > 0.0 && cells.nearest(uv, metric, beside).is_some_and(|(piece, ..)| body.is_concave(face, piece))
 }
 
-/// Whether parameters are in a trimmed domain or on its border within the tolerances.
+/// Whether parameters are in a trimmed domain or on its border, within the tolerances.
 pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> bool {
     domain_slack(face, uv, &metric(&face.surface.derivs(uv)), deviation, tol).is_some()
 }
@@ -169,7 +172,7 @@ pub(crate) fn is_within(body: &Body, feature: Feature, place: &FeatureRef, tol: 
 }
 
 /// Distance (mm, to first order) from a point of a feature to the nearest border of its domain, at most
-/// `max`. `p` in the solid's frame.
+/// `max`. `p` is in the frame of the solid.
 pub(crate) fn clearance_on(body: &Body, feature: Feature, p: &P3, max: f64) -> f64 {
     match feature {
         Feature::Face(i) => {
@@ -189,7 +192,7 @@ pub(crate) fn clearance_on(body: &Body, feature: Feature, p: &P3, max: f64) -> f
     }
 }
 
-/// Entity id of the source face that holds the point.
+/// Entity number of the source face that contains the point.
 fn source_of(face: &Face, uv: P2) -> u64 {
     let holds = |cells: &Option<TrimCells>| cells.as_ref().is_none_or(|c| c.classify(uv) == TrimSide::Inside);
     face.sources
@@ -199,7 +202,7 @@ fn source_of(face: &Face, uv: P2) -> u64 {
         .map_or(0, |(id, _)| *id)
 }
 
-/// Parameter of the point of a whole line or circle nearest to `p`.
+/// Parameter of the point of an unbounded line or a whole circle nearest to `p`.
 fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
     match curve {
         Curve::Line { origin, dir } => Some(dir.dot(&(p - origin))),
@@ -211,8 +214,8 @@ fn canonical_parameter(curve: &Curve, p: &P3) -> Option<f64> {
     }
 }
 
-/// The footpoint `p` on an edge, `hint` being its parameter when it is known. `None` when it is off the
-/// curve or outside all spans.
+/// Locates the footpoint `p` on an edge; `hint` is its parameter if it is known. Returns `None` if the
+/// point is off the curve or outside all spans.
 pub(crate) fn locate_on_edge(
     body: &Body,
     edge: EdgeId,
@@ -234,7 +237,8 @@ pub(crate) fn locate_on_edge(
     Some(Located { place, slack: span.deviation, border: false, is_beside: false })
 }
 
-/// The span that holds `t`, and `t` unwrapped into it; ends within the deviation count.
+/// Span that contains `t`, and `t` unwrapped into it. Parameters beyond an end by at most the deviation
+/// count.
 pub(crate) fn span_at(edge: &Edge, t: f64, tol: &Tolerances) -> Option<(usize, f64)> {
     let period = edge.curve.period();
     let mut best: Option<(f64, usize, f64)> = None;

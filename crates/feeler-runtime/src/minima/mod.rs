@@ -1,12 +1,12 @@
 //! All local minima of the distance from a point to a solid.
 //!
 //! # Source
-//! MATH §21: a place is a minimum when the point is in its polar and no motion along the boundary leads
-//! closer. BREP §4.4 (trims and polars).
+//! MATH §21: a boundary point is a minimum if the given point is in its polar and no motion along the
+//! boundary leads closer. BREP §4.4 (trims and polars).
 //!
 //! # Guarantees
-//! Closed forms on canonical surfaces, lines and circles; Newton's method from dense samples on others.
-//! What is found depends on the point and the reach alone.
+//! Minima on canonical surfaces, lines and circles have closed forms; Newton's method from dense samples
+//! finds those on other geometry. The result depends on the point and the reach only.
 
 mod places;
 
@@ -20,7 +20,7 @@ use crate::footpoint::polar::{Polar, test_vertex};
 use crate::footpoint::touching::feasible;
 use crate::footpoint::trim::span_at;
 use crate::nearest::membership::{RayScratch, contains};
-use crate::nearest::nearest_on_track;
+use crate::nearest::nearest_on_arc;
 use arrayvec::ArrayVec;
 use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;
@@ -28,32 +28,34 @@ use feeler_geom::{Curve, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature, VertexId};
 use places::{Place, polar_middle, spread};
 
-/// A place of a solid's boundary that is nearer to a point than all places around it. The solid's frame.
+/// A boundary point of a solid that is nearer to a given point than all boundary points around it, in the
+/// frame of the solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PointMinimum {
-    /// The place.
+    /// The boundary point.
     pub point: P3,
-    /// Unit vector from the material to the outside: towards the point, or away from it where that is inside.
+    /// Outward unit normal: it points towards the given point, or away from it if that is inside the
+    /// material.
     pub normal: V3,
-    /// Distance (mm), negative where the point is inside the material.
+    /// Distance (mm), negative if the given point is inside the material.
     pub distance: f64,
-    /// Principal curvatures of the solid at the place (1/mm), the larger one first, positive where it bulges
-    /// outwards. Infinite across an edge, and both at a vertex; 0 on concave edges, which points inside are
-    /// nearest to.
+    /// Principal curvatures of the solid at the boundary point (1/mm), the larger one first, positive where
+    /// the solid is convex. The larger one is infinite on edges, and both are infinite at vertices. Both
+    /// are 0 on concave edges and tips, which are minima of points inside the material.
     pub curvatures: [f64; 2],
-    /// The feature; of concave edges and tips one of the faces beside.
+    /// Feature of the boundary point; for concave edges and tips, one of the adjacent faces.
     pub feature: Feature,
-    /// A number for the feature, the same wherever on it the place is. Of several minima on one free-form
-    /// feature, and of the samples of a set, each has its own.
+    /// Identity, which is constant as the minimum moves on its feature. Several minima on one free-form
+    /// feature, and the samples of a set, have different ones.
     pub id: u64,
-    /// Whether it is one of few samples of a set of equally near places: from the axis of a bore, or the
-    /// centre of a sphere.
+    /// Whether it is one of a few samples of a set of equally near points, as from the axis of a bore or
+    /// the centre of a sphere.
     pub is_sample: bool,
 }
 
-/// Where a place is a minimum from.
+/// Side of the boundary from which a boundary point is a minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum From {
+enum ApproachSide {
     Outside,
     Inside,
 }
@@ -61,72 +63,78 @@ enum From {
 #[derive(Clone, Copy, Debug)]
 struct Found {
     minimum: PointMinimum,
-    from: From,
-    /// How far (mm) the model leaves the place open.
+    from: ApproachSide,
+    /// Deviation (mm) of the trim or edge at the boundary point, within which it is uncertain.
     slack: f64,
 }
 
-/// Asks for the minima of points; its room is kept from call to call.
+/// Query of the minima of points. Memory is reused between calls.
 #[derive(Debug, Default)]
 pub struct PointMinima {
     stack: Vec<(f64, u32)>,
     near: Vec<u32>,
     found: Vec<Found>,
     minima: Vec<PointMinimum>,
-    asked: Vec<u32>,
+    tested: Vec<u32>,
     rays: RayScratch,
 }
 
-/// What a query has told beside the minima.
+/// Distance and side of a point: the result of a query in addition to the minima.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Standing {
-    /// Distance (mm) of the nearest place of the boundary; 0 where that is not known.
+    /// Distance (mm) of the nearest boundary point; 0 if it is unknown.
     pub distance: f64,
-    /// Whether the point is inside the material.
+    /// Whether the given point is inside the material.
     pub is_inside: bool,
 }
 
-/// Of a dimensionless second derivative of ½ distance²: below it places are equally near.
-const SET: f64 = 1e-9;
-/// Samples of a ring of equally near places.
-const RING: usize = 4;
-/// Samples of a sphere of equally near places.
-const SEAT: usize = 6;
-/// Parameters that are looked at for samples.
-const LOOKS: usize = 48;
-/// Steps of Newton's method.
-const STEPS: usize = 30;
-/// Share of the width of an area by which a foot may be beside it.
-const BESIDE: f64 = 1e-6;
-/// Normals that differ by less are one.
-const SAME_NORMAL: f64 = 1e-2;
-/// Part of the size by which `p − foot` of a converged foot may be off the normal.
-const OFF: f64 = 1e-10;
+/// Dimensionless second derivative of half the squared distance up to which boundary points are equally
+/// near. With a larger value, minima near axes become samples; with a smaller one, sets on axes are lost.
+const MIN_SECOND_DERIVATIVE: f64 = 1e-9;
+/// Number of samples of a circle of equally near points. More of them cost more; with fewer, the set is
+/// described less accurately.
+const RING_SAMPLES: usize = 4;
+/// Number of samples of a sphere of equally near points, as for [`RING_SAMPLES`].
+const SPHERE_SAMPLES: usize = 6;
+/// Number of parameters that are tested to find samples. A larger value costs more; with a smaller one,
+/// narrow parts of a face have no samples.
+const SAMPLE_CANDIDATES: usize = 48;
+/// Maximum number of steps of Newton's method. More of them cost more; with fewer, feet are lost.
+const MAX_NEWTON_STEPS: usize = 30;
+/// Distance outside an area, in widths of the area, up to which a foot belongs to it. With a larger value,
+/// minima are found twice and merged; with a smaller one, feet between areas are lost.
+const MAX_OUTSIDE_AREA: f64 = 1e-6;
+/// Difference of unit normals up to which coincident minima are the same. With a larger value, contacts of
+/// concave corners merge; with a smaller one, minima are reported twice.
+const MAX_NORMAL_DIFFERENCE: f64 = 1e-2;
+/// Distance of the given point from the normal at a converged foot, times the size. A larger value accepts
+/// points that are not feet; with a smaller one, feet are lost.
+const MAX_FOOT_ERROR: f64 = 1e-10;
 
-/// Kinds of features in identities.
-const KIND: u32 = 60;
-/// Bits of the branch.
-const BRANCH: u32 = 16;
+/// Position of the kind of feature in identities; the bits below contain the index and the branch.
+const KIND_SHIFT: u32 = 60;
+/// Number of bits of the branch in identities, which limits the number of minima on one feature.
+const BRANCH_BITS: u32 = 16;
 
 fn id(kind: u64, feature: u32) -> u64 {
-    kind << KIND | u64::from(feature) << BRANCH
+    kind << KIND_SHIFT | u64::from(feature) << BRANCH_BITS
 }
 
-/// The foot of a point on the surface of a face, also where that is beside the face.
+/// Foot of a point on the surface of a face, whether or not it is inside the trims.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceFoot {
-    /// Signed distance of the point (mm), positive outside.
+    /// Signed distance (mm) of the point from the surface, positive outside.
     pub distance: f64,
-    /// Its gradient: the outward unit normal.
+    /// Gradient of the signed distance: the outward unit normal.
     pub normal: V3,
-    /// The foot.
+    /// Foot of the point on the surface.
     pub foot: P3,
-    /// Its parameters.
+    /// Parameters of the foot.
     pub uv: P2,
 }
 
-/// Signed distance of a point from the surface of a face or of an area of one, the solid's frame; `None`
-/// where there is no foot near the area, or no single one.
+/// Signed distance of a point from the surface of a face or of an area of a face, in the frame of the
+/// solid. Returns `None` if the point has no foot near the area, or several.
 #[must_use]
 pub fn surface_foot(boundary: &Boundary, place: Place, p: &P3) -> Option<SurfaceFoot> {
     let body = &**boundary.body();
@@ -154,8 +162,8 @@ pub fn surface_foot(boundary: &Boundary, place: Place, p: &P3) -> Option<Surface
     })
 }
 
-/// The principal curvatures of a face at a foot (as of a [`PointMinimum`]) when the face holds it, and, of an
-/// area of a face, when the area does.
+/// Principal curvatures (1/mm) of a face at parameters, ordered as in [`PointMinimum::curvatures`]. Returns
+/// `None` if the parameters are outside the trims, or outside the area if `place` is an area of a face.
 #[must_use]
 pub fn held_curvatures(boundary: &Boundary, place: Place, uv: P2) -> Option<[f64; 2]> {
     let body = &**boundary.body();
@@ -163,7 +171,7 @@ pub fn held_curvatures(boundary: &Boundary, place: Place, uv: P2) -> Option<[f64
         Place::Face(f) => f,
         Place::Patch(f, area) => {
             let rect = &body.area(area).rect;
-            let (wu, wv) = (BESIDE * rect.width(), BESIDE * rect.height());
+            let (wu, wv) = (MAX_OUTSIDE_AREA * rect.width(), MAX_OUTSIDE_AREA * rect.height());
             let is_own =
                 rect.u0 - wu <= uv.x && uv.x <= rect.u1 + wu && rect.v0 - wv <= uv.y && uv.y <= rect.v1 + wv;
             if !is_own {
@@ -178,8 +186,8 @@ pub fn held_curvatures(boundary: &Boundary, place: Place, uv: P2) -> Option<[f64
     ctx.holds(f, uv, || face.surface.metric(uv)).map(|_| curvatures(&face.surface, face.outward, uv))
 }
 
-/// Whether an outward unit direction is in the polar of an edge at its parameter `t`, and `t` in one of its
-/// spans.
+/// Whether an outward unit direction is in the polar of an edge at its parameter `t`, and `t` is in one of
+/// its spans.
 #[must_use]
 pub fn is_in_edge_polar(boundary: &Boundary, e: EdgeId, t: f64, n: &V3) -> bool {
     let (body, tol) = (boundary.body(), &boundary.tol);
@@ -194,7 +202,7 @@ pub fn is_in_vertex_polar(boundary: &Boundary, v: VertexId, n: &V3) -> bool {
     test_vertex(boundary.body().vertex(v), n, boundary.tol.angle, 0.0) == Polar::Exact
 }
 
-/// The number of minima on a feature, as [`PointMinimum::id`].
+/// Identity of the minima on a feature, without branch: see [`PointMinimum::id`].
 #[must_use]
 pub fn feature_id(feature: Feature) -> u64 {
     match feature {
@@ -205,15 +213,15 @@ pub fn feature_id(feature: Feature) -> u64 {
 }
 
 impl PointMinima {
-    /// Nothing asked yet.
+    /// Creates a query; memory is allocated at the first call.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The minima of `p` (the solid's frame) within `reach` (mm), by increasing distance. The coordinates
-    /// must be within the limits of [`Boundary::can_reach`]. For a point inside the material the nearest
-    /// place of the boundary alone, however deep it is: the shortest way out.
+    /// Computes the minima of `p` (frame of the solid) within `reach` (mm), by increasing distance. For a
+    /// point inside the material, the result is the nearest boundary point only, however deep the point is:
+    /// the shortest way out. The coordinates must be within the limits of [`Boundary::can_reach`].
     pub fn query(&mut self, boundary: &Boundary, p: &P3, reach: f64) -> &[PointMinimum] {
         let mut near = std::mem::take(&mut self.near);
         let radius = Self::least_radius(boundary, reach);
@@ -223,61 +231,63 @@ impl PointMinima {
         &self.minima
     }
 
-    /// What the last query has found.
+    /// Minima of the last query.
     #[must_use]
     pub fn minima(&self) -> &[PointMinimum] {
         &self.minima
     }
 
-    /// The numbers of all places with a part within `radius` (mm) of `p`: what [`PointMinima::solve`] needs
-    /// for all points around it. Sorted.
+    /// Writes to `out` the numbers of all parts of the boundary within `radius` (mm) of `p`, sorted. They
+    /// are the input of [`PointMinima::solve`] for all points around `p`.
     pub fn places(&mut self, boundary: &Boundary, p: &P3, radius: f64, out: &mut Vec<u32>) {
         boundary.within(p, radius, &mut self.stack, out);
     }
 
-    /// The radius (mm) within which [`PointMinima::solve`] must know all places: a little more than the
-    /// reach.
+    /// Radius (mm) within which [`PointMinima::solve`] needs all parts of the boundary: slightly more than
+    /// the reach.
     #[must_use]
     pub fn least_radius(boundary: &Boundary, reach: f64) -> f64 {
         reach + 2.0 * boundary.slack
     }
 
-    /// The minima of `p` within `reach`, given all places within `radius` of it, no less than
-    /// [`PointMinima::least_radius`]. Looks beyond the radius only where these do not tell whether `p` is
-    /// inside. What is found is the same for any such radius.
+    /// Computes the minima of `p` within `reach` (mm), given all parts of the boundary within `radius` (mm)
+    /// of `p`, which must be at least [`PointMinima::least_radius`]. Parts beyond the radius are searched
+    /// only if the given ones do not determine whether `p` is inside. The result is the same for every such
+    /// radius.
     pub fn solve(&mut self, boundary: &Boundary, p: &P3, reach: f64, radius: f64, near: &[u32]) -> Standing {
         self.found.clear();
         self.minima.clear();
         let ctx = Context { body: boundary.body(), places: boundary, p: *p };
         for &k in near {
-            ctx.ask(boundary.list[k as usize], radius, &mut self.found);
+            ctx.add_minima(boundary.list[k as usize], radius, &mut self.found);
         }
         let mut nearest = NearestSides::of(&self.found);
-        // Of what is nearer than this, a place that is as near on the other side is known, too.
+        // For a nearest point below this distance, an equally near point on the other side is known, too.
         if nearest.standing(boundary.slack).distance > radius - boundary.slack {
-            nearest = self.look_farther(&ctx);
+            nearest = self.search_nearest(&ctx);
         }
         let standing = self.confirmed(&ctx, nearest);
-        self.conclude(&ctx, standing, reach);
+        self.select(&ctx, standing, reach);
         standing
     }
 
-    /// The distance of `p` from the boundary and its side, and nothing else.
+    /// Computes the distance of `p` from the boundary and its side only.
     pub fn standing(&mut self, boundary: &Boundary, p: &P3) -> Standing {
         let ctx = Context { body: boundary.body(), places: boundary, p: *p };
         self.minima.clear();
-        let nearest = self.look_farther(&ctx);
+        let nearest = self.search_nearest(&ctx);
         self.confirmed(&ctx, nearest)
     }
 
-    /// Inside only where rays do not say otherwise: of a point whose nearest place is lost in what the model
-    /// leaves open between a face and its edges, nothing is told but that it is outside. Where a place in
-    /// front and one behind are equally near, as at the end of a slit, rays alone tell the side.
+    /// Confirms the side by rays. A point is inside only if no ray contradicts it: if the nearest boundary
+    /// point is lost in the gap between a face and its edges, the point is reported as outside at distance
+    /// 0. If points on opposite sides are equally near, as at the end of a slit, only rays determine the
+    /// side.
     fn confirmed(&mut self, ctx: &Context<'_>, nearest: NearestSides) -> Standing {
         let slack = ctx.places.slack;
         let standing = nearest.standing(slack);
-        let is_asked = standing.is_inside || (nearest.is_tied(slack) && !ctx.body.is_sheet());
-        if !is_asked || standing.distance <= ctx.places.tol.tol {
+        let needs_rays = standing.is_inside || (nearest.is_tied(slack) && !ctx.body.is_sheet());
+        if !needs_rays || standing.distance <= ctx.places.tol.tol {
             return standing;
         }
         match contains(ctx.body, &ctx.p, ctx.places.tol.trim, &mut self.rays) {
@@ -287,17 +297,17 @@ impl PointMinima {
         }
     }
 
-    /// The nearest place of all.
-    fn look_farther(&mut self, ctx: &Context<'_>) -> NearestSides {
+    /// Searches the nearest boundary point without a limit.
+    fn search_nearest(&mut self, ctx: &Context<'_>) -> NearestSides {
         self.found.clear();
-        self.asked.clear();
-        let (found, asked) = (&mut self.found, &mut self.asked);
+        self.tested.clear();
+        let (found, tested) = (&mut self.found, &mut self.tested);
         let mut limit = f64::INFINITY;
         ctx.places.nearest_first(&ctx.p, &mut self.stack, |place, _| {
-            if !asked.contains(&place) {
-                asked.push(place);
+            if !tested.contains(&place) {
+                tested.push(place);
                 let before = found.len();
-                ctx.ask(ctx.places.list[place as usize], limit, found);
+                ctx.add_minima(ctx.places.list[place as usize], limit, found);
                 for f in &found[before..] {
                     limit = limit.min(f.minimum.distance.abs() + ctx.places.slack);
                 }
@@ -307,16 +317,17 @@ impl PointMinima {
         NearestSides::of(found)
     }
 
-    fn conclude(&mut self, ctx: &Context<'_>, standing: Standing, reach: f64) {
+    fn select(&mut self, ctx: &Context<'_>, standing: Standing, reach: f64) {
         let Self { found, minima, .. } = self;
         if standing.is_inside {
-            let inside = found.iter().filter(|f| f.from == From::Inside).map(|f| f.minimum);
+            let inside = found.iter().filter(|f| f.from == ApproachSide::Inside).map(|f| f.minimum);
             let key = |m: &PointMinimum| m.distance.abs();
             minima.extend(inside.min_by(|a, b| key(a).total_cmp(&key(b)).then(a.id.cmp(&b.id))));
             return;
         }
-        found.retain(|f| f.from == From::Outside && f.minimum.distance <= reach);
-        // Faces before edges before vertices: what is found twice is told by the first.
+        found.retain(|f| f.from == ApproachSide::Outside && f.minimum.distance <= reach);
+        // Faces come before edges, and edges before vertices. Of a minimum that is found several times, the
+        // first is kept.
         found.sort_by(|a, b| {
             a.minimum.id.cmp(&b.minimum.id).then(a.minimum.distance.total_cmp(&b.minimum.distance))
         });
@@ -330,13 +341,13 @@ impl PointMinima {
                 let is_at = is_lower && a.distance <= apart && b.distance <= apart;
                 !(a.is_sample && b.is_sample)
                     && (a.point - b.point).norm() <= apart
-                    && ((a.normal - b.normal).norm() <= SAME_NORMAL || is_at)
+                    && ((a.normal - b.normal).norm() <= MAX_NORMAL_DIFFERENCE || is_at)
             });
             if !is_known {
                 minima.push(f.minimum);
             }
         }
-        // Sorted by identities, those of one feature are neighbours.
+        // Sorted by identity, so minima of one feature are adjacent.
         let mut branch = 0;
         for i in 1..minima.len() {
             let is_next = !minima[i].is_sample && minima[i].feature == minima[i - 1].feature;
@@ -347,7 +358,7 @@ impl PointMinima {
     }
 }
 
-/// Distances (mm) of the nearest places that are minima from outside and from inside; infinite: none.
+/// Distances (mm) of the nearest minima from outside and from inside; infinite without such minima.
 #[derive(Clone, Copy, Debug)]
 struct NearestSides {
     outside: f64,
@@ -356,21 +367,21 @@ struct NearestSides {
 
 impl NearestSides {
     fn of(found: &[Found]) -> Self {
-        let nearest = |from: From| {
+        let nearest = |from: ApproachSide| {
             let of = found.iter().filter(|f| f.from == from);
             of.map(|f| f.minimum.distance.abs()).fold(f64::INFINITY, f64::min)
         };
-        Self { outside: nearest(From::Outside), inside: nearest(From::Inside) }
+        Self { outside: nearest(ApproachSide::Outside), inside: nearest(ApproachSide::Inside) }
     }
 
-    /// The nearest place tells the side: of a point outside it is a minimum from there.
+    /// The nearest boundary point determines the side: for a point outside, it is a minimum from outside.
     fn standing(self, slack: f64) -> Standing {
         let Self { outside, inside } = self;
         let is_inside = outside > inside + slack || (outside.is_infinite() && inside.is_finite());
         Standing { distance: if is_inside { inside } else { outside.min(inside) }, is_inside }
     }
 
-    /// Neither is nearer by more than what the model leaves open.
+    /// Whether the difference of the distances is within the uncertainty of the model.
     fn is_tied(self, slack: f64) -> bool {
         (self.outside - self.inside).abs() <= slack
     }
@@ -383,8 +394,8 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Adds the minima of one place that are within `radius`.
-    fn ask(&self, place: Place, radius: f64, out: &mut Vec<Found>) {
+    /// Adds the minima within `radius` (mm) on one part of the boundary.
+    fn add_minima(&self, place: Place, radius: f64, out: &mut Vec<Found>) {
         match place {
             Place::Face(f) => self.face(f, radius, out),
             Place::Patch(f, area) => self.patch(f, area, radius, out),
@@ -395,7 +406,7 @@ impl Context<'_> {
                 let arc = &self.body.edge_arcs().list[arc as usize];
                 let ball = (arc.middle() - self.p).norm() - arc.radius();
                 if ball <= radius {
-                    let foot = nearest_on_track(self.body, arc, &self.p);
+                    let foot = nearest_on_arc(self.body, arc, &self.p);
                     self.crease(arc.face, id(3, arc.piece.edge), foot, radius, out);
                 }
             }
@@ -418,14 +429,15 @@ impl Context<'_> {
             id,
             is_sample: false,
         };
-        out.push(Found { minimum, from: From::Inside, slack: self.places.slack });
+        out.push(Found { minimum, from: ApproachSide::Inside, slack: self.places.slack });
     }
 
     fn tol(&self) -> &Tolerances {
         &self.places.tol
     }
 
-    /// The deviation of the trim that parameters are on, 0 inside; `None`: not on the face.
+    /// Deviation (mm) of the trim that parameters lie on, 0 in the interior; `None` if they are outside the
+    /// trims.
     fn holds(&self, f: FaceId, uv: P2, metric: impl FnOnce() -> [f64; 3]) -> Option<f64> {
         let cells = &self.body.face(f).trim;
         if cells.classify(uv) == Side::Inside {
@@ -454,11 +466,11 @@ impl Context<'_> {
         }
         let curvatures = curvatures(&face.surface, face.outward, uv);
         let lambda = 1.0 + if distance > 0.0 { curvatures[1] } else { curvatures[0] } * distance;
-        if lambda.is_nan() || lambda < -SET {
+        if lambda.is_nan() || lambda < -MIN_SECOND_DERIVATIVE {
             return;
         }
-        if lambda <= SET {
-            self.set(f, uv, distance, out);
+        if lambda <= MIN_SECOND_DERIVATIVE {
+            self.add_set_samples(f, uv, distance, out);
             return;
         }
         let metric = || [du.norm_squared(), du.dot(&dv), dv.norm_squared()];
@@ -478,26 +490,30 @@ impl Context<'_> {
             id: id(0, f.0),
             is_sample: false,
         };
-        Found { minimum, from: if distance < 0.0 { From::Inside } else { From::Outside }, slack }
+        Found {
+            minimum,
+            from: if distance < 0.0 { ApproachSide::Inside } else { ApproachSide::Outside },
+            slack,
+        }
     }
 
-    /// Samples of the places of a face that are as near as the one at `uv`.
-    fn set(&self, f: FaceId, uv: P2, distance: f64, out: &mut Vec<Found>) {
+    /// Adds samples of the points of a face that are as near as the one at `uv`.
+    fn add_set_samples(&self, f: FaceId, uv: P2, distance: f64, out: &mut Vec<Found>) {
         let face = self.body.face(f);
         let rect = &face.trim.rect;
-        let mut inside: ArrayVec<P2, LOOKS> = ArrayVec::new();
+        let mut inside: ArrayVec<P2, SAMPLE_CANDIDATES> = ArrayVec::new();
         let mut offer = |uv: P2| {
             if face.trim.classify(uv) == Side::Inside {
                 inside.push(uv);
             }
         };
-        let along = |lo: f64, hi: f64, i: usize| lo + (hi - lo) * (i as f64 + 0.5) / LOOKS as f64;
+        let along = |lo: f64, hi: f64, i: usize| lo + (hi - lo) * (i as f64 + 0.5) / SAMPLE_CANDIDATES as f64;
         let is_round = match face.surface {
             Surface::Sphere { .. } => true,
             Surface::Torus { minor, .. } => {
-                // About the tube's circle, or about the axis.
-                let around_tube = (distance.abs() - minor).abs() <= SET * minor;
-                for i in 0..LOOKS {
+                // Around the circle of the tube, or around the axis.
+                let around_tube = (distance.abs() - minor).abs() <= MIN_SECOND_DERIVATIVE * minor;
+                for i in 0..SAMPLE_CANDIDATES {
                     offer(if around_tube {
                         P2::new(uv.x, along(rect.v0, rect.v1, i))
                     } else {
@@ -507,13 +523,13 @@ impl Context<'_> {
                 false
             }
             _ => {
-                for i in 0..LOOKS {
+                for i in 0..SAMPLE_CANDIDATES {
                     offer(P2::new(along(rect.u0, rect.u1, i), uv.y));
                 }
                 false
             }
         };
-        let samples: ArrayVec<P2, SEAT> = if is_round {
+        let samples: ArrayVec<P2, SPHERE_SAMPLES> = if is_round {
             let quarter = std::f64::consts::FRAC_PI_2;
             for v in [-0.999, 0.0, 0.999] {
                 let n = if v == 0.0 { 4 } else { 1 };
@@ -524,10 +540,10 @@ impl Context<'_> {
             if inside.is_empty() {
                 face.trim.sample_inside(rect).into_iter().collect()
             } else {
-                spread::<SEAT>(&inside)
+                spread::<SPHERE_SAMPLES>(&inside)
             }
         } else {
-            spread::<RING>(&inside).into_iter().collect()
+            spread::<RING_SAMPLES>(&inside).into_iter().collect()
         };
         for (k, &uv) in samples.iter().enumerate() {
             let (foot, normal) = (face.surface.point(uv), outward_normal(face, uv));
@@ -552,7 +568,8 @@ impl Context<'_> {
         let nearest = grid.foot(&p).params;
         let first = out.len();
         for [x, y] in grid.cells_with_minimum(&slopes).chain([nearest]) {
-            let Some(uv) = foot_from(&face.surface, rect, at(rect, x, y), &p, (self.tol().size, BESIDE))
+            let Some(uv) =
+                foot_from(&face.surface, rect, at(rect, x, y), &p, (self.tol().size, MAX_OUTSIDE_AREA))
             else {
                 continue;
             };
@@ -567,7 +584,7 @@ impl Context<'_> {
             }
             let curvatures = curvatures(&face.surface, face.outward, uv);
             let lambda = 1.0 + if distance > 0.0 { curvatures[1] } else { curvatures[0] } * distance;
-            if lambda.is_nan() || lambda < -SET {
+            if lambda.is_nan() || lambda < -MIN_SECOND_DERIVATIVE {
                 continue;
             }
             let metric = || [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
@@ -583,7 +600,7 @@ impl Context<'_> {
             Curve::Line { origin, dir } => dir.dot(&(self.p - origin)),
             Curve::Circle { frame, radius: r } => {
                 let q = frame.local(&self.p);
-                if math::hypot(q.x, q.y) <= SET * r {
+                if math::hypot(q.x, q.y) <= MIN_SECOND_DERIVATIVE * r {
                     self.ring(e, radius, out);
                     return;
                 }
@@ -594,21 +611,21 @@ impl Context<'_> {
         self.at_edge(e, t, radius, out);
     }
 
-    /// Samples of a circle from a point of its axis.
+    /// Adds samples of a circle for a point on its axis.
     fn ring(&self, e: EdgeId, radius: f64, out: &mut Vec<Found>) {
         let edge = self.body.edge(e);
-        let mut inside: ArrayVec<P2, LOOKS> = ArrayVec::new();
+        let mut inside: ArrayVec<P2, SAMPLE_CANDIDATES> = ArrayVec::new();
         let (lo, hi) = edge
             .spans
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s.t0), hi.max(s.t1)));
-        for i in 0..LOOKS {
-            let t = lo + (hi - lo) * (i as f64 + 0.5) / LOOKS as f64;
+        for i in 0..SAMPLE_CANDIDATES {
+            let t = lo + (hi - lo) * (i as f64 + 0.5) / SAMPLE_CANDIDATES as f64;
             if edge.spans.iter().any(|s| s.t0 <= t && t <= s.t1) {
                 inside.push(P2::new(t, 0.0));
             }
         }
-        for (k, uv) in spread::<RING>(&inside).iter().enumerate() {
+        for (k, uv) in spread::<RING_SAMPLES>(&inside).iter().enumerate() {
             let before = out.len();
             self.at_edge(e, uv.x, radius, out);
             for found in &mut out[before..] {
@@ -618,7 +635,7 @@ impl Context<'_> {
         }
     }
 
-    /// The place at parameter `t` of an edge, where its tangent is across `p`.
+    /// Adds the minimum at parameter `t` of an edge, where the edge is orthogonal to the direction to `p`.
     fn at_edge(&self, e: EdgeId, t: f64, radius: f64, out: &mut Vec<Found>) {
         let edge = self.body.edge(e);
         let d = edge.curve.derivs(t);
@@ -628,9 +645,9 @@ impl Context<'_> {
             return;
         }
         let speed_sq = d.d1.norm_squared();
-        let is_minimum = speed_sq - w.dot(&d.d2) > -SET * speed_sq;
+        let is_minimum = speed_sq - w.dot(&d.d2) > -MIN_SECOND_DERIVATIVE * speed_sq;
         let Some((span, t)) = span_at(edge, t, self.tol()).filter(|_| is_minimum) else { return };
-        // On the edge itself any direction of its polar is normal.
+        // On the edge itself, every direction of its polar is a normal.
         let normal = if distance <= self.tol().eps {
             polar_middle(self.body, e, t)
         } else {
@@ -650,7 +667,7 @@ impl Context<'_> {
             id: id(1, e.0),
             is_sample: false,
         };
-        out.push(Found { minimum, from: From::Outside, slack: edge.spans[span].deviation });
+        out.push(Found { minimum, from: ApproachSide::Outside, slack: edge.spans[span].deviation });
     }
 
     fn curve(&self, e: EdgeId, area: AreaId, radius: f64, out: &mut Vec<Found>) {
@@ -670,10 +687,10 @@ impl Context<'_> {
         }
     }
 
-    /// Whether no edge that is across the direction `n` to the point at its end in a vertex leads closer:
-    /// there the polar tells nothing, and the second derivative all.
+    /// Whether no edge that ends in a vertex, orthogonal to the direction `n` from the vertex to the point,
+    /// leads closer. For such an edge, the polar is not sufficient and the second derivative decides.
     fn is_end_minimum(&self, v: VertexId, n: &V3, distance: f64) -> bool {
-        // Most directions are well within the polar.
+        // Most directions are well inside the polar.
         let slack = self.tol().angle;
         let is_across = |u: &V3| n.dot(u) >= -slack * u.norm();
         if !self.body.vertex(v).constraints.iter().any(is_across) {
@@ -683,7 +700,7 @@ impl Context<'_> {
             let d = self.body.edge(e).curve.derivs(t);
             let speed_sq = d.d1.norm_squared();
             let bend = speed_sq - distance * n.dot(&d.d2);
-            n.dot(&d.d1).abs() > slack * speed_sq.sqrt() || bend > -SET * speed_sq
+            n.dot(&d.d1).abs() > slack * speed_sq.sqrt() || bend > -MIN_SECOND_DERIVATIVE * speed_sq
         })
     }
 
@@ -711,19 +728,20 @@ impl Context<'_> {
             id: id(2, v.0),
             is_sample: false,
         };
-        out.push(Found { minimum, from: From::Outside, slack: vertex.deviation });
+        out.push(Found { minimum, from: ApproachSide::Outside, slack: vertex.deviation });
     }
 }
 
-/// Principal curvatures against the outward normal, the larger one first.
+/// Principal curvatures with respect to the outward normal, the larger one first.
 fn curvatures(surface: &Surface, outward: bool, uv: P2) -> [f64; 2] {
     let [small, large] = surface.curvatures(uv);
     if outward { [large, small] } else { [-small, -large] }
 }
 
-/// Parameters near an area, from `start`, whose point has `p` on its normal: Newton's method in the squared
-/// distance. Stops after [`STEPS`], and gives nothing that is not a foot to [`OFF`] of the size, nor one that
-/// is farther beside the area than a share of its width.
+/// Parameters near an area whose normal passes through `p`, by Newton's method for the squared distance
+/// from `start`. Returns `None` if the result after [`MAX_NEWTON_STEPS`] steps is not a foot up to
+/// [`MAX_FOOT_ERROR`] times the size, or if it is farther outside the area than a share `beside` of its
+/// width.
 fn foot_from(surface: &Surface, rect: &Rect, start: P2, p: &P3, (size, beside): (f64, f64)) -> Option<P2> {
     let (wu, wv) = (rect.width(), rect.height());
     let domain = surface.natural_domain();
@@ -733,7 +751,7 @@ fn foot_from(surface: &Surface, rect: &Rect, start: P2, p: &P3, (size, beside): 
     let (u0, u1) = wide(rect.u0, rect.u1, 0.5 * wu, domain.u0, domain.u1, surface.u_period());
     let (v0, v1) = wide(rect.v0, rect.v1, 0.5 * wv, domain.v0, domain.v1, surface.v_period());
     let mut uv = start;
-    for _ in 0..STEPS {
+    for _ in 0..MAX_NEWTON_STEPS {
         let d = surface.derivs(uv);
         let off = d.p - p;
         let (gu, gv) = (off.dot(&d.du), off.dot(&d.dv));
@@ -747,9 +765,9 @@ fn foot_from(surface: &Surface, rect: &Rect, start: P2, p: &P3, (size, beside): 
             break;
         }
         let next = P2::new((uv.x + step[0]).clamp(u0, u1), (uv.y + step[1]).clamp(v0, v1));
-        let is_still = (next.x - uv.x).abs() <= 1e-14 * wu && (next.y - uv.y).abs() <= 1e-14 * wv;
+        let has_converged = (next.x - uv.x).abs() <= 1e-14 * wu && (next.y - uv.y).abs() <= 1e-14 * wv;
         uv = next;
-        if is_still {
+        if has_converged {
             break;
         }
     }
@@ -760,11 +778,11 @@ fn foot_from(surface: &Surface, rect: &Rect, start: P2, p: &P3, (size, beside): 
     let w = p - surface.point(uv);
     let normal = surface.normal(uv);
     let off = (w - normal * w.dot(&normal)).norm();
-    (is_own && off <= OFF * (size + w.norm())).then_some(uv)
+    (is_own && off <= MAX_FOOT_ERROR * (size + w.norm())).then_some(uv)
 }
 
-/// The parameter of a foot of `p` on a curve between two parameters with slopes towards each other: Newton's
-/// method in a bracket, to rounding.
+/// Parameter of a foot of `p` on a curve between two parameters with slopes of opposite sign, by Newton's
+/// method in a bracket, up to rounding.
 fn foot_between(curve: &Curve, p: &P3, mut lo: f64, mut hi: f64) -> f64 {
     let mut t = 0.5 * (lo + hi);
     for _ in 0..80 {
@@ -778,9 +796,9 @@ fn foot_between(curve: &Curve, p: &P3, mut lo: f64, mut hi: f64) -> f64 {
         }
         let newton = t - g / h;
         let next = if h > 0.0 && lo <= newton && newton <= hi { newton } else { 0.5 * (lo + hi) };
-        let is_still = (next - t).abs() <= 2.0 * f64::EPSILON * t.abs().max(hi - lo);
+        let has_converged = (next - t).abs() <= 2.0 * f64::EPSILON * t.abs().max(hi - lo);
         t = next;
-        if is_still {
+        if has_converged {
             break;
         }
     }

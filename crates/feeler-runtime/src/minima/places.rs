@@ -1,8 +1,9 @@
-//! What of a solid can be the nearest place to a point, in a tree of boxes: faces, edges and vertices, and
-//! the concave borders and tips that points inside the material are nearest to.
+//! Parts of a solid that can contain the boundary point nearest to a given point, in a tree of boxes:
+//! faces, edges and vertices, and the concave edges and tips that are nearest to points inside the
+//! material.
 //!
-//! The stored hierarchy mixes everything that can meet in a minimum of two solids; of a point only distances
-//! are asked, and boxes along the axes tell these sooner.
+//! The stored hierarchy contains all features that can form a minimum of two solids. For a point, only
+//! distances matter, and axis-aligned boxes compute them faster.
 
 use crate::api::error::QueryError;
 use crate::api::tolerance::Tolerances;
@@ -15,7 +16,8 @@ use feeler_geom::{Aabb, P2, P3, V3};
 use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature, VertexId};
 use std::sync::Arc;
 
-/// Something that a point can be nearest to. What has a closed form is asked as a whole, else by areas.
+/// A part of the boundary that can contain a nearest point: a whole feature if it has a closed form, else
+/// an area.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Place {
     /// A face with a closed form.
@@ -28,24 +30,25 @@ pub enum Place {
     Curve(EdgeId, AreaId),
     /// A vertex.
     Vertex(VertexId),
-    /// A part of a concave edge: the number of its arc.
+    /// A part of a concave edge, given by the index of its arc.
     Border(u32),
-    /// The tip of a face, in the frame of the solid.
+    /// A tip of a face, in the frame of the solid.
     Tip(FaceId, P3),
 }
 
-/// Most entries of a leaf.
-const LEAF: usize = 2;
-/// Sine above which an edge is concave: below it the faces beside it are as good, unless they meet in a
-/// razor.
-const CONCAVE: f64 = 1e-6;
+/// Maximum number of entries of a leaf. A larger value makes the tree smaller and its tests coarser.
+const MAX_LEAF_ENTRIES: usize = 2;
+/// Sine of the angle between faces above which an edge is concave. At smaller angles the adjacent faces are
+/// as good, except at a razor. With a larger value, a shortest way out of the material is lost; with a
+/// smaller one, adjacent faces are tested twice.
+const MIN_CONCAVE_SINE: f64 = 1e-6;
 
 #[derive(Clone, Copy, Debug)]
 struct Node {
     bounds: Aabb,
-    /// Of a leaf its first entry, else the first of two adjacent children.
+    /// First entry of a leaf, or the first of two adjacent children.
     link: u32,
-    /// Entries of a leaf; 0: none.
+    /// Number of entries of a leaf; 0 for an inner node.
     count: u32,
 }
 
@@ -55,22 +58,23 @@ struct Entry {
     place: u32,
 }
 
-/// A solid with all places that a point can be nearest to, in a tree of boxes. Share it among threads.
+/// Boundary of a solid in parts that can contain a nearest point, in a tree of boxes. Share it among
+/// threads.
 #[derive(Clone, Debug)]
 pub struct Boundary {
     body: Arc<Body>,
     pub(super) list: Vec<Place>,
     pub(super) tol: Tolerances,
-    /// What distances from borders may be off (mm).
+    /// Uncertainty (mm) of distances from the borders of faces.
     pub(super) slack: f64,
     nodes: Vec<Node>,
     entries: Vec<Entry>,
-    /// Edges that end in vertices, with their parameters there: by vertex.
+    /// Edges that end in vertices, with their parameters there, sorted by vertex.
     ends: Vec<(VertexId, EdgeId, f64)>,
 }
 
 impl Boundary {
-    /// Whether the boundary can be within `reach` (mm) of a point (the solid's frame). `false` is certain
+    /// Whether the boundary may be within `reach` (mm) of a point (frame of the solid). `false` is certain
     /// even if rounding of the coordinates is large.
     ///
     /// # Errors
@@ -80,7 +84,7 @@ impl Boundary {
         Ok(point_range(&self.body, p, reach)? == CoordinateRange::Within)
     }
 
-    /// Takes the boundary of a solid into use.
+    /// Prepares the boundary of a solid for queries.
     #[must_use]
     pub fn new(body: Arc<Body>) -> Self {
         let shared = body.clone();
@@ -92,7 +96,7 @@ impl Boundary {
             if data.quasi_only {
                 continue;
             }
-            let room = data.deviation + 2.0 * tol.trim;
+            let margin = data.deviation + 2.0 * tol.trim;
             let boxed = |area: AreaId| {
                 let obb = &body.node(body.leaf_of_area(area)).obb;
                 let by_obb = Aabb::of_points(&obb.corners());
@@ -103,9 +107,9 @@ impl Boundary {
                     Feature::Vertex(_) => by_obb,
                 };
                 let both = Aabb { min: by_obb.min.sup(&own.min), max: by_obb.max.inf(&own.max) };
-                let is_sound =
+                let is_valid =
                     !both.is_empty() && both.min.iter().chain(both.max.iter()).all(|c| c.is_finite());
-                (if is_sound { both } else { by_obb }).inflated(room)
+                (if is_valid { both } else { by_obb }).inflated(margin)
             };
             let areas = body.areas_of(data);
             let whole = match data.feature {
@@ -147,8 +151,8 @@ impl Boundary {
         for place in &self.list {
             let Place::Vertex(v) = *place else { continue };
             let vertex = self.body.vertex(v);
-            let room = vertex.deviation + self.tol.trim;
-            self.within(&vertex.point, room, &mut stack, &mut near);
+            let margin = vertex.deviation + self.tol.trim;
+            self.within(&vertex.point, margin, &mut stack, &mut near);
             let mut edges: Vec<EdgeId> = Vec::new();
             for &k in &near {
                 match self.list[k as usize] {
@@ -160,7 +164,7 @@ impl Boundary {
                 let edge = self.body.edge(e);
                 for span in &edge.spans {
                     let is_end =
-                        |t: &f64| (edge.curve.point(*t) - vertex.point).norm() <= room + span.deviation;
+                        |t: &f64| (edge.curve.point(*t) - vertex.point).norm() <= margin + span.deviation;
                     ends.extend([span.t0, span.t1].into_iter().filter(is_end).map(|t| (v, e, t)));
                 }
             }
@@ -169,7 +173,7 @@ impl Boundary {
         ends
     }
 
-    /// The edges that end in a vertex, with their parameters there; concave and smooth ones are not known.
+    /// Edges that end in a vertex, with their parameters there, except concave and smooth edges.
     pub(super) fn ends_at(&self, v: VertexId) -> &[(VertexId, EdgeId, f64)] {
         let first = self.ends.partition_point(|end| end.0 < v);
         let count = self.ends[first..].partition_point(|end| end.0 == v);
@@ -182,16 +186,16 @@ impl Boundary {
         &self.body
     }
 
-    /// The place with a number that [`PointMinima::places`](super::PointMinima::places) gave.
+    /// Returns the part with a number from [`PointMinima::places`](super::PointMinima::places).
     ///
     /// # Panics
-    /// When there is no such place.
+    /// If the boundary has no part with this number.
     #[must_use]
     pub fn place(&self, number: u32) -> Place {
         self.list[number as usize]
     }
 
-    /// The places with a part within `radius` (mm) of `p`, by number, each once.
+    /// Writes to `out` the sorted numbers of the parts within `radius` (mm) of `p`, without duplicates.
     pub(super) fn within(&self, p: &P3, radius: f64, stack: &mut Vec<(f64, u32)>, out: &mut Vec<u32>) {
         out.clear();
         stack.clear();
@@ -213,13 +217,14 @@ impl Boundary {
         out.dedup();
     }
 
-    /// Shows the places to `ask`, the nearest boxes first, as long as they are no farther than what it
-    /// returned last.
+    /// Calls `visit` with the parts, roughly by increasing distance of their boxes, and with the current
+    /// limit (mm). Boxes beyond the limit, which is the smallest value that `visit` has returned, are
+    /// skipped.
     pub(super) fn nearest_first(
         &self,
         p: &P3,
         stack: &mut Vec<(f64, u32)>,
-        mut ask: impl FnMut(u32, f64) -> f64,
+        mut visit: impl FnMut(u32, f64) -> f64,
     ) {
         let mut limit = f64::INFINITY;
         stack.clear();
@@ -237,7 +242,7 @@ impl Boundary {
             }
             for entry in &self.entries[node.link as usize..(node.link + node.count) as usize] {
                 if distance_sq(&entry.bounds, p) <= limit * limit {
-                    limit = limit.min(ask(entry.place, limit));
+                    limit = limit.min(visit(entry.place, limit));
                 }
             }
         }
@@ -253,7 +258,7 @@ fn distance_sq(b: &Aabb, p: &P3) -> f64 {
 fn build(entries: &mut [Entry], range: std::ops::Range<usize>, k: usize, nodes: &mut Vec<Node>) {
     let part = &mut entries[range.clone()];
     nodes[k].bounds = part.iter().fold(Aabb::empty(), |b, e| b.union(&e.bounds));
-    if part.len() <= LEAF {
+    if part.len() <= MAX_LEAF_ENTRIES {
         nodes[k].link = index(range.start);
         nodes[k].count = index(part.len());
         return;
@@ -261,7 +266,7 @@ fn build(entries: &mut [Entry], range: std::ops::Range<usize>, k: usize, nodes: 
     let spread = part.iter().fold(Aabb::empty(), |b, e| b.union(&Aabb::of_points(&[e.bounds.center()])));
     let axis = (spread.max - spread.min).imax();
     let center = |e: &Entry| e.bounds.min[axis] + e.bounds.max[axis];
-    // Of equal places the order stays.
+    // Entries at equal positions keep their order.
     part.sort_by(|x, y| center(x).total_cmp(&center(y)));
     let middle = range.start + part.len() / 2;
     let child = nodes.len();
@@ -272,7 +277,7 @@ fn build(entries: &mut [Entry], range: std::ops::Range<usize>, k: usize, nodes: 
     build(entries, middle..range.end, child + 1, nodes);
 }
 
-/// Concave parts of edges, and concave tips.
+/// Adds the concave parts of edges and the concave tips.
 fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<Place>, entries: &mut Vec<Entry>) {
     let arcs = body.edge_arcs();
     for (i, arc) in arcs.list.iter().enumerate() {
@@ -282,15 +287,16 @@ fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<Place>, entries: &mut V
             let d = own.surface.derivs(uv);
             let along = arc.piece.derivative(s);
             let Some(tangent) = (d.du * along.x + d.dv * along.y).try_normalize(0.0) else { return false };
-            // To the left of a piece is its face.
+            // The face lies to the left of a trimming piece.
             let natural = own.surface.normal(uv);
             let into = natural.cross(&tangent);
             let beyond = outward_normal(other, other.surface.invert(&d.p, None, Some(&other.trim.rect)));
             let sine = into.dot(&beyond);
-            // Of opposite normals only curvatures would tell a blade from a slit that ends in an edge without
-            // an angle. A blade as a border does no harm: it is no nearer than as the edge that it is.
-            let is_razor = sine.abs() <= CONCAVE && outward_normal(own, uv).dot(&beyond) < 0.0;
-            arc.beside != arc.face && (sine > CONCAVE || is_razor)
+            // For opposite normals, only curvatures distinguish a blade from a slit that ends in an edge
+            // without an angle. A blade that is added as a concave edge does no harm, because it is also an
+            // edge at the same distance.
+            let is_razor = sine.abs() <= MIN_CONCAVE_SINE && outward_normal(own, uv).dot(&beyond) < 0.0;
+            arc.beside != arc.face && (sine > MIN_CONCAVE_SINE || is_razor)
         });
         if is_concave {
             let bounds = Aabb::of_points(&arc.samples).inflated(arc.bend / 32.0 + 2.0 * tol.trim);
@@ -302,11 +308,11 @@ fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<Place>, entries: &mut V
         let Feature::Face(f) = data.feature else { continue };
         let face = body.face(f);
         for tip in tips(&face.surface) {
-            let is_there = body
+            let is_on_face = body
                 .areas_of(data)
                 .iter()
                 .any(|&area| body.node(body.leaf_of_area(area)).obb.contains(&tip, 1e-9 * body.size()));
-            if is_there {
+            if is_on_face {
                 let bounds = Aabb { min: tip, max: tip }.inflated(2.0 * tol.trim);
                 entries.push(Entry { bounds, place: index(list.len()) });
                 list.push(Place::Tip(f, tip));
@@ -315,13 +321,13 @@ fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<Place>, entries: &mut V
     }
 }
 
-/// Unit tangent and polar of an edge, for those who ask beside this crate.
+/// Direction in the middle of the polar of an edge at parameter `t`; `None` for a concave edge.
 pub(super) fn polar_middle(body: &Body, edge: EdgeId, t: f64) -> Option<V3> {
     let normals = edge_normals(body, edge, t)?;
     (normals.dihedral() >= 0.0).then(|| normals.middle().0)
 }
 
-/// Up to `N` of the given parameters, evenly spread among those that a face holds.
+/// At most `N` of the given parameters, evenly spread over the list.
 pub(super) fn spread<const N: usize>(inside: &[P2]) -> ArrayVec<P2, N> {
     if inside.len() <= N {
         return inside.iter().copied().collect();

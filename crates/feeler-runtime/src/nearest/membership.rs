@@ -1,14 +1,14 @@
-//! Is a point inside a solid?
+//! Test whether a point is inside a solid, by rays.
 //!
-//! A ray crosses the boundary; leaving minus entering crossings count how often the point is inside.
-//! Crossings are closed forms on canonical surfaces and Newton solves on almost flat Bézier areas. A ray that
-//! comes near anything doubtful (a trim, a tangency, the start itself) is given up for the next one of a
-//! fixed set.
+//! The number of leaving minus entering crossings of a ray is 1 inside and 0 outside. Crossings of
+//! canonical surfaces have closed forms; those of almost flat Bézier areas are found by Newton's method. A
+//! ray is discarded in favour of the next one of a fixed set if it comes near a trim, a tangency or a
+//! boundary point at its start.
 //!
 //! # Guarantees
-//! `Some(inside)` only from rays that kept clear of all doubt and whose counts were 0 or 1: the first two
-//! that agree, or the only one; `None` for points within the tolerance of the boundary, and where no ray was
-//! clear.
+//! The result is `Some` only if rays that avoided all these cases have counts of 0 or 1, and either two of
+//! them agree or there is only one. It is `None` for points within the tolerance of the boundary, and if no
+//! ray was usable.
 
 use crate::body::{Body, outward_normal};
 use arrayvec::ArrayVec;
@@ -18,7 +18,7 @@ use feeler_geom::{Frame, Obb, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::{AreaId, FaceId, Feature, NodeId};
 use nalgebra::{Matrix2, Vector2};
 
-/// Directions of the rays: far from the axes and diagonals that solids are made of.
+/// Directions of the rays, far from the axes and diagonals of typical solids.
 const RAYS: [[f64; 3]; 6] = [
     [0.8013, 0.5361, 0.2651],
     [-0.3347, 0.8971, -0.2883],
@@ -28,11 +28,12 @@ const RAYS: [[f64; 3]; 6] = [
     [-0.5479, 0.1523, 0.8226],
 ];
 
-/// Sine of the angle between ray and surface below which a crossing counts as a tangency.
-const TANGENT: f64 = 1e-4;
+/// Sine of the angle between ray and surface below which a crossing counts as a tangency, so that another
+/// ray is used. A larger value discards more rays; a smaller one counts wrongly.
+const MAX_TANGENT_SINE: f64 = 1e-4;
 
-/// No tree of halves of halves is as deep.
-const DEPTH: usize = 64;
+/// Capacity for pending nodes of a traversal, more than the depth of any balanced tree.
+const STACK_CAPACITY: usize = 64;
 
 /// Reused memory of rays.
 #[derive(Debug, Default)]
@@ -41,14 +42,14 @@ pub(crate) struct RayScratch {
     faces: Vec<FaceId>,
 }
 
-/// Whether `p` (the solid's frame) is inside, deeper than `tol` (mm); `None` when it is too near to the
-/// boundary.
+/// Returns whether `p` (frame of the solid) is inside the solid by more than `tol` (mm); `None` if it is
+/// too near the boundary or the rays disagree.
 pub(crate) fn contains(body: &Body, p: &P3, tol: f64, scratch: &mut RayScratch) -> Option<bool> {
     if !body.bounds().contains(p) {
         return Some(false);
     }
-    // Outside and inside: two rays must agree, or one is the only clear one. A crossing that a ray misses
-    // misleads that ray alone.
+    // Votes for outside and inside. Two rays must agree, or only one is usable, because a ray that misses a
+    // crossing is wrong on its own.
     let mut votes = [0_u32; 2];
     for d in RAYS {
         let ray = Ray { origin: *p, dir: V3::from(d).normalize() };
@@ -63,17 +64,17 @@ pub(crate) fn contains(body: &Body, p: &P3, tol: f64, scratch: &mut RayScratch) 
         [outside, inside] if outside != inside => Some(inside > outside),
         _ => None,
     };
-    // Which points are asked about depends on earlier queries, what is allocated must not: room for other
+    // The tested points depend on earlier queries, but allocations must not: memory is reserved for other
     // rays.
     scratch.faces.reserve(scratch.faces.len().max(64));
-    scratch.stack.reserve(DEPTH);
+    scratch.stack.reserve(STACK_CAPACITY);
     found
 }
 
-/// A point on each shell, in the interior of a face, with the outward normal.
+/// Returns a point on each shell, in the interior of a face, with its outward normal.
 pub(crate) fn shell_points(body: &Body) -> Vec<(P3, V3)> {
     let h = body.hierarchy();
-    // Faces that share an edge are on one shell.
+    // Faces that share an edge belong to the same shell.
     let mut root: Vec<usize> = (0..h.faces.len()).collect();
     let find = |root: &mut Vec<usize>, mut i: usize| {
         while root[i] != i {
@@ -84,7 +85,7 @@ pub(crate) fn shell_points(body: &Body) -> Vec<(P3, V3)> {
     };
     let mut uses: Vec<(u32, usize)> = Vec::new();
     for (i, face) in h.faces.iter().enumerate() {
-        // The largest index marks pieces that are no edge.
+        // The largest index marks pieces that do not belong to an edge.
         uses.extend(face.trim.pieces.iter().map(|p| (p.edge, i)).filter(|(e, _)| *e != u32::MAX));
     }
     uses.sort_unstable();
@@ -118,7 +119,7 @@ struct Ray {
 }
 
 impl Ray {
-    /// Leaving minus entering crossings, `None` when any is doubtful.
+    /// Number of leaving minus entering crossings; `None` if one of them is uncertain.
     fn count(&self, body: &Body, tol: f64, RayScratch { stack, faces }: &mut RayScratch) -> Option<i32> {
         let mut sum = 0;
         faces.clear();
@@ -126,7 +127,7 @@ impl Ray {
         stack.extend((!body.faces().is_empty()).then_some(NodeId(0)));
         while let Some(i) = stack.pop() {
             let node = &body.faces()[i.index()];
-            if !self.meets(&node.obb, tol + body.deviation()) {
+            if !self.intersects(&node.obb, tol + body.deviation()) {
                 continue;
             }
             if let Some(children) = node.children() {
@@ -150,8 +151,8 @@ impl Ray {
         Some(sum)
     }
 
-    /// Slab test against a box enlarged by `slack`.
-    fn meets(&self, obb: &Obb, slack: f64) -> bool {
+    /// Slab test with a box enlarged by `slack` (mm).
+    fn intersects(&self, obb: &Obb, slack: f64) -> bool {
         let d = obb.center - self.origin;
         let (mut lo, mut hi) = (0.0_f64, f64::INFINITY);
         for k in 0..3 {
@@ -174,8 +175,8 @@ impl Ray {
         let face = body.face(f);
         let mut sum = 0;
         for t in self.parameters(&face.surface)? {
-            // So far behind the start nothing is doubtful.
-            if t * TANGENT < -tol {
+            // This crossing is certainly behind the start.
+            if t * MAX_TANGENT_SINE < -tol {
                 continue;
             }
             let p = self.origin + self.dir * t;
@@ -186,7 +187,7 @@ impl Ray {
                 continue;
             }
             if off > tol {
-                // On the other nappe near the apex, or a root that is not exact.
+                // On the other nappe near the apex, or an inaccurate root.
                 return None;
             }
             sum += self.crossing(body, f, uv, t, tol)?;
@@ -194,32 +195,34 @@ impl Ray {
         Some(sum)
     }
 
-    /// +1 leaving, −1 entering, 0 beside the trimmed domain or behind, `None` doubtful.
+    /// Crossing at parameter `t` of the ray: +1 leaving, −1 entering, 0 outside the trimmed domain or
+    /// behind the start, `None` if it is uncertain.
     fn crossing(&self, body: &Body, f: FaceId, uv: P2, t: f64, tol: f64) -> Option<i32> {
         let face = body.face(f);
         let d = face.surface.derivs(uv);
         let metric = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
         let margin = body.data(Feature::Face(f)).deviation + 10.0 * tol;
-        let doubtful_trim = face.trim.nearest(uv, metric, margin).is_some();
+        let near_trim = face.trim.nearest(uv, metric, margin).is_some();
         let inside = face.trim.classify(uv) == Side::Inside;
-        if !inside && !doubtful_trim {
+        if !inside && !near_trim {
             return Some(0);
         }
         let sine = outward_normal(face, uv).dot(&self.dir);
-        // The start is on the boundary, whatever the ray does there.
-        if t.abs() * sine.abs().max(TANGENT) <= tol {
+        // The start is on the boundary, in any direction of the ray.
+        if t.abs() * sine.abs().max(MAX_TANGENT_SINE) <= tol {
             return None;
         }
         if t < 0.0 {
             return Some(0);
         }
-        if doubtful_trim || sine.abs() < TANGENT {
+        if near_trim || sine.abs() < MAX_TANGENT_SINE {
             return None;
         }
         Some(if sine > 0.0 { 1 } else { -1 })
     }
 
-    /// All crossings of the ray's line with a canonical surface, `None` when they are too uncertain.
+    /// Parameters of all crossings of the ray's line with a canonical surface; `None` if they are too
+    /// uncertain.
     fn parameters(&self, surface: &Surface) -> Option<ArrayVec<f64, 4>> {
         let local = |frame: &Frame| (frame.local(&self.origin), frame.local_vector(&self.dir));
         let quadratic = |a: f64, b: f64, c: f64| {
@@ -233,13 +236,13 @@ impl Ray {
                 return Some(ArrayVec::new());
             }
             let q = -(b + disc.sqrt().copysign(b));
-            // With a = 0 (a ray along a cone's ruling) one crossing is at infinity.
+            // If a = 0 (a ray along a cone's ruling), one crossing is at infinity.
             Some([q / a, c / q].into_iter().filter(|t| t.is_finite()).collect())
         };
         match surface {
             Surface::Plane { frame } => {
                 let (o, d) = local(frame);
-                (d.z.abs() > TANGENT).then(|| [-o.z / d.z].into_iter().collect())
+                (d.z.abs() > MAX_TANGENT_SINE).then(|| [-o.z / d.z].into_iter().collect())
             }
             Surface::Cylinder { frame, radius } => {
                 let (o, d) = local(frame);
@@ -258,7 +261,8 @@ impl Ray {
             }
             Surface::Torus { frame, major, minor } => {
                 let (o, d) = local(frame);
-                // About the ray's point nearest to the centre, in units of the ring's radius: well scaled.
+                // Relative to the ray's point nearest to the centre, in units of the ring's radius, for
+                // good scaling.
                 let t0 = -o.dot(&d);
                 let o = (o + d * t0) / *major;
                 let r = minor / major;
@@ -272,21 +276,21 @@ impl Ray {
         }
     }
 
-    /// Crossing of an almost flat Bézier area; `None` when the ray may graze it.
+    /// Crossing of an almost flat Bézier area; `None` if the ray may graze it.
     fn cross_area(&self, body: &Body, f: FaceId, area: AreaId, tol: f64) -> Option<i32> {
         let rect = &body.area(area).rect;
         let cap = &body.tree()[body.leaf_of_area(area).index()].cap;
         let surface = &body.face(f).surface;
-        // The ray keeps clear of every tangent plane: its sine to the cone's axis is above that of the
+        // The ray is not parallel to any tangent plane: its sine to the cone's axis exceeds that of the
         // half-angle.
         if cap.cos <= 0.0 || cap.axis.dot(&self.dir).abs() < cap.sin + 1e-3 {
             return None;
         }
-        // Across the ray the area is a graph: at most one crossing.
+        // Seen along the ray, the area is a graph, so that there is at most one crossing.
         let (e, g) = feeler_geom::frame::complete_basis(&self.dir);
         let across = |p: &P3| Vector2::new(e.dot(&(p - self.origin)), g.dot(&(p - self.origin)));
         let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);
-        // The parameters of the crossing from a start, and the distance of the ray from the surface there.
+        // Parameters of the crossing from a start, and the distance (mm) of the ray from the surface there.
         let newton = |mut uv: P2| {
             let mut off = f64::INFINITY;
             for _ in 0..30 {
@@ -296,7 +300,8 @@ impl Ray {
                 let j = Matrix2::new(e.dot(&d.du), e.dot(&d.dv), g.dot(&d.du), g.dot(&d.dv));
                 let Some(inverse) = j.try_inverse() else { return (uv, f64::INFINITY) };
                 let step = inverse * r;
-                // Far outside there is no crossing; a little outside Newton may come back.
+                // Crossings far outside the area do not exist, but Newton's method may return from slightly
+                // outside.
                 let next = P2::new(
                     (uv.x - step.x).clamp(rect.u0 - 0.2 * wu, rect.u1 + 0.2 * wu),
                     (uv.y - step.y).clamp(rect.v0 - 0.2 * wv, rect.v1 + 0.2 * wv),
@@ -311,9 +316,10 @@ impl Ray {
         };
         let (mut uv, mut off) = newton(P2::new(rect.u0 + 0.5 * wu, rect.v0 + 0.5 * wv));
         if off > tol {
-            // Beside a pole Newton's method may be held at a border although there is a crossing.
+            // Beside a pole, Newton's method may be stuck at a border although a crossing exists.
             let grid = body.grid_of(area);
-            let around = goes_round(grid.border().map(|k| across(&grid.points()[k])), grid.bend + tol);
+            let around =
+                winds_around_origin(grid.border().map(|k| across(&grid.points()[k])), grid.bend + tol);
             if around == Some(false) {
                 return Some(0);
             }
@@ -323,17 +329,17 @@ impl Ray {
             };
             match (0..grid.len()).map(from).find(|(_, off)| *off <= tol) {
                 Some(crossing) => (uv, off) = crossing,
-                // Beside the border, no start that leads to the ray is taken for no crossing.
+                // Near the border, the ray has no crossing if no start leads to it.
                 None => return around.is_none().then_some(0),
             }
         }
-        debug_assert!(off <= tol, "the ray meets the surface, inside the area or beside it");
+        debug_assert!(off <= tol, "the ray intersects the surface, inside the area or beside it");
         let (x, y) = ((uv.x - rect.u0) / wu, (uv.y - rect.v0) / wv);
         let (x, y) = (x.min(1.0 - x), y.min(1.0 - y));
         if x.min(y) < -1e-9 {
             return Some(0);
         }
-        // On the border between two areas both or neither could count it.
+        // On the border between two areas, both or neither could count the crossing.
         if x.min(y) < 1e-9 && !on_border(&body.face(f).trim.rect, uv) {
             return None;
         }
@@ -342,8 +348,9 @@ impl Ray {
     }
 }
 
-/// Whether a closed polygon goes around the origin; `None` if it comes as near to it as `margin`.
-fn goes_round(mut points: impl Iterator<Item = Vector2<f64>>, margin: f64) -> Option<bool> {
+/// Whether a closed polygon winds around the origin; `None` if its distance from the origin is at most
+/// `margin`.
+fn winds_around_origin(mut points: impl Iterator<Item = Vector2<f64>>, margin: f64) -> Option<bool> {
     let first = points.next()?;
     let (mut last, mut winding) = (first, 0);
     for next in points.chain([first]) {
@@ -352,7 +359,7 @@ fn goes_round(mut points: impl Iterator<Item = Vector2<f64>>, margin: f64) -> Op
         if (last + side * along).norm() <= margin {
             return None;
         }
-        // Crossings of the positive x axis, up and down.
+        // Crossings of the positive x axis, upwards and downwards.
         if (last.y < 0.0) != (next.y < 0.0) && last.perp(&next) * (next.y - last.y).signum() > 0.0 {
             winding += if next.y > last.y { 1 } else { -1 };
         }
@@ -361,7 +368,7 @@ fn goes_round(mut points: impl Iterator<Item = Vector2<f64>>, margin: f64) -> Op
     Some(winding != 0)
 }
 
-/// On the border of the whole domain, where no neighbour is.
+/// Whether parameters are on the border of the whole domain, where the area has no adjacent area.
 fn on_border(rect: &Rect, uv: P2) -> bool {
     let near = |a: f64, b: f64, w: f64| (a - b).abs() <= 1e-9 * w;
     let (wu, wv) = (rect.u1 - rect.u0, rect.v1 - rect.v0);

@@ -1,4 +1,4 @@
-//! Where a point is from a solid: the distance of its boundary, and whether it is inside.
+//! Distance of a point from the boundary of a solid, and membership.
 //!
 //! # Source
 //! MATH §15 (the distances of a witness).
@@ -19,14 +19,14 @@ use feeler_geom::{P2, P3, Rect, Surface, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature, NodeId};
 use nalgebra::Matrix3;
 
-/// The boundary point nearest to a point, the solid's frame.
+/// Boundary point nearest to a given point, in the frame of the solid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nearest {
     /// Distance (mm).
     pub distance: f64,
-    /// The boundary point.
+    /// Nearest boundary point.
     pub foot: P3,
-    /// Outward unit normal there, where the foot is in the interior of its face.
+    /// Outward unit normal there, if the foot is in the interior of its face.
     pub normal: Option<V3>,
 }
 
@@ -36,14 +36,14 @@ pub(crate) struct NearScratch {
     stack: Vec<(f64, NodeId)>,
 }
 
-/// Most nodes that wait in a descent: each level of the tree leaves one.
-const DEPTH: usize = 64;
+/// Capacity for pending nodes of a traversal, each level of the tree leaves one. A smaller value allocates
+/// more often.
+const STACK_CAPACITY: usize = 64;
 
-/// The nearest boundary point within `limit` (mm) of `p`; `None` when there is none. All in the solid's
-/// frame.
+/// Boundary point nearest to `p` within `limit` (mm), in the frame of the solid.
 ///
-/// Exact to rounding on surfaces with a closed form, whose nearest point is the foot or lies on a trim. Of
-/// free-form areas the foot of each is the nearest of all its points.
+/// The result is exact up to rounding on surfaces with a closed form, where the nearest point is the foot
+/// or lies on a trim. Free-form areas are so flat that the foot on an area is its nearest point.
 pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch) -> Option<Nearest> {
     let faces = body.faces();
     let bound = |i: NodeId| {
@@ -56,30 +56,31 @@ pub(crate) fn nearest(body: &Body, p: &P3, limit: f64, scratch: &mut NearScratch
         by_surface.map_or(by_box, |d| d.max(by_box))
     };
     let mut best: Option<Nearest> = None;
-    let mut least = limit;
+    let mut min_distance = limit;
     let NearScratch { stack } = scratch;
     stack.clear();
-    stack.reserve(DEPTH);
+    stack.reserve(STACK_CAPACITY);
     stack.extend((!faces.is_empty()).then(|| (bound(NodeId(0)), NodeId(0))));
     while let Some((d, i)) = stack.pop() {
-        if d >= least {
+        if d >= min_distance {
             continue;
         }
         let node = &faces[i.index()];
         if let Some([x, y]) = node.children() {
             let (x, y) = ((bound(x), x), (bound(y), y));
-            // The nearer one on top.
+            // The nearer child is visited first.
             stack.extend(if x.0 < y.0 { [y, x] } else { [x, y] });
-        } else if let Some(found) = node.area().and_then(|area| nearest_on_area(body, area, p, least)) {
-            least = found.distance;
+        } else if let Some(found) = node.area().and_then(|area| nearest_on_area(body, area, p, min_distance))
+        {
+            min_distance = found.distance;
             best = Some(found);
         }
     }
     best
 }
 
-/// The same of one area: its foot where that is in the trims, else the nearest point of its face's trims
-/// about the area.
+/// Point of one area nearest to `p` within `limit` (mm): its foot if that is inside the trims, else the
+/// nearest point of the trims of its face near the area.
 fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Nearest> {
     let data = body.area(area);
     let Feature::Face(f) = data.feature else { return None };
@@ -92,22 +93,24 @@ fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Near
         let normal = Some(outward_normal(face, uv));
         return (distance < limit).then_some(Nearest { distance, foot, normal });
     }
-    let mut least = limit;
-    // Where a surface ends in a point, that can be the nearest one without being a foot.
+    let mut min_distance = limit;
+    // A point in which a surface ends can be the nearest one without being a foot.
     for foot in tips(&face.surface) {
         let distance = (foot - p).norm();
-        if distance < least && body.node(body.leaf_of_area(area)).obb.contains(&foot, 1e-9 * body.size()) {
-            least = distance;
+        if distance < min_distance
+            && body.node(body.leaf_of_area(area)).obb.contains(&foot, 1e-9 * body.size())
+        {
+            min_distance = distance;
             best = Some(Nearest { distance, foot, normal: None });
         }
     }
     for ball in body.edge_arcs().of_area(area) {
-        if (ball.center - p).norm() - ball.radius < least {
+        if (ball.center - p).norm() - ball.radius < min_distance {
             let arc = &body.edge_arcs().list[ball.arc as usize];
-            let foot = nearest_on_track(body, arc, p);
+            let foot = nearest_on_arc(body, arc, p);
             let distance = (foot - p).norm();
-            if distance < least {
-                least = distance;
+            if distance < min_distance {
+                min_distance = distance;
                 best = Some(Nearest { distance, foot, normal: None });
             }
         }
@@ -115,7 +118,8 @@ fn nearest_on_area(body: &Body, area: AreaId, p: &P3, limit: f64) -> Option<Near
     best
 }
 
-/// Parameters of the point of an area nearest to `p`; of a surface with a closed form, of the whole surface.
+/// Parameters of the point of an area nearest to `p`; for a surface with a closed form, of the whole
+/// surface.
 fn foot_on_area(body: &Body, area: AreaId, surface: &Surface, p: &P3) -> P2 {
     let rect = &body.area(area).rect;
     if surface.is_canonical() {
@@ -125,7 +129,8 @@ fn foot_on_area(body: &Body, area: AreaId, surface: &Surface, p: &P3) -> P2 {
     descend(surface, rect, at(rect, foot.params[0], foot.params[1]), p)
 }
 
-/// Parameters of the point of a face nearest to `p`; of a surface with a closed form, of the whole surface.
+/// Parameters of the point of a face nearest to `p`; for a surface with a closed form, of the whole
+/// surface.
 pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
     let face = body.face(f);
     if face.surface.is_canonical() {
@@ -144,8 +149,9 @@ pub(crate) fn foot_on_face(body: &Body, f: FaceId, p: &P3) -> P2 {
     best.1
 }
 
-/// Newton steps downhill in the distance from `p` inside a rectangle, along its sides where the way leads
-/// out: an area is so flat that the nearest of its grid points leads to its nearest point.
+/// Newton's method for the smallest distance from `p` in a rectangle. It follows the sides where a step
+/// leads out of the rectangle. Areas are so flat that a start at the nearest grid point leads to the
+/// nearest point.
 fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
     let mut uv = start;
     let mut best = (f64::INFINITY, start);
@@ -156,7 +162,7 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
         if sq < best.0 {
             best = (sq, uv);
         } else if sq > best.0 * (1.0 + 1e-12) {
-            // Too far: half the way back.
+            // The step was too long: it is halved.
             let half = P2::from((uv.coords + best.1.coords) * 0.5);
             if (half - uv).norm() <= 1e-15 * (1.0 + uv.coords.norm()) {
                 break;
@@ -165,14 +171,15 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
             continue;
         }
         let (gu, gv) = (off.dot(&d.du), off.dot(&d.dv));
-        // What is at a side and leads out stays there.
-        let held = |g: f64, x: f64, lo: f64, hi: f64| (x <= lo && g > 0.0) || (x >= hi && g < 0.0);
-        let (hold_u, hold_v) = (held(gu, uv.x, rect.u0, rect.u1), held(gv, uv.y, rect.v0, rect.v1));
+        // A parameter at a side whose step leads out stays there.
+        let is_blocked = |g: f64, x: f64, lo: f64, hi: f64| (x <= lo && g > 0.0) || (x >= hi && g < 0.0);
+        let (fixed_u, fixed_v) =
+            (is_blocked(gu, uv.x, rect.u0, rect.u1), is_blocked(gv, uv.y, rect.v0, rect.v1));
         let (a, b, c) = (d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared());
         let (fa, fb, fc) = (a + off.dot(&d.duu), b + off.dot(&d.duv), c + off.dot(&d.dvv));
-        // The full second derivative where it is convex, else that of the tangent plane.
+        // The full second derivative if it is convex, else that of the tangent plane.
         let (a, b, c) = if fa > 0.0 && fa * fc > fb * fb { (fa, fb, fc) } else { (a, b, c) };
-        let (su, sv) = match (hold_u, hold_v) {
+        let (su, sv) = match (fixed_u, fixed_v) {
             (true, true) => break,
             (true, false) => (0.0, -gv / c),
             (false, true) => (-gu / a, 0.0),
@@ -194,8 +201,8 @@ fn descend(surface: &Surface, rect: &Rect, start: P2, p: &P3) -> P2 {
     best.1
 }
 
-/// Points in which a surface ends: a cone's apex, and where a spindle or a horn torus meets itself on its
-/// axis.
+/// Points in which a surface ends: the apex of a cone, and the points in which a spindle or horn torus
+/// intersects its axis.
 pub(crate) fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     match *surface {
         Surface::Cone { frame, .. } => [frame.origin].into_iter().collect(),
@@ -207,17 +214,16 @@ pub(crate) fn tips(surface: &Surface) -> ArrayVec<P3, 2> {
     }
 }
 
-/// The point of an arc that is nearest to `p`: from the nearest sample by Newton's method between its
-/// neighbours.
-pub(crate) fn nearest_on_track(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
+/// Point of an arc nearest to `p`, by Newton's method between the neighbours of the nearest sample.
+pub(crate) fn nearest_on_arc(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
     let sq = |i: usize| (arc.samples[i] - p).norm_squared();
     let k = (0..SAMPLES).min_by(|i, j| sq(*i).total_cmp(&sq(*j))).unwrap_or(0);
     let step = 1.0 / (SAMPLES - 1) as f64;
-    let place = |i: usize| i as f64 * step;
-    let (mut lo, mut hi) = (place(k.saturating_sub(1)), place((k + 1).min(SAMPLES - 1)));
-    let mut s = place(k);
+    let parameter = |i: usize| i as f64 * step;
+    let (mut lo, mut hi) = (parameter(k.saturating_sub(1)), parameter((k + 1).min(SAMPLES - 1)));
+    let mut s = parameter(k);
     let mut best = (sq(k), arc.samples[k]);
-    // The place before with its slope, and the step from there.
+    // Previous parameter with its slope, and the step from there.
     let mut last: Option<(f64, f64)> = None;
     let mut step = hi - lo;
     for _ in 0..80 {
@@ -226,15 +232,15 @@ pub(crate) fn nearest_on_track(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
         if off.norm_squared() < best.0 {
             best = (off.norm_squared(), q);
         }
-        // The derivative of half the squared distance tells the side.
+        // The sign of the derivative of half the squared distance determines the side.
         let slope = off.dot(&d);
         if slope > 0.0 {
             hi = s;
         } else {
             lo = s;
         }
-        // A point near the centre of an arc is almost as far from all of it: there only differences of slopes
-        // tell the second derivative.
+        // A point near the centre of an arc is almost equidistant from all of it. There, only differences
+        // of slopes give the second derivative.
         let bend = last.map_or(d.norm_squared(), |(t, before)| (slope - before) / (s - t));
         let secant = s - slope / bend;
         let is_short = lo < secant && secant < hi && (secant - s).abs() <= 0.5 * step;
@@ -252,13 +258,13 @@ pub(crate) fn nearest_on_track(body: &Body, arc: &EdgeArc, p: &P3) -> P3 {
 /// Faces of a solid near a point, with their outward normals there.
 pub(crate) type Around = ArrayVec<(FaceId, V3), 12>;
 
-/// The faces within `radius` (mm) of a point of the boundary, the solid's frame.
+/// Returns the faces within `radius` (mm) of a point of the boundary, in the frame of the solid.
 pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearScratch) -> Around {
     let faces = body.faces();
     let mut out = Around::new();
     let NearScratch { stack } = scratch;
     stack.clear();
-    stack.reserve(DEPTH);
+    stack.reserve(STACK_CAPACITY);
     stack.extend((!faces.is_empty()).then_some((0.0, NodeId(0))));
     while let Some((_, i)) = stack.pop() {
         let node = &faces[i.index()];
@@ -281,8 +287,8 @@ pub(crate) fn faces_around(body: &Body, p: &P3, radius: f64, scratch: &mut NearS
     out
 }
 
-/// The shortest vector that goes out of each of the first three faces by one: a step against it is inside an
-/// edge or a corner.
+/// Shortest vector that leads out of each of the first three faces by one: a step in the opposite direction
+/// leads into the material of an edge or a corner.
 pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
     let normals: ArrayVec<V3, 3> = faces.iter().map(|(_, n)| *n).take(3).collect();
     match normals.as_slice() {
@@ -296,8 +302,8 @@ pub(crate) fn outward_of_all(faces: &Around) -> Option<V3> {
     .filter(|v| v.norm() < 20.0)
 }
 
-/// Parameters of the point of a face nearest to `p`, when that is within `radius` and in the trims or beside
-/// them by no more.
+/// Parameters of the point of a face nearest to `p`, if it is within `radius` (mm) of `p` and inside the
+/// trims or within `radius` of them.
 pub(crate) fn place_near(body: &Body, f: FaceId, area: AreaId, p: &P3, radius: f64) -> Option<P2> {
     let face = body.face(f);
     let uv = foot_on_area(body, area, &face.surface, p);

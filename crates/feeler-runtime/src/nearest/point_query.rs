@@ -1,4 +1,4 @@
-//! Queries of single points against a solid.
+//! Queries of the distance and membership of single points.
 
 use super::membership::{RayScratch, contains};
 use super::{NearScratch, nearest};
@@ -7,23 +7,23 @@ use crate::body::Body;
 use crate::body::coordinates::{CoordinateRange, point_range};
 use feeler_geom::{P3, V3};
 
-/// The boundary point of a solid nearest to a point, in the solid's frame.
+/// Boundary point of a solid nearest to a given point, in the frame of the solid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NearestPoint {
-    /// Distance (mm), never negative.
+    /// Distance (mm) from the given point, never negative, even inside the solid.
     pub distance: f64,
-    /// The boundary point.
+    /// Nearest boundary point.
     pub foot: P3,
-    /// Outward unit normal there, where the foot is in the interior of a face.
+    /// Outward unit normal of the boundary at `foot`; `None` if `foot` is on an edge or a vertex.
     pub normal: Option<V3>,
 }
 
-/// Nearest points of boundaries and membership of points, in the frame of the solid. Scratch memory is reused
-/// between calls.
+/// Nearest boundary points and membership of single points, in the frame of the solid. Scratch memory is
+/// reused between calls.
 ///
-/// Points so far away that rounding of their coordinates exceeds a tenth of the tolerance (1e-7 of the size
-/// of the solid) are refused, unless the result is certain: the solid is farther than the limit, or the point
-/// is plainly outside.
+/// If rounding of a point's coordinates exceeds a tenth of the tolerance (1e-7 of the size of the solid), a
+/// query returns [`QueryError::CoordinatesTooLarge`], unless the result is certain: the solid is farther
+/// than the limit, or the point is clearly outside.
 #[derive(Debug, Default)]
 pub struct PointQuery {
     near: NearScratch,
@@ -31,17 +31,20 @@ pub struct PointQuery {
 }
 
 impl PointQuery {
-    /// A query without scratch memory.
+    /// Creates a query; scratch memory is allocated at the first call.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Nearest point of the boundary within `limit` (mm) of `p`, or `None`. Exact to rounding inside of faces
-    /// with a closed form; on edges exact to the deviation of the trims (`SolidInfo::max_trim_deviation`).
+    /// Returns the point of the boundary nearest to `p` (frame of the solid) within `limit` (mm), or `None`
+    /// if the whole boundary is farther away.
+    ///
+    /// The result is exact up to rounding in the interior of faces with a closed form. On edges it is exact
+    /// up to the deviation of the trims (`SolidInfo::max_trim_deviation`).
     ///
     /// # Errors
-    /// [`QueryError::Point`], [`QueryError::CoordinatesTooLarge`].
+    /// [`QueryError::Point`] if a coordinate is not finite, or [`QueryError::CoordinatesTooLarge`].
     pub fn nearest(&mut self, body: &Body, p: &P3, limit: f64) -> Result<Option<NearestPoint>, QueryError> {
         if point_range(body, p, limit)? == CoordinateRange::BeyondReach {
             return Ok(None);
@@ -50,11 +53,11 @@ impl PointQuery {
         Ok(found.map(|n| NearestPoint { distance: n.distance, foot: n.foot, normal: n.normal }))
     }
 
-    /// Whether `p` is inside the solid; `None` if it is within `tolerance` (mm) of the boundary or the rays
-    /// disagree.
+    /// Returns whether `p` (frame of the solid) is inside the solid, or `None` if it is within `tolerance`
+    /// (mm) of the boundary or the result is uncertain because the test rays disagree.
     ///
     /// # Errors
-    /// [`QueryError::Point`], [`QueryError::CoordinatesTooLarge`].
+    /// [`QueryError::Point`] if a coordinate is not finite, or [`QueryError::CoordinatesTooLarge`].
     pub fn contains(&mut self, body: &Body, p: &P3, tolerance: f64) -> Result<Option<bool>, QueryError> {
         if point_range(body, p, tolerance)? == CoordinateRange::BeyondReach {
             return Ok(Some(false));

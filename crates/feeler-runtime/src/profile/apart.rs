@@ -1,24 +1,24 @@
-//! Faces that plainly do not meet, though their boxes do: a plug in a bore.
+//! Separation of faces whose boxes intersect, such as a plug in a bore.
 //!
 //! A canonical face is covered by the spheres around its skeleton. The signed distance from another face's
-//! surface changes by no more than the displacement, so over the face it is within a sphere's radius of its
-//! values on the skeleton, and these have closed bounds: nested cylinders, cones and tori with any play come
-//! out as apart, whatever the size of their boxes.
+//! surface changes by at most the displacement. Over the face, it therefore differs from its values on the
+//! skeleton by at most the radius of a sphere, and these values have closed bounds. Nested cylinders, cones
+//! and tori with any play are thus separated, whatever the size of their boxes.
 //!
 //! # Source
 //! MATH §3 (oriented spheres).
 //!
 //! # Guarantees
-//! A length is certain up to rounding, and of faces that follow a canonical one as certain as what they were
-//! measured to be off it: the trimmed faces have no common point, nor points that are nearer.
+//! A separation is certain up to rounding and, for faces that follow a canonical one, up to the accuracy of
+//! their measured deviation: the trimmed faces have no common point, and no points that are nearer.
 
 use super::{Part, RevolvedFace, WHOLE, coaxial, side_of};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_geom::{Obb, P3, V3, math};
 use std::f64::consts::TAU;
 
-/// Where a feature with the primitive of a line lies along it, but for what it is `off` (mm): the range of
-/// its boxes, a cone's on its own nappe.
+/// Range of a feature along the line of its primitive, from its boxes, for a feature that deviates from the
+/// primitive by at most `off` (mm). The range of a cone is limited to its own nappe.
 pub(crate) fn along<'a>(
     primitive: Option<&Primitive>,
     off: f64,
@@ -34,26 +34,27 @@ pub(crate) fn along<'a>(
     [lo - off, hi + off].map(|h| h.max(apex))
 }
 
-/// Where along its line a cone ends.
+/// Parameter along its line at which a cone ends.
 pub(crate) fn apex(sigma: f64, slope: f64) -> f64 {
     if slope == 0.0 { f64::NEG_INFINITY } else { -sigma / slope }
 }
 
 impl RevolvedFace {
-    /// The part of a line on which the centres of the spheres are that touch the face from inside: those of a
-    /// cone are farther along than the points where they touch it.
+    /// Range of the line of the centres of those spheres that touch the face from inside. The centres for a
+    /// cone are farther along than the points at which the spheres touch it.
     fn centers(&self) -> [f64; 2] {
         let Primitive::Line { sigma, slope, .. } = self.primitive else { return self.along };
         self.along.map(|h| (h + slope * sigma) / (1.0 - slope * slope))
     }
 }
 
-/// By how much two faces are apart.
+/// Separation of two faces.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Apart {
-    /// Length (mm) by which B may move until they can cross. Not positive: nothing is known.
+    /// Displacement (mm) of B for which the faces cannot intersect. If it is not positive, nothing is
+    /// known.
     pub spare: f64,
-    /// Whether this holds for what the face of A, and of B, becomes by turning about its own axis, too.
+    /// Whether this also holds for the face of A, and of B, after a rotation about its own axis.
     pub turned: [bool; 2],
 }
 
@@ -63,13 +64,13 @@ impl Default for Apart {
     }
 }
 
-/// By how much a face of A and one of B do not cross: one is above the other by more than `-shallow`, or
-/// everywhere behind it by more than `deep` (mm), by the primitives that they are on; when the first bounds
-/// tell it, the others are not asked.
+/// Separation of a face of A and one of B by their primitives: one is above the other by more than
+/// `-shallow`, or everywhere behind it by more than `deep` (mm). The first bound that separates them is
+/// returned.
 pub(crate) fn apart(a: &RevolvedFace, b: &RevolvedFace, [shallow, deep]: [f64; 2]) -> Apart {
     let off = a.off + b.off;
     let beyond = |[lo, hi]: [f64; 2]| (lo + shallow).max(-hi - deep);
-    // From a plane the distance is that of the other face's box.
+    // The distance from a plane is that of the other face's box.
     let is_curved = |r: &RevolvedFace| !matches!(r.primitive, Primitive::Plane { .. });
     let bounds: [(&dyn Fn() -> f64, [bool; 2]); 5] = [
         (&|| coaxial::distance(a, b).map_or(f64::NEG_INFINITY, |d| d - deep), [true; 2]),
@@ -82,9 +83,10 @@ pub(crate) fn apart(a: &RevolvedFace, b: &RevolvedFace, [shallow, deep]: [f64; 2
     apart.into_iter().find(|apart| apart.spare > 0.0).unwrap_or_default()
 }
 
-/// The part of the meridian of a torus in which a face lies: angles at points of it, from outside up, and
-/// this `room` (relative to the part) for what is beyond the outermost ones.
-pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P3>, room: f64) -> Part {
+/// Range of the meridian of a torus that contains a face, from the angles of points of the face, from
+/// outside upwards. It is enlarged by `slack` (relative to the range) for points of the face beyond the
+/// outermost ones.
+pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P3>, slack: f64) -> Part {
     let Some(Primitive::Circle { frame, radius, .. }) = primitive else { return WHOLE };
     let angle = |p: P3| {
         let q = frame.local(&p);
@@ -93,7 +95,7 @@ pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P
     let mut angles: Vec<f64> = points.map(angle).collect();
     angles.sort_unstable_by(f64::total_cmp);
     let (Some(first), Some(last)) = (angles.first(), angles.last()) else { return WHOLE };
-    // The face is in what remains beside the widest gap.
+    // The face is in the complement of the widest gap.
     let mut widest = (first + TAU - last, *first);
     for w in angles.windows(2) {
         if w[1] - w[0] > widest.0 {
@@ -102,26 +104,27 @@ pub(crate) fn part(primitive: Option<&Primitive>, points: impl Iterator<Item = P
     }
     let (gap, from) = widest;
     let turn = TAU - gap;
-    if gap.is_nan() || gap < LEAST_GAP { WHOLE } else { [from - room * turn, turn * (1.0 + 2.0 * room)] }
+    if gap.is_nan() || gap < MIN_GAP { WHOLE } else { [from - slack * turn, turn * (1.0 + 2.0 * slack)] }
 }
 
-/// A gap (rad) between angles of points that is more than that between samples.
-const LEAST_GAP: f64 = 1.0;
+/// Gap (rad) between angles of points above which it is a gap of the face. With a larger value, faces with
+/// gaps count as whole; with a smaller one, gaps between samples count.
+const MIN_GAP: f64 = 1.0;
 
-/// Everything: nothing is known.
-const ALL: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+/// Unbounded range.
+const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
-/// Bounds of the signed distance from `from` over the primitive that `face` is on, where the face is.
+/// Bounds of the signed distance from `from` over the primitive of `face`, within the ranges of the face.
 fn range(from: &Primitive, face: &RevolvedFace) -> [f64; 2] {
     match *from {
         Primitive::Plane { origin, normal } => {
             let by_box = range_over_box(from, &face.bounds);
-            let by_form = over_form(&origin, &normal, face);
-            [by_box[0].max(by_form[0]), by_box[1].min(by_form[1])]
+            let by_primitive = over_primitive(&origin, &normal, face);
+            [by_box[0].max(by_primitive[0]), by_box[1].min(by_primitive[1])]
         }
         Primitive::Point { center, sigma } => {
             let distance = match face.primitive {
-                Primitive::Plane { .. } => return ALL,
+                Primitive::Plane { .. } => return UNBOUNDED,
                 Primitive::Point { center: c, .. } => [(c - center).norm(); 2],
                 Primitive::Line { origin, dir, .. } => {
                     let side = side_of(sigma, 0.0);
@@ -142,7 +145,7 @@ fn range(from: &Primitive, face: &RevolvedFace) -> [f64; 2] {
             let side = side_of(sigma, slope);
             let cos = (1.0 - slope * slope).sqrt();
             let [rho, along] = match face.primitive {
-                Primitive::Plane { .. } => return ALL,
+                Primitive::Plane { .. } => return UNBOUNDED,
                 Primitive::Point { center, .. } => around(&origin, &dir, &center, None),
                 Primitive::Circle { frame, radius, .. } => {
                     around(&origin, &dir, &frame.origin, Some((&frame.z, radius)))
@@ -165,7 +168,7 @@ fn range(from: &Primitive, face: &RevolvedFace) -> [f64; 2] {
         }
         Primitive::Circle { frame, radius, sigma } => {
             let [rho, height] = match face.primitive {
-                Primitive::Plane { .. } => return ALL,
+                Primitive::Plane { .. } => return UNBOUNDED,
                 Primitive::Point { center, .. } => around(&frame.origin, &frame.z, &center, None),
                 Primitive::Circle { frame: other, radius: r, .. } => {
                     around(&frame.origin, &frame.z, &other.origin, Some((&other.z, r)))
@@ -187,17 +190,17 @@ fn range(from: &Primitive, face: &RevolvedFace) -> [f64; 2] {
     }
 }
 
-/// Signed heights of a whole form above a plane.
-fn over_form(origin: &P3, normal: &V3, face: &RevolvedFace) -> [f64; 2] {
+/// Bounds of the signed height of a face, given by its primitive and ranges, above a plane.
+fn over_primitive(origin: &P3, normal: &V3, face: &RevolvedFace) -> [f64; 2] {
     let across = |axis: &V3| axis.cross(normal).norm();
     match face.primitive {
-        Primitive::Plane { .. } => ALL,
+        Primitive::Plane { .. } => UNBOUNDED,
         Primitive::Point { center, sigma } => {
             let middle = (center - origin).dot(normal);
             [middle - sigma.abs(), middle + sigma.abs()]
         }
         Primitive::Line { origin: o, dir, sigma, slope } => {
-            // Between the circles at its ends, which are wider than the radii there of the spheres.
+            // Between the circles at both ends, which are wider than the radii of the spheres there.
             let tilt = across(&dir) / (1.0 - slope * slope).sqrt();
             let ends = face.along.map(|t| {
                 let middle = (o + dir * t - origin).dot(normal);
@@ -214,19 +217,20 @@ fn over_form(origin: &P3, normal: &V3, face: &RevolvedFace) -> [f64; 2] {
     }
 }
 
-/// Distances from an axis, and places along it, of a point or a circle with an axis and a radius.
+/// Ranges of the distance from an axis and of the height along it, for a point or for a circle with an axis
+/// and a radius.
 fn around(origin: &P3, dir: &V3, center: &P3, circle: Option<(&V3, f64)>) -> [[f64; 2]; 2] {
     let x = center - origin;
     let h = x.dot(dir);
     let off = (x - dir * h).norm();
     let Some((axis, radius)) = circle else { return [[off; 2], [h; 2]] };
     let (cos, sin) = (axis.dot(dir).abs(), axis.cross(dir).norm());
-    // Seen along the axis the circle is an ellipse with this smaller half-axis.
+    // Seen along the axis, the circle is an ellipse with this smaller semi-axis.
     let nearest = (off - radius).max(radius * cos - off).max(0.0);
     [[nearest, off + radius], [h - radius * sin, h + radius * sin]]
 }
 
-/// Smallest distance from an axis of the piece of a line that a face is around.
+/// Smallest distance from an axis of the range of the line of a face.
 fn nearest(origin: &P3, dir: &V3, face: &RevolvedFace) -> f64 {
     let Primitive::Line { origin: o, dir: d, .. } = face.primitive else { return 0.0 };
     let flat = |v: V3| v - dir * v.dot(dir);
@@ -240,14 +244,15 @@ fn nearest(origin: &P3, dir: &V3, face: &RevolvedFace) -> f64 {
     (x + d * t.clamp(lo, hi)).norm()
 }
 
-/// Bounds over the spheres along a line of a signed distance with these values at its ends: a convex function
-/// along it (`side` positive) with this lower bound, or a concave one with this upper bound.
+/// Bounds, over the spheres along a line, of a signed distance with the values `ends` at its ends. Along
+/// the line it is a convex function (positive `side`) with the lower bound `extreme`, or a concave one with
+/// this upper bound.
 fn along_line(face: &RevolvedFace, ends: [f64; 2], side: f64, extreme: f64) -> [f64; 2] {
-    let Primitive::Line { sigma, slope, .. } = face.primitive else { return ALL };
-    // Their radii are linear along it.
+    let Primitive::Line { sigma, slope, .. } = face.primitive else { return UNBOUNDED };
+    // The radii are linear along the line.
     let [r, q] = face.centers().map(|t| sigma + slope * t);
     if r * q < 0.0 {
-        return ALL;
+        return UNBOUNDED;
     }
     let (r, q) = (r.abs(), q.abs());
     if side > 0.0 {
@@ -257,16 +262,16 @@ fn along_line(face: &RevolvedFace, ends: [f64; 2], side: f64, extreme: f64) -> [
     }
 }
 
-/// Signed distances from spheres of a signed radius by distances from their centres.
+/// Signed distances from spheres of a signed radius, given the distances from their centres.
 fn signed(distance: [f64; 2], sigma: f64) -> [f64; 2] {
     let side = side_of(sigma, 0.0);
     ordered(side * distance[0] - sigma, side * distance[1] - sigma)
 }
 
-/// By the largest radius of a face's spheres.
+/// Range enlarged by the largest radius of a face's spheres.
 fn widened([lo, hi]: [f64; 2], face: &RevolvedFace) -> [f64; 2] {
     let radius = match face.primitive {
-        Primitive::Plane { .. } => return ALL,
+        Primitive::Plane { .. } => return UNBOUNDED,
         Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } => sigma.abs(),
         Primitive::Line { sigma, slope, .. } => {
             face.centers().iter().fold(0.0, |m: f64, t| m.max((sigma + slope * t).abs()))
@@ -279,7 +284,7 @@ fn ordered(x: f64, y: f64) -> [f64; 2] {
     if x <= y { [x, y] } else { [y, x] }
 }
 
-/// Of the absolute values of a range.
+/// Range of the absolute values of a range.
 fn absolute([lo, hi]: [f64; 2]) -> [f64; 2] {
     if lo > 0.0 {
         [lo, hi]
@@ -312,7 +317,7 @@ mod tests {
         P3::from(V3::from_fn(|_, _| rng.random_range(-2.0..2.0)))
     }
 
-    /// A form, often nearly coaxial with the z-axis, with points of it.
+    /// A face, often nearly coaxial with the z axis, with points on it.
     fn form(rng: &mut SmallRng) -> (RevolvedFace, Vec<P3>) {
         let tilt = [0.0, 1e-6, 1e-2, 2.0][rng.random_range(0..4)];
         let z = (V3::z() + direction(rng) * tilt).normalize();
@@ -367,26 +372,26 @@ mod tests {
             }
         };
         let bounds = Obb::from_aabb(&Aabb::of_points(points.iter()));
-        // The box reaches beyond the points, beyond a cone's apex too.
+        // The box extends beyond the points, also beyond the apex of a cone.
         let along = along(Some(&primitive), 0.0, std::iter::once(&bounds));
         (RevolvedFace { primitive, off: 0.0, along, part, ring, bounds }, points)
     }
 
-    /// No point of a form is outside the range of distances from another one.
+    /// No point of a face is outside the range of distances from another one.
     #[test]
-    fn ranges_hold() {
+    fn ranges_contain_samples() {
         let mut rng = SmallRng::seed_from_u64(5);
         let (mut finite, mut positive) = (0, 0);
         for _ in 0..20_000 {
             let ((from, others), (face, points)) = (form(&mut rng), form(&mut rng));
             let [lo, hi] = range(&from.primitive, &face);
             finite += usize::from(lo.is_finite() || hi.is_finite());
-            let coaxial = coaxial::range(&from, &face).unwrap_or(ALL);
-            let least = coaxial::distance(&from, &face).unwrap_or(0.0);
-            positive += usize::from(least > 0.0);
+            let coaxial = coaxial::range(&from, &face).unwrap_or(UNBOUNDED);
+            let bound = coaxial::distance(&from, &face).unwrap_or(0.0);
+            positive += usize::from(bound > 0.0);
             let sampled = others.iter().flat_map(|p| points.iter().map(move |q| (p - q).norm()));
             let nearest = sampled.fold(f64::INFINITY, f64::min);
-            assert!(least <= nearest + 1e-12, "{least} > {nearest}: {from:?} and {face:?}");
+            assert!(bound <= nearest + 1e-12, "{bound} > {nearest}: {from:?} and {face:?}");
             for p in &points {
                 let Some(d) = signed_distance(&from.primitive, p) else { continue };
                 assert!(
@@ -407,8 +412,8 @@ mod tests {
         assert!(finite > 10_000 && positive > 2000, "{finite} {positive}");
     }
 
-    /// Pieces of forms are as far apart as is told, also after they have turned about their axes, of which
-    /// planes have many.
+    /// Parts of faces are separated as reported, also after rotations about their axes. Planes have many
+    /// axes.
     #[test]
     fn turned_pieces_are_apart() {
         let mut rng = SmallRng::seed_from_u64(7);
@@ -442,10 +447,10 @@ mod tests {
                 let by = nalgebra::Rotation3::new(axis * rng.random_range(-4.0..4.0));
                 points.iter().map(|p| origin + by * (p - origin)).collect()
             };
-            for (which, told) in turned.into_iter().enumerate() {
-                seen[which][usize::from(told)] += 1;
+            for (which, is_turned) in turned.into_iter().enumerate() {
+                seen[which][usize::from(is_turned)] += 1;
                 let moved = [spun(&a, &of_a), spun(&b, &of_b)];
-                let [p, q] = if !told {
+                let [p, q] = if !is_turned {
                     [&of_a, &of_b]
                 } else if which == 0 {
                     [&moved[0], &of_b]
@@ -460,7 +465,7 @@ mod tests {
         assert!(seen.as_flattened().iter().all(|n| *n > 100), "{seen:?}");
     }
 
-    /// What fits with a play is apart, to rounding.
+    /// Nested faces with play are separated, up to rounding.
     #[test]
     fn nested_forms_are_apart() {
         let mut rng = SmallRng::seed_from_u64(6);
@@ -495,7 +500,7 @@ mod tests {
                     off_by(0.2).spare > 0.0 && apart(&b, &a, [0.0; 2]).spare > 0.2 * play,
                     "{inner:?} {outer:?}"
                 );
-                assert!(off_by(2.0).spare <= 0.0, "no more than there is");
+                assert!(off_by(2.0).spare <= 0.0, "not separated beyond the play");
             }
         }
     }

@@ -1,20 +1,21 @@
-//! Faces of threads that plainly do not meet: a bolt in its nut.
+//! Separation of faces of threads, such as those of a bolt in its nut.
 //!
-//! Seen from the axis of a screw motion with lead h (mm a radian), a point at radius r, angle θ and height
-//! z is on the orbit with height ζ = z − hθ at angle 0. A face that the motion leaves where it is lies in a
-//! *band* of orbits, a + b r ≤ ζ ≤ c + d r over a range of radii: flanks are thin bands, the strips between
-//! them, parts of cylinders, are bands as wide as the strip, and the plane ends of a thread, as far as they
-//! are beside the other thread, are in the band of its profile. The height of an edge of one band above an
-//! edge of another one is a smooth function F of angle and radius that varies only by what the axes are apart
-//! and tilted; it is bounded from below and above by halving cells, with closed bounds of its second
-//! derivatives. As F is known but for whole turns, a band that stays above one turn of the other and below
-//! the next one meets none.
+//! With respect to the axis of a screw motion with lead h (mm/rad), a point at radius r, angle θ and height
+//! z is on the orbit with height ζ = z − hθ at angle 0. A face that the motion maps to itself lies in a
+//! *band* of orbits, a + b r ≤ ζ ≤ c + d r, over a range of radii. Flanks are thin bands. The strips
+//! between them, which are parts of cylinders, are bands as wide as the strip. The plane ends of a thread
+//! are in the band of its profile, as far as they are beside the other thread.
+//!
+//! The height of an edge of one band above an edge of another one is a smooth function F of angle and
+//! radius that varies only by the distance and tilt of the axes. It is bounded from below and above by
+//! halving cells, with closed bounds of its second derivatives. F is known up to whole turns, so a band
+//! that stays above one turn of the other band and below the next one does not intersect it.
 //!
 //! # Source
 //! MATH §15 (threads).
 //!
 //! # Guarantees
-//! As certain as what splines were measured to be off helical surfaces; see [`Helical`].
+//! A separation is as certain as the measured deviation of splines from helical surfaces; see [`Helical`].
 
 use arrayvec::ArrayVec;
 use feeler_geom::helical::Helical;
@@ -22,31 +23,36 @@ use feeler_geom::{Aabb, Frame, Obb, P3, Pose, V3, math};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::TAU;
 
-/// Largest angle (rad) between the axes, and distance of them in radii, for which two features count as
-/// screwed into one another.
+/// Largest angle (rad) between the axes of parts that are screwed into one another. At larger angles,
+/// distances along orbits are not a short sum of waves; with a smaller value, tilted bolts are solved area
+/// by area.
 pub(crate) const SCREWED_TILT: f64 = 0.05;
+/// Largest distance of the axes of parts that are screwed into one another, in radii; effects as for
+/// [`SCREWED_TILT`], for bolts with much play.
 pub(crate) const SCREWED_BESIDE: f64 = 0.2;
-/// Largest difference of leads, relative.
+/// Largest relative difference of the leads of parts that are screwed into one another. With a smaller
+/// value, worn threads are solved area by area.
 pub(crate) const SCREWED_LEAD: f64 = 1e-2;
 
-/// The orbits in which a face lies, in the solid's frame.
+/// Orbits in which a face lies, in the frame of the solid.
 #[derive(Clone, Debug)]
 pub(crate) struct Band {
     frame: Frame,
     lead: f64,
     /// Smallest and largest radius (mm).
     radii: [f64; 2],
-    /// The lower and the upper edge.
+    /// Lower and upper edge.
     edges: [Line; 2],
-    /// Heights (mm) along the axis.
+    /// Range of heights (mm) along the axis.
     along: [f64; 2],
-    /// Radii (mm) at which the face is nowhere else.
+    /// Range of radii (mm) at which the face lies in the band only.
     within: [f64; 2],
-    /// Where the material is, of what others may be above; None of what tells nothing of others.
+    /// Side of the material, which determines where other bands may be; `None` if the band is too wide to
+    /// separate others.
     material: Option<Material>,
 }
 
-/// Height at angle 0 and radius 0, and its slope.
+/// Edge of a band: height (mm) at angle 0 and radius 0, and slope.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     height: f64,
@@ -58,49 +64,62 @@ impl Line {
         self.height + self.slope * radius
     }
 
-    fn turned_over(self) -> Self {
+    fn flipped(self) -> Self {
         Self { height: -self.height, slope: -self.slope }
     }
 }
 
-/// Where the solid is beside a band.
+/// Position of the material relative to a band.
 #[derive(Clone, Copy, Debug)]
 enum Material {
     Below,
     Above,
-    /// The solid is between the edges, at these radii: a ridge.
+    /// The material is between the edges, within the band's radii: a ridge.
     Between,
 }
 
-/// Radii of faces that are nowhere else.
-fn everywhere() -> [f64; 2] {
+/// Unlimited radii, for faces that lie in their band everywhere.
+fn all_radii() -> [f64; 2] {
     [0.0, f64::INFINITY]
 }
-/// Half width, in parts of the pitch, below which a band is thin, and above which it is none.
+/// Half width, in pitches, up to which a band is thin, so that heights above it are measured. A larger
+/// value wastes bounds; with a smaller one, coarse threads are searched cell by cell.
 const THIN_BAND: f64 = 1e-3;
+/// Half width, in pitches, above which orbits do not form a useful band. A larger value wastes bounds; with
+/// a smaller one, wide crests are searched cell by cell.
 const WIDE_BAND: f64 = 0.4;
-/// The same of a whole ridge, where it is widest.
-const WIDEST_RIDGE: f64 = 0.95;
-/// Steepest slope of a profile.
-const STEEPEST: f64 = 5.0;
-/// Height (in pitches) beyond the ends of a band within which another one is looked at.
-const BEYOND_ENDS: f64 = 0.1;
-/// How far (× size) the band of a plane end keeps off the radius where the flanks end.
+/// Largest width of a ridge, in pitches; at 1 the groove vanishes. With a larger value, turns are confused;
+/// with a smaller one, plane ends of threads are searched cell by cell.
+const MAX_RIDGE_WIDTH: f64 = 0.95;
+/// Largest slope of a profile that is a function of the radius. A larger value computes useless bounds;
+/// with a smaller one, square threads are searched cell by cell.
+const MAX_SLOPE: f64 = 5.0;
+/// Height beyond the ends of one band, in pitches, within which the other one is examined; a separation is
+/// valid for at most this displacement. A larger value gives looser bounds; with a smaller one, bounds
+/// expire sooner.
+const MAX_BEYOND_ENDS: f64 = 0.1;
+/// Distance, times the size, between the band of a plane end and the radius at which the flanks end. A
+/// larger value leaves less play to the side; with a smaller one, the face may leave the band between the
+/// sampled points of its border.
 const END_MARGIN: f64 = 1e-4;
-/// Length (× size) within which two axes, and two borders, are one.
-const COAXIAL: f64 = 1e-6;
-/// The same of what is inside of the other one.
-const BESIDE_ENDS: f64 = 0.1;
-/// Measured widths count by this much more.
+/// Distance, times the size, within which two axes, or two borders, coincide. A larger value gives looser
+/// bands; with a smaller one, cylinders of threads have no band.
+const MAX_COAXIAL_DISTANCE: f64 = 1e-6;
+/// Radial distance between two bands that separates them without further tests, in lengths of
+/// [`MAX_BEYOND_ENDS`]. With a smaller value, such bounds expire sooner.
+const MIN_RADIAL_GAP: f64 = 0.1;
+/// Factor on measured widths, for orbits between the samples. With a larger value, flanks in contact are
+/// searched cell by cell; with a smaller one, crossings shallower than ripples are missed.
 const WIDTH_MARGIN: f64 = 1.5;
-/// Cells that one pair may take.
-const CELLS: u32 = 20_000;
-/// Cells that wait at a time; each halving adds one.
-const WAITING: usize = 128;
+/// Maximum number of cells for one pair of bands; beyond it, nothing is known. A larger value costs more;
+/// with a smaller one, more pairs are searched by other means.
+const MAX_CELLS: u32 = 20_000;
+/// Capacity for pending cells; each halving adds one.
+const MAX_PENDING_CELLS: usize = 128;
 
 impl Band {
-    /// Of a free-form face that a screw motion leaves where it is, by radii and heights at angle 0 of
-    /// places all over it; `at`: a point of it with its outward normal.
+    /// Band of a free-form face that a screw motion maps to itself, from the radii and heights at angle 0
+    /// of points all over it. `at` is a point of the face with its outward normal.
     pub(crate) fn of_orbits(
         shape: &Helical,
         places: &[[f64; 2]],
@@ -118,7 +137,7 @@ impl Band {
         let count = places.len() as f64;
         let level = places.iter().map(|p| p[1]).sum::<f64>() / count;
         let slope = (products - mean * level) / (squares - mean * mean / count);
-        if slope.is_nan() || slope.abs() > STEEPEST {
+        if slope.is_nan() || slope.abs() > MAX_SLOPE {
             return None;
         }
         let heights = places.iter().map(|[r, z]| z - slope * r);
@@ -139,17 +158,18 @@ impl Band {
             radii,
             edges: [-half, half].map(|half| Line { height: height + half, slope }),
             along: along(&shape.frame, bounds, shape.deviation),
-            within: everywhere(),
+            within: all_radii(),
             material: is_thin.then_some(material),
         };
         (half <= WIDE_BAND * shape.pitch()).then_some(band)
     }
 
-    /// Of a part of a cylinder about the axis (a point of it, its direction, its radius, and what the face
-    /// may be off it), by points of its border; `edges` are some of them that are known better. With each
-    /// what it may be off.
+    /// Band of a part of a cylinder about the axis, given by a point of its axis, its direction, its radius
+    /// and the deviation of the face (mm), from points of its border. `edges` are some of these points with
+    /// more accurate positions. Each point has its deviation (mm).
     ///
-    /// What has its border in a band narrower than a pitch is in it: beyond is a strip without ends.
+    /// A face whose border is in a band narrower than a pitch lies in that band, because the rest of the
+    /// cylinder is a strip without ends.
     pub(crate) fn of_strip(
         shape: &Helical,
         (origin, dir, radius, off): (&P3, &V3, f64, f64),
@@ -162,14 +182,14 @@ impl Band {
         let beside = (from - frame.z * from.dot(&frame.z)).norm();
         let size = bounds.diagonal();
         let tilt = frame.z.cross(dir).norm() * size;
-        if beside + tilt > COAXIAL * size {
+        if beside + tilt > MAX_COAXIAL_DISTANCE * size {
             return None;
         }
         let [lo, hi] = orbits_of(shape, border, None)?;
         let middle = 0.5 * (lo + hi);
         let known = orbits_of(shape, edges, Some(middle));
-        // The outermost points of the border are those that are known better.
-        let as_wide = |[l, h]: &[f64; 2]| (l - lo).abs() + (h - hi).abs() <= COAXIAL * size;
+        // The accurate points must include the outermost points of the border.
+        let as_wide = |[l, h]: &[f64; 2]| (l - lo).abs() + (h - hi).abs() <= MAX_COAXIAL_DISTANCE * size;
         let [lo, hi] = known.filter(as_wide).unwrap_or([lo, hi]);
         let half = 0.5 * (hi - lo) + 1e-9 * size;
         let slack = beside + tilt + off;
@@ -180,19 +200,20 @@ impl Band {
             radii: [radius - slack, radius + slack],
             edges: [-half, half].map(|half| Line { height: height + half, slope: 0.0 }),
             along: along(frame, bounds, slack),
-            within: everywhere(),
+            within: all_radii(),
             material: None,
         };
         (half <= WIDE_BAND * shape.pitch()).then_some(band)
     }
 
-    /// Of a plane end of a ridge between two flanks, a lower and an upper one, across their axis: by points
-    /// of the edges with each of them, with what they may be off, and of the whole border. `has_axis`:
-    /// whether the axis goes through the face.
+    /// Band of a plane end of a ridge between a lower and an upper flank, across their axis. `edges` are
+    /// points of the edges along both flanks, and `border` are points of the whole border, with their
+    /// deviations (mm). `has_axis` says whether the axis passes through the face.
     ///
-    /// Where the ridge stands out towards the axis, the face is in the band out to where it widens to all
-    /// around, which is where the flanks end: what has its border there in the band, and the axis outside,
-    /// is in it. Where it stands out from the axis likewise, from where the flanks begin.
+    /// If the ridge protrudes towards the axis, the face is in the band up to the radius at which it widens
+    /// all around, which is where the flanks end: within that radius its border is in the band, and the
+    /// axis is outside the face. If the ridge protrudes away from the axis, the same holds from the radius
+    /// at which the flanks begin.
     pub(crate) fn of_end(
         flanks: [&Self; 2],
         edges: [&[(P3, f64)]; 2],
@@ -224,7 +245,7 @@ impl Band {
         let lines = [lowest - 1e-9 * size, highest + 1e-9 * size];
         let lines: [Line; 2] = std::array::from_fn(|i| Line { height: lines[i], slope: slopes[i] });
         let width = |r: f64| lines[1].at(r) - lines[0].at(r);
-        let is_ridge = |r: f64| 0.0 <= width(r) && width(r) <= WIDEST_RIDGE * pitch;
+        let is_ridge = |r: f64| 0.0 <= width(r) && width(r) <= MAX_RIDGE_WIDTH * pitch;
         let ends = END_MARGIN * size;
         let towards_axis = ([0.0, outer - ends], [inner, outer - ends], !has_axis);
         let from_axis = ([inner + ends, f64::INFINITY], [inner + ends, outer], true);
@@ -233,19 +254,19 @@ impl Band {
                 let [r, z] = orbit(p);
                 let middle = 0.5 * (lines[0].at(r) + lines[1].at(r));
                 let beyond = (math::unwrap_near(z, middle, pitch) - middle).abs() - 0.5 * width(r);
-                !(within[0] <= r && r <= within[1]) || beyond <= COAXIAL * size + off
+                !(within[0] <= r && r <= within[1]) || beyond <= MAX_COAXIAL_DISTANCE * size + off
             })
         };
         let (within, radii, _) = [towards_axis, from_axis].into_iter().find(|(within, radii, may_be)| {
             *may_be && radii[0] < radii[1] && radii.iter().all(|r| is_ridge(*r)) && is_in(*within)
         })?;
-        let slack = COAXIAL * size;
+        let slack = MAX_COAXIAL_DISTANCE * size;
         let radii = [(radii[0] - slack).max(within[0]), (radii[1] + slack).min(within[1])];
         let along = along(&frame, bounds, slack);
         Some(Self { frame, lead, radii, edges: lines, along, within, material: Some(Material::Between) })
     }
 
-    /// Direction of the axis, and whether others may be above: of flanks, on which side the material is.
+    /// Axis of the band and, for flanks, whether the material is below; `None` for other faces.
     pub(crate) fn axis(&self) -> (&Frame, Option<bool>) {
         let is_below = match self.material {
             Some(Material::Below) => Some(true),
@@ -255,11 +276,11 @@ impl Band {
         (&self.frame, is_below)
     }
 
-    /// The same seen from the other end of the axis.
-    fn turned_over(&self) -> Self {
+    /// Band as seen from the other end of the axis.
+    fn flipped(&self) -> Self {
         let Frame { origin, x, y, z } = self.frame;
         let [lo, hi] = self.along;
-        let [lower, upper] = self.edges.map(Line::turned_over);
+        let [lower, upper] = self.edges.map(Line::flipped);
         let material = self.material.map(|m| match m {
             Material::Below => Material::Above,
             Material::Above => Material::Below,
@@ -280,7 +301,7 @@ impl Band {
         0.5 * self.radii.iter().map(width).fold(0.0, f64::max)
     }
 
-    /// Radii of the whole face.
+    /// Range of radii (mm) of the whole face.
     fn reach(&self) -> [f64; 2] {
         let [inner, outer] = self.within;
         [
@@ -289,8 +310,8 @@ impl Band {
         ]
     }
 
-    /// How far (mm) points of another band are from radii at which the face may be elsewhere.
-    fn room_for(&self, other: &Self) -> f64 {
+    /// Distance (mm) of the points of another band from radii at which the face may lie outside its band.
+    fn radial_margin(&self, other: &Self) -> f64 {
         let [inner, outer] = other.reach();
         let outside = if self.within[1] < f64::INFINITY { self.within[1] - outer } else { f64::INFINITY };
         let inside = if self.within[0] > 0.0 { inner - self.within[0] } else { f64::INFINITY };
@@ -298,8 +319,8 @@ impl Band {
     }
 }
 
-/// The narrowest range of heights at angle 0 with all points, up to what they may be off; it is about
-/// `near`.
+/// Smallest range of heights at angle 0 (mm) that contains all points with their deviations, shifted by
+/// whole pitches to the value nearest to `near`.
 fn orbits_of(
     shape: &Helical,
     points: impl Iterator<Item = (P3, f64)>,
@@ -313,7 +334,7 @@ fn orbits_of(
         })
         .collect();
     heights.sort_unstable_by(|x, y| x[0].total_cmp(&y[0]));
-    // They are in what remains beside the widest gap.
+    // The points are in the complement of the widest gap.
     let (first, last) = (heights.first()?[0], heights.last()?[0]);
     let (mut gap, mut from) = (first + pitch - last, first);
     for w in heights.windows(2) {
@@ -330,61 +351,63 @@ fn orbits_of(
     Some(range)
 }
 
-/// Heights (mm) of a box along an axis.
+/// Range of heights (mm) of a box along an axis, enlarged by `off`.
 fn along(frame: &Frame, bounds: &Aabb, off: f64) -> [f64; 2] {
     let corners = Obb::from_aabb(bounds).corners();
     let heights = corners.iter().map(|p| (p - frame.origin).dot(&frame.z));
     heights.fold([f64::INFINITY, f64::NEG_INFINITY], |[l, h], z| [l.min(z - off), h.max(z + off)])
 }
 
-/// How fast the height above a band grows at most with the displacement.
+/// Largest change of the height above a band per displacement.
 fn steepness(slope: f64, lead: f64, radius: f64) -> f64 {
     math::hypot(math::hypot(1.0, slope), lead / radius)
 }
 
-/// By how much (mm) B may move until two faces can cross, the limits being those of
-/// [`apart`](super::apart::apart); `None` where nothing is known.
+/// Displacement (mm) of B for which two faces cannot intersect, with the limits of
+/// [`apart`](super::apart::apart); `None` if nothing is known.
 pub(crate) fn apart(a: &Band, b: &Band, pose_ab: &Pose, limits: [f64; 2]) -> Option<f64> {
     above(a, b, pose_ab, limits).or_else(|| above(b, a, &pose_ab.inverse(), limits))
 }
 
-/// The same by the heights of `over` above `base`; `pose` takes coordinates of `over` to
-/// those of `base`.
+/// Like [`apart`], by the heights of `over` above `base`; `pose` maps coordinates of `over` to those of
+/// `base`.
 fn above(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2]) -> Option<f64> {
     if base.material.is_none() || (base.lead - over.lead).abs() > SCREWED_LEAD * base.lead.abs() {
         return None;
     }
     if (pose.rotation * over.frame.z).dot(&base.frame.z) < 0.0 {
-        return above_upright(base, &over.turned_over(), pose, [shallow, deep]);
+        return above_upright(base, &over.flipped(), pose, [shallow, deep]);
     }
     above_upright(base, over, pose, [shallow, deep])
 }
 
 fn above_upright(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2]) -> Option<f64> {
-    // Of the lower edge above the base, and of the upper one.
+    // Heights of the lower edge of `over` above the upper edge of `base`, and of the upper above the lower
+    // one.
     let low = Height::new(base, over, [1, 0], pose)?;
     let high = Height::new(base, over, [0, 1], pose)?;
     let pitch = TAU * base.lead.abs();
     let slope = base.edges[0].slope.abs().max(base.edges[1].slope.abs());
     let steep = steepness(slope, base.lead, 0.9 * low.nearest);
-    let beyond = BEYOND_ENDS * pitch;
-    // One may be inside of the other.
-    let beside = (over.reach()[0] - base.reach()[1]).max(base.reach()[0] - over.reach()[1]) - low.most;
-    if beside > beyond * BESIDE_ENDS {
+    let beyond = MAX_BEYOND_ENDS * pitch;
+    // One band may be radially inside the other.
+    let beside = (over.reach()[0] - base.reach()[1]).max(base.reach()[0] - over.reach()[1]) - low.max_shift;
+    if beside > beyond * MIN_RADIAL_GAP {
         return Some(beside);
     }
-    let beyond = beyond.min(over.room_for(base).min(base.room_for(over)) - low.most);
+    let beyond = beyond.min(over.radial_margin(base).min(base.radial_margin(over)) - low.max_shift);
     if beyond.is_nan() || beyond <= 0.0 {
         return None;
     }
-    // What is not at the radii of the base does not meet it.
-    let inner = over.radii[0].max(base.radii[0] - low.most - beyond);
-    let outer = over.radii[1].min(base.radii[1] + low.most + beyond);
+    // Points at other radii than those of the base do not intersect it.
+    let inner = over.radii[0].max(base.radii[0] - low.max_shift - beyond);
+    let outer = over.radii[1].min(base.radii[1] + low.max_shift + beyond);
     let [lo, hi] = low.angles(base, over, beyond);
     if !(lo < hi && inner <= outer) {
         return Some(beyond);
     }
-    // Which turn it is between: above this one by half a pitch, or what flanks in touch are.
+    // The turn that the band is above: by half a pitch on average, or for flanks in contact by the offset
+    // of the material.
     let middle = [0.5 * (lo + hi), 0.5 * (inner + outer)];
     let middle = 0.5 * (low.at(middle[0], middle[1]).0 + high.at(middle[0], middle[1]).0);
     let from = match base.material? {
@@ -393,38 +416,38 @@ fn above_upright(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2
         Material::Between => 0.0,
     };
     let turn = ((middle - from) / pitch).floor() * pitch;
-    // Along the axis what is behind a slope by a length is farther behind.
+    // Along the axis, a point at a distance behind a slope is farther behind.
     let shallow = base.edges.map(|e| shallow * math::hypot(1.0, e.slope));
     let [below, above] = match base.material? {
         Material::Below => [shallow[1], -deep],
         Material::Above => [-deep, shallow[0]],
         Material::Between => [shallow[1], shallow[0]],
     };
-    // How far from the limits, above this turn and below the next one.
-    let room = |[f, slack]: [f64; 2], [g, slack_g]: [f64; 2]| {
+    // Margin from the limits, above this turn and below the next one.
+    let margin = |[f, slack]: [f64; 2], [g, slack_g]: [f64; 2]| {
         (f - turn + below - slack).min(pitch + turn - g + above - slack_g)
     };
-    let mut waiting: ArrayVec<[f64; 4], WAITING> = ArrayVec::new();
-    waiting.push([lo, hi, inner, outer]);
-    let (mut least, mut cells) = (f64::INFINITY, 0);
-    while let Some([a0, a1, r0, r1]) = waiting.pop() {
+    let mut pending: ArrayVec<[f64; 4], MAX_PENDING_CELLS> = ArrayVec::new();
+    pending.push([lo, hi, inner, outer]);
+    let (mut min_margin, mut cells) = (f64::INFINITY, 0);
+    while let Some([a0, a1, r0, r1]) = pending.pop() {
         cells += 1;
         let (am, rm) = (0.5 * (a0 + a1), 0.5 * (r0 + r1));
         let (half_angle, half_radius) = (0.5 * (a1 - a0), 0.5 * (r1 - r0));
         let [of_low, of_high] = [&low, &high].map(|h| h.over_cell([am, rm], [half_angle, half_radius]));
-        let here = room([of_low.middle, 0.0], [of_high.middle, 0.0]);
-        if here.is_nan() || here <= 0.0 || cells > CELLS {
+        let here = margin([of_low.middle, 0.0], [of_high.middle, 0.0]);
+        if here.is_nan() || here <= 0.0 || cells > MAX_CELLS {
             return None;
         }
         let slack = |c: &Cell| c.by_angle + c.by_radius;
-        let by_low = room([of_low.middle, slack(&of_low)], [of_high.middle, 0.0]);
-        let by_high = room([of_low.middle, 0.0], [of_high.middle, slack(&of_high)]);
+        let by_low = margin([of_low.middle, slack(&of_low)], [of_high.middle, 0.0]);
+        let by_high = margin([of_low.middle, 0.0], [of_high.middle, slack(&of_high)]);
         let bound = by_low.min(by_high);
         if bound >= 0.5 * here {
-            least = least.min(bound);
+            min_margin = min_margin.min(bound);
             continue;
         }
-        // Halved by what the side that is less known varies by.
+        // The cell is halved along the parameter by which the less accurate side varies more.
         let Cell { by_angle, by_radius, .. } = if by_low <= by_high { of_low } else { of_high };
         let halves = if by_angle >= by_radius {
             [[a0, am, r0, r1], [am, a1, r0, r1]]
@@ -432,42 +455,42 @@ fn above_upright(base: &Band, over: &Band, pose: &Pose, [shallow, deep]: [f64; 2
             [[a0, a1, r0, rm], [a0, a1, rm, r1]]
         };
         for half in halves {
-            waiting.try_push(half).ok()?;
+            pending.try_push(half).ok()?;
         }
     }
-    Some((least / steep).min(beyond))
+    Some((min_margin / steep).min(beyond))
 }
 
-/// The height of an edge of one band above an edge of another one, by angle and radius. What is between the
-/// edges of the upper band is above its lower edge, and below its upper one.
+/// Height of an edge of one band above an edge of another one, as a function of angle and radius. A point
+/// between the edges of the upper band is above its lower edge and below its upper one.
 ///
-/// With T the tilt between the axes, t where the axis is, D = T − 1, and
-/// q = (r cos φ, r sin φ, h(φ − ψ) + a + b r) a point of the upper band after it was turned by ψ, it is
-/// moved by u = D q + t, by x outwards, y around and z along the axis. With X = r + x and Y = y it comes to
-/// the radius R = hypot(X, Y) and turns on by δ = atan2(Y, X), so that the height is
+/// With T the tilt between the axes, t the position of the axis, D = T − 1, and q = (r cos φ, r sin φ, h(φ
+/// − ψ) + a + b r) a point of the upper band after a rotation by ψ, the point is moved by u = D q + t: by x
+/// outwards, y around and z along the axis. With X = r + x and Y = y its radius becomes R = hypot(X, Y),
+/// and its angle increases by δ = atan2(Y, X). The height is
 ///
 /// F = a − hψ − a₀ + (h − h₀) φ + b r + z − h₀ δ − b₀ R,
 ///
-/// the base being marked by ₀.
+/// where the values of the base have the index ₀.
 struct Height {
     tilt: Matrix3<f64>,
     shift: V3,
-    /// ψ.
+    /// The angle ψ (rad).
     turn: f64,
     leads: [f64; 2],
     heights: [f64; 2],
     slopes: [f64; 2],
-    /// Bounds of the second derivatives: by the angle, by both, by the radius.
+    /// Upper bounds of the second derivatives: by the angle, mixed, by the radius.
     bends: [f64; 3],
-    /// Smallest distance from the base's axis.
+    /// Smallest distance (mm) from the axis of the base.
     nearest: f64,
-    /// How far (mm) points are moved to the side at most.
-    most: f64,
-    /// How far (mm) the tilt raises or lowers points at most.
+    /// Largest displacement (mm) of points to the side.
+    max_shift: f64,
+    /// Largest change of height (mm) of points by the tilt.
     rise: f64,
 }
 
-/// The height over a cell: in the middle, and what it varies from there (mm).
+/// Height over a cell: its value (mm) in the middle, and its largest variation from there (mm).
 struct Cell {
     middle: f64,
     by_angle: f64,
@@ -475,7 +498,7 @@ struct Cell {
 }
 
 impl Height {
-    /// Of which edges: of the base and of the upper band.
+    /// Height of the edge `j` of the upper band above the edge `i` of the base.
     fn new(base: &Band, over: &Band, [i, j]: [usize; 2], pose: &Pose) -> Option<Self> {
         let (line, edge) = (base.edges[i], over.edges[j]);
         let axes = |f: &Frame| Matrix3::from_columns(&[f.x, f.y, f.z]);
@@ -495,28 +518,29 @@ impl Height {
             slopes: [line.slope, edge.slope],
             bends: [0.0; 3],
             nearest: 0.0,
-            most: 0.0,
+            max_shift: 0.0,
             rise: 0.0,
         };
         let tau = tilt.norm();
-        // The largest displacement to the side: at the middle, and what the tilt adds from there.
+        // Largest displacement to the side: in the middle, and the effect of the tilt from there.
         let [z0, z1] = over.along;
         let axial = shift.z * V3::z();
         let middle = tilt * V3::new(0.0, 0.0, 0.5 * (z0 + z1)) + (shift - axial);
         let far = math::hypot(0.5 * (z1 - z0) + over.half(), over.radii[1]);
-        let most = middle.norm() + tau * far;
-        let nearest = over.radii[0] - most;
-        if !(tau <= SCREWED_TILT && most <= SCREWED_BESIDE * over.radii[0]) {
+        let max_shift = middle.norm() + tau * far;
+        let nearest = over.radii[0] - max_shift;
+        if !(tau <= SCREWED_TILT && max_shift <= SCREWED_BESIDE * over.radii[0]) {
             return None;
         }
         let (h, b, m) = (base.lead.abs(), line.slope.abs(), nearest);
         let rho = math::hypot(over.radii[1], over.lead);
         let beta = math::hypot(1.0, edge.slope);
-        // Bounds of the second and first derivatives of X and of Y by the angle.
-        let bend = tau * over.radii[1] + 2.0 * tau * rho + most;
-        let rate = tau * rho + most;
-        // How far the direction of growing r is off the radius from the base's axis.
-        let lean = (1.0 + tau * beta) * (most / m) + tau * beta;
+        // Upper bounds of the second and first derivatives of X and of Y by the angle.
+        let bend = tau * over.radii[1] + 2.0 * tau * rho + max_shift;
+        let rate = tau * rho + max_shift;
+        // Upper bound of the angle between the direction of increasing r and the radius from the axis of
+        // the base.
+        let lean = (1.0 + tau * beta) * (max_shift / m) + tau * beta;
         let root = std::f64::consts::SQRT_2;
         height.bends = [
             tau * over.radii[1]
@@ -527,13 +551,13 @@ impl Height {
             h * 2.0 * (1.0 + tau * beta) * lean / (m * m) + b * lean * lean / m,
         ];
         height.nearest = nearest;
-        height.most = most;
+        height.max_shift = max_shift;
         height.rise = tau * math::hypot(z0.abs().max(z1.abs()) + over.half(), over.radii[1]);
         Some(height)
     }
 
-    /// Angles of the part of the upper band, after it was turned, that is not farther than so much (mm)
-    /// beyond the ends of the base.
+    /// Angles (rad) of the part of the upper band, after its rotation, that is at most `beyond` (mm) beyond
+    /// the ends of the base.
     fn angles(&self, base: &Band, over: &Band, beyond: f64) -> [f64; 2] {
         let [lower, upper] = over.edges.map(|line| over.radii.map(|r| line.at(r)));
         let (lowest, highest) = (lower[0].min(lower[1]), upper[0].max(upper[1]));
@@ -546,7 +570,7 @@ impl Height {
         [ends[0].min(ends[1]) + self.turn, ends[0].max(ends[1]) + self.turn]
     }
 
-    /// Over all within a half width of a cell from its middle, by angle and radius.
+    /// Height over a cell, given by its middle and half widths in angle and radius.
     fn over_cell(&self, [angle, radius]: [f64; 2], [da, dr]: [f64; 2]) -> Cell {
         let (middle, of_angle, of_radius) = self.at(angle, radius);
         let [aa, ar, rr] = self.bends;
@@ -557,7 +581,7 @@ impl Height {
         }
     }
 
-    /// The height and its derivatives by angle and radius.
+    /// Height (mm) and its derivatives by angle and radius.
     fn at(&self, angle: f64, radius: f64) -> (f64, f64, f64) {
         let ([h0, h], [a0, a], [b0, b]) = (self.leads, self.heights, self.slopes);
         let (sin, cos) = math::sin_cos(angle);
@@ -596,14 +620,14 @@ mod tests {
             radii: [2.4, 2.9],
             edges: [-half, half].map(|half| Line { height: height + half, slope }),
             along: [-3.0, 3.0],
-            within: everywhere(),
+            within: all_radii(),
             material: Some(if is_up { Material::Below } else { Material::Above }),
         }
     }
 
-    /// The height is that of points, and its derivatives are those of the height, within the bounds.
+    /// The height equals that of points, and its derivatives are those of the height, within the bounds.
     #[test]
-    fn heights_are_those_of_points() {
+    fn heights_equal_those_of_points() {
         let mut rng = SmallRng::seed_from_u64(7);
         for _ in 0..2_000 {
             let (base, over) =
@@ -614,13 +638,13 @@ mod tests {
             let height = Height::new(&base, &over, [0, 0], &pose).unwrap();
             let (angle, radius) = (rng.random_range(-15.0..15.0), rng.random_range(2.4..2.9));
             let (f, f_angle, f_radius) = height.at(angle, radius);
-            // A point of the upper band, turned back.
+            // A point of the upper band, before its rotation.
             let own = angle - height.turn;
             let z = over.lead * own + over.edges[0].at(radius);
             let p = pose * P3::new(radius * math::cos(own), radius * math::sin(own), z);
             let there = math::unwrap_near(math::atan2(p.y, p.x), angle, TAU);
-            let wanted = p.z - base.lead * there - base.edges[0].at(math::hypot(p.x, p.y));
-            assert!((f - wanted).abs() < 1e-13, "{f} {wanted}");
+            let expected = p.z - base.lead * there - base.edges[0].at(math::hypot(p.x, p.y));
+            assert!((f - expected).abs() < 1e-13, "{f} {expected}");
             let (e, [aa, ar, rr]) = (1e-4, height.bends);
             let at = |i: f64, j: f64| height.at(angle + i * e, radius + j * e);
             let slopes =
@@ -636,8 +660,8 @@ mod tests {
         }
     }
 
-    /// What is said to be apart is so at points of both bands, turn by turn; and it is said until they are
-    /// near.
+    /// Separations hold at points of both bands, turn by turn, and are found until the bands are near each
+    /// other.
     #[test]
     fn bands_are_apart_until_they_touch() {
         let mut rng = SmallRng::seed_from_u64(8);
@@ -649,51 +673,51 @@ mod tests {
             let part = [0.0, 1e-6, 0.3, 1.0][rng.random_range(0..4)];
             let mut any = |x: f64| V3::from_fn(|_, _| rng.random_range(-x..x));
             let pose = Pose::new(any(0.02) * part, any(1e-3) * part);
-            // The smallest height at points, of the nearest turn.
-            let mut least = f64::INFINITY;
+            // Smallest height at points above the nearest turn.
+            let mut min_height = f64::INFINITY;
             for i in 0..2_000 {
                 let (angle, radius) = (f64::from(i) * 0.019 - 19.0, if i % 2 == 0 { 2.4 } else { 2.9 });
                 let z = over.lead * angle + over.edges[0].at(radius);
                 let p = pose * P3::new(radius * math::cos(angle), radius * math::sin(angle), z);
-                // Beyond the ends is nothing.
+                // The bands end here.
                 if z.abs() > 3.0 || p.z.abs() > 3.0 {
                     continue;
                 }
                 let there = math::unwrap_near(math::atan2(p.y, p.x), angle, TAU);
-                least = least.min(p.z - base.lead * there - base.edges[1].at(math::hypot(p.x, p.y)));
+                min_height =
+                    min_height.min(p.z - base.lead * there - base.edges[1].at(math::hypot(p.x, p.y)));
             }
             match apart(&base, &over, &pose, limits) {
                 Some(spare) => {
                     known += 1;
-                    assert!(spare <= least + limits[0], "{spare} of {least}");
-                    // Within an half of what is there.
-                    assert!(spare >= 0.2 * (least - 1e-3 * part), "{spare} of {least}");
+                    assert!(spare <= min_height + limits[0], "{spare} of {min_height}");
+                    // At least a fifth of the available distance.
+                    assert!(spare >= 0.2 * (min_height - 1e-3 * part), "{spare} of {min_height}");
                 }
                 None => {
                     touching += 1;
-                    // Points are not everywhere: nothing between them is lower by more than their distances
-                    // make.
-                    assert!(least < 1e-5 + 1e-3 * part, "{least}");
+                    // Between the sampled points, the height can be lower by the effect of their distances.
+                    assert!(min_height < 1e-5 + 1e-3 * part, "{min_height}");
                 }
             }
         }
         assert!(known > 100 && touching > 100, "{known} {touching}");
     }
 
-    /// Ends of ridges towards the axis and from it lie in the band between their flanks, and in none where
-    /// the border leaves it; and flanks that touch are apart from them, those that are deeper are not.
+    /// Ends of ridges towards the axis and away from it lie in the band between their flanks, but not if
+    /// their border leaves it. Flanks in contact are separated from such ends, deeper flanks are not.
     #[test]
     fn ends_of_ridges_are_between_their_flanks() {
         let flank = |height: f64, slope: f64, is_up: bool| band(height, slope, 1e-9, is_up);
         let bounds = Aabb { min: P3::new(-6.0, -6.0, 0.0), max: P3::new(6.0, 6.0, 0.0) };
-        // At height 0 an orbit of height ζ is at the angle −ζ / h.
+        // At height 0, an orbit of height ζ is at the angle −ζ / h.
         let at = |zeta: f64, r: f64| {
             let angle = -zeta * TAU;
             (P3::new(r * math::cos(angle), r * math::sin(angle), 0.0), 1e-9)
         };
         let steps = |n: i32| (0..=n).map(move |k| f64::from(k) / f64::from(n));
         for towards_axis in [true, false] {
-            // A ridge whose flanks meet the outer or the inner radius farther apart.
+            // A ridge whose flanks are farther apart at the outer radius, or at the inner one.
             let s = if towards_axis { -0.5 } else { 0.5 };
             let (low, high) = (|r: f64| 0.1 + s * (r - 2.65), |r: f64| 0.6 - s * (r - 2.65));
             let flanks = [flank(low(0.0), s, false), flank(high(0.0), -s, true)];
@@ -714,16 +738,17 @@ mod tests {
             let end = of(&border, !towards_axis).unwrap();
             for t in steps(10) {
                 let r = end.radii[0] + t * (end.radii[1] - end.radii[0]);
-                // Known but for whole turns.
+                // Known up to whole turns.
                 let turn = (end.edges[0].at(r) - low(r)).round();
                 assert!((end.edges[0].at(r) - low(r) - turn).abs() < 1e-6, "{r}");
                 assert!((end.edges[1].at(r) - high(r) - turn).abs() < 1e-6, "{r}");
             }
-            // A solid with its axis outside of a ridge towards it has no such end; nor has one with a lug.
+            // A face that contains the axis has no such band for a ridge towards the axis; nor has a face
+            // with a lug.
             assert!(!towards_axis || of(&border, true).is_none());
             let lug: Vec<_> = border.iter().copied().chain([at(high(2.65) + 0.05, 2.65)]).collect();
             assert!(of(&lug, !towards_axis).is_none());
-            // Another part's flank above the upper one of the ridge.
+            // A flank of another part above the upper flank of the ridge.
             let limits = [2e-6, 4e-6];
             for (gap, is_apart) in [(1e-3, true), (-1e-6, true), (-1e-5, false), (-0.1, false)] {
                 let other = Band { radii: [2.5, 2.8], ..flank(high(0.0) + gap, -s, false) };

@@ -1,4 +1,4 @@
-//! Faces with a closed form as wholes: bounds of the distance between two of them.
+//! Bounds of the distance between two faces with closed forms, each as a whole.
 
 pub(crate) mod apart;
 mod coaxial;
@@ -11,33 +11,34 @@ use nalgebra::Vector2;
 use ring::Ring;
 use std::f64::consts::TAU;
 
-/// A face that is canonical or follows a canonical one, frame of A.
+/// A face that is canonical or follows a canonical face, frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RevolvedFace {
     pub primitive: Primitive,
-    /// How far (mm) the face may be off the primitive.
+    /// Largest distance (mm) of the face from the primitive.
     pub off: f64,
-    /// Of a line the range along it (mm from the origin) in which the face lies.
+    /// For a line, the range along it (mm from the origin) of the face.
     pub along: [f64; 2],
-    /// Of a circle the part of the meridian in which the face lies.
+    /// For a circle, the range of the meridian of the face.
     pub part: Part,
-    /// Of a plane, where the face lies about a point.
+    /// For a plane, the range of distances of the face from a point.
     pub ring: Option<Ring>,
-    /// The face is in here.
+    /// Box that contains the face.
     pub bounds: Obb,
 }
 
-/// A meridian's part: angles about the tube's centre from outside up, the first and how far from there.
+/// Range of a meridian: the first angle (rad) about the centre of the tube, from outside upwards, and the
+/// size of the range (rad).
 pub(crate) type Part = [f64; 2];
 
-/// All of a meridian.
+/// The whole meridian.
 const WHOLE: Part = [0.0, TAU];
 
-/// Radius and height about an axis.
-type Place = Vector2<f64>;
+/// Radius and height (mm) about an axis.
+type ProfilePoint = Vector2<f64>;
 
-/// The place of a segment nearest to one.
-fn nearest_of([a, b]: &[Place; 2], p: &Place) -> Place {
+/// Point of a segment nearest to `p`.
+fn nearest_of([a, b]: &[ProfilePoint; 2], p: &ProfilePoint) -> ProfilePoint {
     let (d, x) = (b - a, p - a);
     let d_sq = d.norm_squared();
     let t = if d_sq > 0.0 { (x.dot(&d) / d_sq).clamp(0.0, 1.0) } else { 0.0 };

@@ -1,39 +1,43 @@
-//! Planar faces about a point, as rings: what a step of a turned part is.
+//! Planar faces as rings about a point, such as the shoulder of a turned part.
 
 use feeler_geom::trim::{Side, TrimPiece};
 use feeler_geom::{P2, P3, Surface};
 use feeler_hierarchy::Face;
 
-/// All points of a planar face are at these distances (mm, the smallest and the largest) from a point of its
-/// plane.
+/// Range of the distances of all points of a planar face from a point of its plane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ring {
-    /// The point, the solid's frame.
+    /// The point, in the frame of the solid.
     pub center: P3,
-    /// The distances.
+    /// Smallest and largest distance (mm).
     pub radii: [f64; 2],
 }
 
-/// Border pieces of a face above which it is taken for no ring.
-const MOST_PIECES: usize = 256;
-/// Centres of border arcs that are tried.
-const MOST_CENTERS: usize = 4;
-/// Maximum number of halvings of a piece: each makes the bounds of its distances four times as tight.
-const HALVINGS: u32 = 6;
-/// Relative difference of squared distances up to which bounds are not made tighter.
+/// Maximum number of border pieces of a face for which a ring is computed. A larger value loads slowly; a
+/// smaller one loses rings.
+const MAX_PIECES: usize = 256;
+/// Maximum number of centres of border arcs that are tried. A larger value loads slowly; a smaller one
+/// finds wider rings.
+const MAX_CENTERS: usize = 4;
+/// Maximum number of halvings of a piece, each of which makes the bounds of its distances four times as
+/// tight. A larger value loads slowly; a smaller one gives looser rings.
+const MAX_HALVINGS: u32 = 6;
+/// Relative difference of squared distances up to which bounds are not tightened further. A larger value
+/// gives looser rings, a smaller one slower loads.
 const TIGHT_SQUARES: f64 = 1e-6;
-/// Rounding of squared distances, relative to the largest.
+/// Rounding of squared distances, relative to the largest. A larger value gives looser rings; with a
+/// smaller one, rings may not contain the face.
 const SQUARES_ROUNDING: f64 = 16.0 * f64::EPSILON;
 
-/// The face about the centre of one of its border's arcs, that with the widest hole; `None` for others than
-/// planes and without arcs.
+/// Returns the ring of a face about the centre of one of its border arcs, the one with the largest inner
+/// radius. Returns `None` for faces that are not planar and for borders without arcs.
 pub(crate) fn ring(face: &Face) -> Option<Ring> {
-    if !matches!(face.surface, Surface::Plane { .. }) || face.trim.pieces.len() > MOST_PIECES {
+    if !matches!(face.surface, Surface::Plane { .. }) || face.trim.pieces.len() > MAX_PIECES {
         return None;
     }
     let mut centers: Vec<P2> = Vec::new();
     for c in face.trim.pieces.iter().filter_map(center) {
-        if centers.len() < MOST_CENTERS
+        if centers.len() < MAX_CENTERS
             && !centers.iter().any(|d| (c - d).norm() < 1e-6 * (1.0 + c.coords.norm()))
         {
             centers.push(c);
@@ -42,7 +46,7 @@ pub(crate) fn ring(face: &Face) -> Option<Ring> {
     let about = |c: P2| {
         let mut seen = [f64::INFINITY, 0.0];
         let radii = face.trim.pieces.iter().fold([f64::INFINITY, 0.0_f64], |[lo, hi], p| {
-            let [a, b] = distances(p, &c, &mut seen, HALVINGS);
+            let [a, b] = distances(p, &c, &mut seen, MAX_HALVINGS);
             [lo.min(a - p.deviation), hi.max(b + p.deviation)]
         });
         let hollow = face.trim.classify(c) == Side::Outside;
@@ -55,12 +59,12 @@ pub(crate) fn ring(face: &Face) -> Option<Ring> {
     rings.max_by(|r, s| r.radii[0].total_cmp(&s.radii[0]))
 }
 
-/// The centre of the circle that a piece is an arc of.
+/// Centre of the circle of which a piece is an arc; `None` for other pieces.
 fn center(piece: &TrimPiece) -> Option<P2> {
     let [a, b, c] = [0.0, 0.5, 1.0].map(|t| piece.eval(t));
     let (x, y) = (b - a, c - a);
     let cross = x.perp(&y);
-    // Flatter than this it is as good as straight.
+    // Flatter arcs are treated as straight.
     if cross.abs() < 1e-3 * x.norm() * y.norm() {
         return None;
     }
@@ -72,10 +76,11 @@ fn center(piece: &TrimPiece) -> Option<P2> {
 }
 
 /// Bounds of the distances of the points of a piece from a point, to [`TIGHT_SQUARES`] of the smallest and
-/// the largest distance seen so far.
+/// the largest distance found so far.
 ///
 /// The squared distance is a polynomial of degree 6, between the smallest and the largest of its Bernstein
-/// coefficients. For an arc about its centre these are equal up to the difference of a cubic from the arc.
+/// coefficients. For an arc about its centre, these are equal up to the difference of the cubic from the
+/// arc.
 fn distances(piece: &TrimPiece, c: &P2, seen: &mut [f64; 2], halvings: u32) -> [f64; 2] {
     let from = piece.control.map(|p| p - c);
     let ends = [from[0].norm_squared(), from[3].norm_squared()];
@@ -84,7 +89,7 @@ fn distances(piece: &TrimPiece, c: &P2, seen: &mut [f64; 2], halvings: u32) -> [
     let bounds = coefficients.iter().fold([f64::INFINITY, 0.0_f64], |[lo, hi], x| [lo.min(*x), hi.max(*x)]);
     let is_tight =
         bounds[0] >= seen[0] * (1.0 - TIGHT_SQUARES) && bounds[1] <= seen[1] * (1.0 + TIGHT_SQUARES);
-    // What is not a number is not halved.
+    // Pieces with NaN are not halved.
     if halvings == 0 || is_tight || !bounds[1].is_finite() {
         let rounding = SQUARES_ROUNDING * from.iter().fold(0.0, |m: f64, v| m.max(v.norm_squared()));
         return [(bounds[0] - rounding).max(0.0).sqrt(), (bounds[1] + rounding).sqrt()];
@@ -101,7 +106,7 @@ mod tests {
     use feeler_geom::math;
 
     fn arc(center: P2, radius: f64, from: f64, to: f64) -> TrimPiece {
-        // The cubic with the arc's ends and tangents that meets it in the middle.
+        // The cubic with the arc's ends and tangents that passes through its midpoint.
         let k = 4.0 / 3.0 * math::tan(0.25 * (to - from));
         let at = |a: f64, along: f64| {
             let (s, c) = math::sin_cos(a);
@@ -110,7 +115,7 @@ mod tests {
         TrimPiece { control: [at(from, 0.0), at(from, k), at(to, -k), at(to, 0.0)], edge: 0, deviation: 0.0 }
     }
 
-    /// Centres of arcs, none of straight pieces, and distances that hold the samples tightly.
+    /// Centres are found for arcs only, and the bounds of distances contain the samples tightly.
     #[test]
     fn centers_and_distances() {
         let c = P2::new(3.0, -1.0);
@@ -119,14 +124,14 @@ mod tests {
             let piece = arc(c, 2.0, from, from + 0.7);
             assert!((center(&piece).expect("an arc") - c).norm() < 1e-4, "{k}");
             for from in [c, P2::new(3.0, 0.5), P2::origin()] {
-                let [lo, hi] = distances(&piece, &from, &mut [f64::INFINITY, 0.0], HALVINGS);
-                let (mut least, mut most) = (f64::INFINITY, 0.0_f64);
+                let [lo, hi] = distances(&piece, &from, &mut [f64::INFINITY, 0.0], MAX_HALVINGS);
+                let (mut min, mut max) = (f64::INFINITY, 0.0_f64);
                 for i in 0..=200 {
                     let d = (piece.eval(f64::from(i) / 200.0) - from).norm();
                     assert!(lo <= d && d <= hi, "{d} not in [{lo}, {hi}]");
-                    (least, most) = (least.min(d), most.max(d));
+                    (min, max) = (min.min(d), max.max(d));
                 }
-                assert!(least - lo < 1e-4 && hi - most < 1e-4, "[{lo}, {hi}] about [{least}, {most}]");
+                assert!(min - lo < 1e-4 && hi - max < 1e-4, "[{lo}, {hi}] about [{min}, {max}]");
             }
         }
         let p = |x: f64| P2::new(x, 2.0 * x);

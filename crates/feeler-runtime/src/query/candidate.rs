@@ -1,4 +1,4 @@
-//! What one step of a query hands to the next one: critical pairs and families of untrimmed geometry, then
+//! Data passed between the steps of a query: critical pairs and families of untrimmed geometry, then
 //! minima.
 
 use crate::api::contact::{ContactKind, FeatureRef};
@@ -6,7 +6,7 @@ use feeler_geom::skeleton::Family;
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::Feature;
 
-/// A critical pair of footpoints of two features' untrimmed geometry, frame of A.
+/// Critical pair of footpoints of two features' untrimmed geometry, frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub feature_a: Feature,
@@ -15,16 +15,16 @@ pub(crate) struct Candidate {
     pub p_b: P3,
     /// Unit direction from A to B, A's outward direction.
     pub n: V3,
-    /// Signed distance along `n`.
+    /// Signed distance (mm) along `n`.
     pub distance: f64,
-    /// Parameters where the solver knows them (free-form features).
+    /// Parameters of the footpoints if the solver has computed them (free-form features).
     pub hint_a: Option<P2>,
     pub hint_b: Option<P2>,
-    /// The solver stopped above round-off.
+    /// Whether the solver stopped before it reached rounding.
     pub undecided: bool,
 }
 
-/// A pair of features with a continuous family of critical pairs.
+/// Pair of features with a continuous family of critical pairs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FamilyPair {
     pub feature_a: Feature,
@@ -32,7 +32,7 @@ pub(crate) struct FamilyPair {
     pub family: Family,
 }
 
-/// A local minimum, frame of A.
+/// Local minimum, frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accepted {
     pub feature_a: Feature,
@@ -44,10 +44,10 @@ pub(crate) struct Accepted {
     pub kind: ContactKind,
     pub place_a: FeatureRef,
     pub place_b: FeatureRef,
-    /// What the model leaves open (mm) about each footpoint.
+    /// Deviation (mm) of the trim or edge at each footpoint, within which the footpoint is uncertain.
     pub slack_a: f64,
     pub slack_b: f64,
-    /// Whether a footpoint is beyond a concave edge of its face.
+    /// Whether a footpoint lies beyond a concave edge of its face.
     pub is_extended: bool,
     /// Whether the normal is that of an adjacent face, along a flush seam.
     pub is_slid: bool,

@@ -1,4 +1,4 @@
-//! What all steps of a query share.
+//! Data shared by all steps of a query.
 
 use crate::api::tolerance::Tolerances;
 use crate::body::Body;
@@ -13,12 +13,12 @@ use feeler_geom::{Obb, P3, Pose};
 use feeler_hierarchy::{FaceId, Feature};
 use std::cmp::Ordering;
 
-/// What all steps of a query share. Everything is in the frame of A unless it says otherwise.
+/// Data shared by all steps of a query. Everything is in the frame of A unless noted otherwise.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context<'a> {
     pub a: &'a Body,
     pub b: &'a Body,
-    /// Takes coordinates of B to those of A.
+    /// Maps coordinates of B to those of A.
     pub pose_ab: Pose,
     pub pose_ba: Pose,
     pub tol: Tolerances,
@@ -26,35 +26,36 @@ pub(crate) struct Context<'a> {
     /// Smallest signed distance (mm) of a minimum.
     pub least: f64,
     pub quasi_angle: f64,
-    /// What culls pairs of areas; `None` for brute force.
+    /// Culling tests of pairs of areas; `None` for brute force.
     pub cull: Option<CullContext>,
 }
 
 impl Context<'_> {
-    /// No footpoints of a minimum are farther (mm) apart.
+    /// Upper bound (mm) of the distance between the footpoints of a minimum.
     pub(crate) fn reach(&self) -> f64 {
         self.d_max.max(-self.least)
     }
 
-    /// Context for a pair of areas, with the angle by which the polars of their kind are dilated.
+    /// Context of a pair of areas, with the dilation of the polars of their kind of pair.
     pub(crate) fn of_areas(&self, (i, j): AreaPair) -> Self {
         let quasi_angle =
             self.cull.as_ref().map_or(self.quasi_angle, |cull| cull.dilation_of((self.a, i), (self.b, j)));
         Self { quasi_angle, ..*self }
     }
 
-    /// Whether minima deeper than the tolerance are asked for.
+    /// Whether minima deeper than those of touching solids are reported.
     pub(crate) fn presses(&self) -> bool {
         self.least < self.tol.least_distance_apart()
     }
 
-    /// How far (mm) beyond a concave edge a footpoint at this distance still counts as on its face.
+    /// Largest distance (mm) beyond a concave edge at which a footpoint of a pair at this distance still
+    /// counts as on its face.
     pub(crate) fn beside(&self, distance: f64) -> f64 {
         if distance < self.tol.least_distance() { -self.least } else { 0.0 }
     }
 
-    /// The solid that comes first wherever the order matters: the same one when the roles of A and B are
-    /// swapped.
+    /// The solid that comes first wherever the order matters. It is the same solid if the roles of A and B
+    /// are swapped.
     pub(crate) fn first(&self) -> Which {
         let key = |body: &Body, to_other: &Pose| {
             let t = to_other.translation.vector;
@@ -67,7 +68,7 @@ impl Context<'_> {
         if order.is_gt() { Which::B } else { Which::A }
     }
 
-    /// A point of a solid (its own frame) in the frame of A.
+    /// Converts a point of a solid from its own frame to the frame of A.
     pub(crate) fn in_a(&self, which: Which, p: &P3) -> P3 {
         match which {
             Which::A => *p,
@@ -75,7 +76,7 @@ impl Context<'_> {
         }
     }
 
-    /// A point (frame of A) in the frame of a solid.
+    /// Converts a point from the frame of A to the frame of a solid.
     pub(crate) fn in_own(&self, which: Which, p: &P3) -> P3 {
         match which {
             Which::A => *p,
@@ -90,7 +91,7 @@ impl Context<'_> {
         }
     }
 
-    /// Takes coordinates of a solid to those of the *other* one.
+    /// Pose that maps coordinates of a solid to those of the *other* one.
     pub(crate) fn pose_to_other(&self, which: Which) -> &Pose {
         match which {
             Which::A => &self.pose_ba,
@@ -107,13 +108,14 @@ impl Context<'_> {
         })
     }
 
-    /// Angle (rad) outside its stored cone at which a direction can still count as in a polar.
+    /// Angle (rad) outside its stored cone up to which a direction can still count as in a polar.
     pub(crate) fn polar_slack(&self, allowance: &Allowance) -> f64 {
         let bent = self.tol.bent(f64::from(allowance.inverse_extent));
         f64::from(allowance.angle) + bent + self.tol.critical + self.quasi_angle
     }
 
-    /// Extent (mm) over which a pair of features can be flat: that of the smaller one, vertices aside.
+    /// Extent (mm) over which a pair of features can be flat: the smaller of both extents, vertices
+    /// excluded.
     pub(crate) fn extent(&self, a: Feature, b: Feature) -> f64 {
         let of = |body: &Body, f: Feature| match f {
             Feature::Vertex(_) => f64::INFINITY,
@@ -125,7 +127,7 @@ impl Context<'_> {
 }
 
 impl RevolvedFace {
-    /// `None` for a free-form face.
+    /// Returns `None` for a free-form face.
     pub(crate) fn of(ctx: &Context<'_>, which: Which, face: FaceId) -> Option<Self> {
         let data = ctx.body(which).data(Feature::Face(face));
         let (&primitive, off) = ctx.body(which).sphere_envelope(face.into())?;

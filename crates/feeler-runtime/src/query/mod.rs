@@ -1,4 +1,4 @@
-//! What one query hands from step to step.
+//! Data passed between the steps of a query.
 
 mod candidate;
 mod context;

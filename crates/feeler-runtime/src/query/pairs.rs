@@ -1,12 +1,12 @@
-//! Pairs of areas in the order in which they are looked at.
+//! Pairs of areas in the order in which they are solved.
 
 use super::Context;
 use crate::body::ids::AreaPair;
 use crate::body::positions;
 use crate::body::side::Which;
 
-/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey), those of `first` first, and keeps each once.
-/// `keys` is reused memory.
+/// Sorts pairs of areas by [`SortKey`](crate::body::SortKey), with the areas of `first` first, and removes
+/// duplicates. `keys` is a reused buffer.
 pub(crate) fn sort_by_features(
     ctx: &Context<'_>,
     first: Which,
@@ -14,12 +14,12 @@ pub(crate) fn sort_by_features(
     keys: &mut Vec<u128>,
 ) {
     let (x, y) = (ctx.body(first), ctx.body(first.other()));
-    // It is its own inverse.
-    let turned = |(i, j): AreaPair| if first == Which::A { (i, j) } else { (j, i) };
+    // Involution.
+    let swapped = |(i, j): AreaPair| if first == Which::A { (i, j) } else { (j, i) };
     keys.clear();
     keys.reserve(pairs.capacity());
     keys.extend(pairs.iter().map(|pair| {
-        let (i, j) = turned(*pair);
+        let (i, j) = swapped(*pair);
         x.sort_key(i).with(y.sort_key(j))
     }));
     keys.sort_unstable();
@@ -27,6 +27,6 @@ pub(crate) fn sort_by_features(
     pairs.clear();
     pairs.extend(keys.iter().map(|&pair| {
         let [i, j] = positions(pair);
-        turned((x.area_at(i), y.area_at(j)))
+        swapped((x.area_at(i), y.area_at(j)))
     }));
 }

@@ -1,4 +1,4 @@
-//! How solids that touch do so: each contact with its features, its kind, and how large it is.
+//! Contact regions of touching solids, and conformal sets: features, kind and size of each.
 
 use super::context;
 use super::region::common_area;
@@ -14,15 +14,19 @@ use feeler_hierarchy::FaceId;
 use std::sync::Arc;
 
 impl ContactPair {
-    /// The contacts of two solids that touch: one for each pair of features with a connected or scattered set
-    /// of common points, one for each point where features touch in points; by features, then by place. None
-    /// of solids that are apart, and none of those that interfere.
+    /// Computes the contact regions of two touching solids, sorted by features: one for each pair of
+    /// features with a set of common points, connected or not, and one for each isolated point. Empty
+    /// unless the status at these poses is [`Status::Touching`].
     ///
-    /// Features that are farther apart than the tolerance of the query nowhere touch. Areas and lengths are
-    /// measured here, where they cost more than a query.
+    /// Features touch if their distance is at most the tolerance. Areas (mm²) and lengths (mm) are
+    /// integrated here, which takes longer than a query. The results of the last query of this pair do
+    /// not change.
     ///
     /// # Errors
-    /// As [`ContactPair::query`].
+    /// Errors of [`ContactPair::query`].
+    ///
+    /// # Source
+    /// MATH §15.
     pub fn contact_regions(
         &self,
         pose_a: &Pose,
@@ -51,21 +55,24 @@ impl ContactPair {
         for group in minima.chunk_by(|l, m| key(l) == key(m)) {
             let (sets, points): (Vec<&Contact>, Vec<&Contact>) =
                 group.iter().partition(|l| l.kind == ContactKind::Conformal);
-            out.extend(sets.first().map(|_| of_set(&ctx, &sets)));
-            out.extend(points.into_iter().map(of_point));
+            out.extend(sets.first().map(|_| region_of_set(&ctx, &sets)));
+            out.extend(points.into_iter().map(region_of_point));
         }
         Ok(out)
     }
 }
 
 impl ContactPair {
-    /// The conformal sets of the last query, which must have been at these poses with these options: one for
-    /// each pair of features, by features, then by distance. Their samples are among
-    /// [`ContactPair::contacts`](ContactPair::contacts). Areas and lengths are measured here, where they cost more
-    /// than a query.
+    /// Computes the conformal sets of the last query, sorted by features and distance: one for each
+    /// distance of a pair of features. The last query must have been at these poses with these options,
+    /// because its [`ContactPair::contacts`] contain the samples of the sets. Areas (mm²) and lengths
+    /// (mm) are integrated here, which takes longer than a query.
     ///
     /// # Errors
-    /// As [`ContactPair::query`].
+    /// Errors of [`ContactPair::query`].
+    ///
+    /// # Source
+    /// MATH §15.
     pub fn conformal_sets(
         &self,
         pose_a: &Pose,
@@ -83,30 +90,32 @@ impl ContactPair {
         samples.sort_by(|&i, &j| {
             key(i).cmp(&key(j)).then(contacts[i].distance.total_cmp(&contacts[j].distance))
         });
-        // One pair of features may hold sets at several distances: a ball between the flanks of a groove.
-        let is_one = |i: &usize, j: &usize| {
+        // One pair of features can have sets at several distances, for example a ball between the flanks
+        // of a groove.
+        let is_same_set = |i: &usize, j: &usize| {
             key(*i) == key(*j)
-                && (contacts[*i].distance - contacts[*j].distance).abs() <= SAME_SET * ctx.tol.same
+                && (contacts[*i].distance - contacts[*j].distance).abs() <= SAME_SET_DISTANCE * ctx.tol.same
         };
         let set = |group: &[usize]| {
             let of: Vec<&Contact> = group.iter().map(|&k| &contacts[k]).collect();
             let far = |l: &Contact, m: &Contact| (l.local_a - m.local_a).norm();
             let all = of.iter().flat_map(|l| of.iter().map(move |m| far(l, m)));
             ConformalSet {
-                contact: of_set(&ctx, &of),
+                contact: region_of_set(&ctx, &of),
                 distance: of[0].distance,
                 extent: all.fold(0.0, f64::max),
                 samples: group.to_vec(),
             }
         };
-        Ok(samples.chunk_by(is_one).map(set).collect())
+        Ok(samples.chunk_by(is_same_set).map(set).collect())
     }
 }
 
-/// Distances of samples of one set differ by no more than this many times what footpoints may differ.
-const SAME_SET: f64 = 10.0;
+/// Largest difference of the distances of samples of one set, in units of `Tolerances::same`. A larger
+/// value merges two sets, a smaller one splits a set.
+const SAME_SET_DISTANCE: f64 = 10.0;
 
-fn of_point(l: &Contact) -> ContactRegion {
+fn region_of_point(l: &Contact) -> ContactRegion {
     ContactRegion {
         kind: RegionKind::Point,
         feature_a: l.feature_a,
@@ -118,12 +127,12 @@ fn of_point(l: &Contact) -> ContactRegion {
     }
 }
 
-/// The contact that samples of one pair of features belong to.
-fn of_set(ctx: &Context<'_>, samples: &[&Contact]) -> ContactRegion {
+/// Contact region of a set with the given samples, which belong to one pair of features.
+fn region_of_set(ctx: &Context<'_>, samples: &[&Contact]) -> ContactRegion {
     let first = samples[0];
     let (a, b) = (&first.feature_a, &first.feature_b);
-    let mut contact = of_point(first);
-    // Pressed solids are measured as touching ones.
+    let mut contact = region_of_point(first);
+    // Contacts of pressed solids are measured at distance 0.
     let distance = first.distance.max(0.0);
     let points: Vec<P3> = samples.iter().map(|l| l.local_a).collect();
     match (a.kind, b.kind) {
@@ -149,7 +158,7 @@ fn of_set(ctx: &Context<'_>, samples: &[&Contact]) -> ContactRegion {
     contact
 }
 
-/// The kind of contact of faces on one surface.
+/// Kind of the contact region of two faces with a common area.
 fn kind_of(a: &Surface, b: &Surface) -> RegionKind {
     match (a, b) {
         (Surface::Bezier(_), _) | (_, Surface::Bezier(_)) => RegionKind::FreeForm,

@@ -1,4 +1,4 @@
-//! How far two solids are apart, however far that is.
+//! Smallest distance of two solids, however large it is.
 
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
@@ -7,20 +7,22 @@ use crate::pair::ContactPair;
 use feeler_geom::Pose;
 use std::sync::Arc;
 
-/// The first search goes as far as this part of both solids' sizes beyond the gap between their boxes, each
-/// next one twice as far.
-const FIRST: f64 = 1e-2;
+/// Range of the first search beyond the gap between the boxes, as a fraction of the sum of both sizes;
+/// each further search has twice the range. It affects speed only: a larger value makes the first search
+/// slower, a smaller one causes more searches.
+const FIRST_RANGE: f64 = 1e-2;
 
 impl ContactPair {
-    /// Smallest signed distance (mm) between the boundaries of both solids, regardless of `d_max`. Negative
-    /// values are those that [`ContactPair::min_distance`] reports for touching solids. `None` for a body
-    /// without features. The search range grows until a minimum is found; each range takes one query without
-    /// a verdict.
+    /// Computes the smallest signed distance (mm) between the boundaries of both solids, regardless of
+    /// `d_max`. `None` for a body without features, and if interfering solids have no minimum.
     ///
-    /// The distance of interfering solids is not a penetration depth.
+    /// Small negative values occur for touching solids, as in [`ContactPair::min_distance`]. The distance
+    /// of interfering solids is not a penetration depth. The range of the search grows until a minimum is
+    /// found; each range takes one query without a verdict. The results of the last query of this pair do
+    /// not change.
     ///
     /// # Errors
-    /// As [`ContactPair::query`].
+    /// Errors of [`ContactPair::query`].
     pub fn nearest_distance(
         &self,
         pose_a: &Pose,
@@ -31,14 +33,14 @@ impl ContactPair {
         let pose_ab = relative_pose(pose_a, pose_b)?;
         let (box_a, box_b) = (a.posed_bounds(&Pose::identity()), b.posed_bounds(&pose_ab));
         let mut pair = ContactPair::new(Arc::clone(a), Arc::clone(b));
-        // Errors in poses and options are those of a query.
+        // Reports errors in poses and options like a query.
         pair.query(pose_a, pose_b, &QueryOptions { d_max: 0.0, ..options.for_verdict() })?;
         if box_a.is_empty() || box_b.is_empty() {
             return Ok(None);
         }
         let gap = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).map(|x| x.max(0.0)).norm();
         let size = a.size() + b.size();
-        let mut beyond = FIRST * size;
+        let mut beyond = FIRST_RANGE * size;
         loop {
             let minima = QueryOptions {
                 d_max: gap + beyond,

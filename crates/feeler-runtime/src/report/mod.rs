@@ -1,4 +1,4 @@
-//! What is told about two posed solids on request, and costs more than a query.
+//! Reports about two posed solids on request. Each takes longer than a query.
 //!
 //! Each report runs its own queries and neither reads nor changes the results of earlier queries of the pair.
 //!

@@ -1,9 +1,10 @@
-//! The common region of two faces on one surface, and its area.
+//! Area of the common region of two faces on one surface.
 //!
-//! Lines of constant v of A's parameters are cut into what is inside both faces; the lengths of these parts
-//! times the area per parameter are integrated over v. Where one map of the plane takes B's parameters to A's
-//! (planes; cylinders, cones and tori about one axis; spheres with parallel axes), B's trims are mapped, and
-//! the parts are exact. Else a line is walked along, and each change between in and out is bisected.
+//! Lines of constant v in A's parameters are cut into the parts inside both faces. The lengths of these
+//! parts, times the area per parameter, are integrated over v. If an affine map takes B's parameters to
+//! A's (planes; cylinders, cones and tori about one axis; spheres with parallel axes), B's trims are
+//! mapped and the parts are exact. Otherwise the line is sampled, and each change between inside and
+//! outside is located by bisection.
 
 use crate::body::ids::FacePair;
 use crate::nearest::foot_on_face;
@@ -12,48 +13,54 @@ use feeler_geom::trim::{Side, TrimCells, TrimDomain, TrimPiece, gauss_legendre};
 use feeler_geom::{P2, P3, Surface, V2, V3, math};
 use nalgebra::Matrix2;
 
-/// Distance (in tolerances) of two surfaces that are one.
-const SAME: f64 = 4.0;
-/// Places along a line between which a part of it is noticed: of surfaces with a closed form, of splines.
-const PLACES: [usize; 2] = [512, 64];
-/// Relative accuracy that is aimed at: of mapped trims, of lines that are walked along, of splines.
-const ACCURACY: [f64; 3] = [1e-11, 1e-8, 1e-4];
-/// Halvings of a range of v.
-const HALVINGS: u32 = 40;
-/// Evaluations of lines for one region.
-const LINES: u32 = 40_000;
+/// Largest distance, in tolerances, of two surfaces that count as one. A larger value measures areas of
+/// faces that are apart; with a smaller one, contacts have no area.
+const MAX_SURFACE_DISTANCE: f64 = 4.0;
+/// Number of samples of a line, for surfaces with a closed form and for splines. A larger value is
+/// slower; a smaller one misses narrow parts.
+const LINE_SAMPLES: [usize; 2] = [512, 64];
+/// Relative accuracy of areas: for mapped trims, for sampled lines, and for splines. A larger value is
+/// less exact, a smaller one slower.
+const AREA_ACCURACY: [f64; 3] = [1e-11, 1e-8, 1e-4];
+/// Maximum number of bisections of a range of v. A larger value is slower at corners of regions, a
+/// smaller one less exact.
+const MAX_BISECTIONS: u32 = 40;
+/// Maximum number of lines that are evaluated for one region. A larger value is slower, a smaller one
+/// less exact.
+const MAX_LINES: u32 = 40_000;
 
-/// The area (mm²) of the part of face `faces[0]` of A that is at a distance (mm) from face `faces[1]` of B,
-/// as it is at a point of A (frame of A), with an estimate of its error; `None` where the surfaces part.
+/// Area (mm²) of the part of face `faces[0]` of A at the distance `distance` (mm) from face `faces[1]` of
+/// B, and an estimate of its error. `at` is a point of the region on A, in the frame of A. `None` if the
+/// surfaces touch in a line or point only.
 pub(super) fn common_area(ctx: &Context<'_>, faces: FacePair, at: &P3, distance: f64) -> Option<(f64, f64)> {
     let (a, b) = (ctx.a.face(faces[0]), ctx.b.face(faces[1]));
     let placed = b.surface.transformed(&ctx.pose_ab);
-    let placed = if distance > SAME * ctx.tol.tol { drawn_to(&placed, at) } else { placed };
+    let placed = if distance > MAX_SURFACE_DISTANCE * ctx.tol.tol { offset_to(&placed, at) } else { placed };
     let region = match coincidence(ctx, [&a.surface, &placed], at, distance) {
         Coincidence::Mapped(map) => {
             let mapped = map.domain(&b.trim, &a.surface, P2::new(a.trim.rect.u0, a.trim.rect.v0));
-            Region { ctx, faces, distance, mapped: Some(mapped), places: 0 }
+            Region { ctx, faces, distance, mapped: Some(mapped), samples: 0 }
         }
-        Coincidence::Same => Region { ctx, faces, distance, mapped: None, places: PLACES[0] },
-        Coincidence::Unknown => Region { ctx, faces, distance, mapped: None, places: PLACES[1] },
+        Coincidence::Same => Region { ctx, faces, distance, mapped: None, samples: LINE_SAMPLES[0] },
+        Coincidence::Unknown => Region { ctx, faces, distance, mapped: None, samples: LINE_SAMPLES[1] },
         Coincidence::Apart => return None,
     };
-    let accuracy = match (&region.mapped, region.places == PLACES[1]) {
-        (Some(_), _) => ACCURACY[0],
-        (None, false) => ACCURACY[1],
-        (None, true) => ACCURACY[2],
+    let accuracy = match (&region.mapped, region.samples == LINE_SAMPLES[1]) {
+        (Some(_), _) => AREA_ACCURACY[0],
+        (None, false) => AREA_ACCURACY[1],
+        (None, true) => AREA_ACCURACY[2],
     };
     let (area, error) = region.area(accuracy);
-    let error = error + region.off_edges();
-    // Splines that touch along a line have a common region as wide as the tolerance makes it.
-    let thin = matches!(a.surface, Surface::Bezier(_)) || matches!(b.surface, Surface::Bezier(_));
+    let error = error + region.trim_error();
+    // Splines that touch along a line have a common region whose width is due to the tolerance only.
+    let is_spline = matches!(a.surface, Surface::Bezier(_)) || matches!(b.surface, Surface::Bezier(_));
     let extent = ctx.a.data(feeler_hierarchy::Feature::Face(faces[0])).extent;
-    (!thin || area > 1e-2 * extent * extent).then_some((area, error))
+    (!is_spline || area > 1e-2 * extent * extent).then_some((area, error))
 }
 
-/// The surface at an equal distance from a surface on which a point is. Its parameters are those of the feet,
-/// except on cones, which stay as they are.
-fn drawn_to(surface: &Surface, at: &P3) -> Surface {
+/// Offset surface through a point, with the parameters of the original surface. Cones and splines are
+/// returned unchanged.
+fn offset_to(surface: &Surface, at: &P3) -> Surface {
     match *surface {
         Surface::Plane { mut frame } => {
             frame.origin += frame.z * (at - frame.origin).dot(&frame.z);
@@ -65,26 +72,27 @@ fn drawn_to(surface: &Surface, at: &P3) -> Surface {
         Surface::Sphere { frame, .. } => Surface::Sphere { frame, radius: (at - frame.origin).norm() },
         Surface::Torus { frame, major, .. } => {
             let local = frame.local(at);
-            let off = math::hypot(local.x, local.y) - major;
-            Surface::Torus { frame, major, minor: math::hypot(off, local.z) }
+            let radial = math::hypot(local.x, local.y) - major;
+            Surface::Torus { frame, major, minor: math::hypot(radial, local.z) }
         }
         Surface::Cone { .. } | Surface::Bezier(_) => surface.clone(),
     }
 }
 
-/// How two surfaces lie to one another near a point of both.
+/// Relation of two surfaces near a common point.
 enum Coincidence {
-    /// One surface; parameters of the second one are an affine image of those of the first one.
+    /// The surfaces coincide, and an affine map takes the parameters of the second one to those of the
+    /// first one.
     Mapped(Map),
-    /// One surface.
+    /// The surfaces coincide.
     Same,
-    /// Splines: to be seen point by point.
+    /// A surface is a spline, so points are tested individually.
     Unknown,
-    /// They touch in a line or a point.
+    /// The surfaces touch in a line or a point.
     Apart,
 }
 
-/// Takes parameters of B to those of A.
+/// Affine map from parameters of B to parameters of A.
 struct Map {
     linear: Matrix2<f64>,
     shift: V2,
@@ -96,7 +104,7 @@ impl Map {
         Self { linear: Matrix2::new(a, b, c, d), shift: V2::from(shift) }
     }
 
-    /// A domain in the parameters of another surface, in its window.
+    /// Maps a domain to the parameters of `surface`, in the period that starts at `origin`.
     fn domain(&self, cells: &TrimCells, surface: &Surface, origin: P2) -> TrimCells {
         let mirrored = self.linear.determinant() < 0.0;
         let place = |p: &TrimPiece| {
@@ -109,11 +117,12 @@ impl Map {
     }
 }
 
+/// Relation of the surfaces of two faces near the point `at`, with B's surface in the frame of A.
 fn coincidence(ctx: &Context<'_>, [a, b]: [&Surface; 2], at: &P3, distance: f64) -> Coincidence {
-    let near = SAME * ctx.tol.tol;
+    let near = MAX_SURFACE_DISTANCE * ctx.tol.tol;
     let angle = near / ctx.tol.size;
     let along = |x: &V3, y: &V3| x.cross(y).norm() <= angle;
-    // Both about one axis: the angle by which B is turned against A, its sense, and its height.
+    // Angle, sense and height of B relative to A for surfaces about one axis.
     let about = |f: &feeler_geom::Frame, g: &feeler_geom::Frame| {
         let turned = math::atan2(g.x.dot(&f.y), g.x.dot(&f.x));
         (turned, g.z.dot(&f.z).signum(), (g.origin - f.origin).dot(&f.z))
@@ -179,20 +188,20 @@ fn coincidence(ctx: &Context<'_>, [a, b]: [&Surface; 2], at: &P3, distance: f64)
     }
 }
 
-/// What is on both faces.
+/// Common region of two faces.
 struct Region<'a> {
     ctx: &'a Context<'a>,
     faces: FacePair,
-    /// How far (mm) they are apart.
+    /// Distance (mm) of the faces.
     distance: f64,
-    /// The domain of B's face in A's parameters.
+    /// Domain of B's face in A's parameters, if it can be mapped.
     mapped: Option<TrimCells>,
-    /// Places along a line where there is none.
-    places: usize,
+    /// Number of samples of a line without a mapped domain.
+    samples: usize,
 }
 
 impl Region<'_> {
-    /// The area (mm²) and an estimate of its error.
+    /// Area (mm²) and an estimate of its error.
     fn area(&self, accuracy: f64) -> (f64, f64) {
         let trim = &self.ctx.a.face(self.faces[0]).trim;
         let (mut low, mut high) = (trim.rect.v0, trim.rect.v1);
@@ -208,21 +217,26 @@ impl Region<'_> {
         borders.dedup();
         let rules = [gauss_legendre(5), gauss_legendre(8)];
         let whole = low < high;
-        let mut sum =
-            Sum { region: self, rules: &rules, width: high - low, accuracy, scale: 0.0, left: LINES };
+        let mut sum = Integral {
+            region: self,
+            rules: &rules,
+            width: high - low,
+            accuracy,
+            scale: 0.0,
+            left: MAX_LINES,
+        };
         sum.scale = if whole { sum.rough(low, high) } else { 0.0 };
         let (mut area, mut error) = (0.0, 0.0);
         for w in borders.windows(2).filter(|w| whole && w[0] < w[1]) {
-            let (a, e) = sum.over([w[0], w[1]], [0.0, 1.0], HALVINGS);
+            let (a, e) = sum.over([w[0], w[1]], [0.0, 1.0], MAX_BISECTIONS);
             area += a;
             error += e;
         }
         (area, error)
     }
 
-    /// What trims within the region, which follow their edges to a measured deviation, leave open of the area
-    /// (mm²).
-    fn off_edges(&self) -> f64 {
+    /// Error (mm²) of the area due to the deviations of trims within the region from their edges.
+    fn trim_error(&self) -> f64 {
         let a = self.ctx.a.face(self.faces[0]);
         let along = |p: &TrimPiece, on: &dyn Fn(P2) -> bool| {
             let uv = p.eval(0.5);
@@ -237,17 +251,17 @@ impl Region<'_> {
                 self.mapped.as_ref().map_or_else(|| self.is_on_b(uv), |m| m.classify(uv) == Side::Inside)
             })
         });
-        // Of trims that are not mapped as much as of A's.
+        // The error of trims of B that are not mapped counts as equal to that of A's trims.
         of_b + of_a.sum::<f64>() * if self.mapped.is_some() { 1.0 } else { 2.0 }
     }
 
-    /// Area per v (mm² for each unit of v) at a line.
+    /// Area per unit of v (mm²) at a line.
     fn at_row(&self, v: f64, rule: &[(f64, f64)]) -> f64 {
         let face = self.ctx.a.face(self.faces[0]);
         let inside = face.trim.inside_on_row(v);
         let common = match &self.mapped {
             Some(mapped) => common_parts(&inside, &mapped.inside_on_row(v)),
-            None => inside.iter().flat_map(|part| self.walk(*part, v)).collect(),
+            None => inside.iter().flat_map(|part| self.sample_line(*part, v)).collect(),
         };
         let density = |u: f64| {
             let (_, du, dv) = face.surface.first_derivs(P2::new(u, v));
@@ -270,17 +284,17 @@ impl Region<'_> {
         sum
     }
 
-    /// Parts of a line that are on B's face.
-    fn walk(&self, (a, b): (f64, f64), v: f64) -> Vec<(f64, f64)> {
+    /// Parts of an interval of a line that are on B's face.
+    fn sample_line(&self, (a, b): (f64, f64), v: f64) -> Vec<(f64, f64)> {
         let rect = &self.ctx.a.face(self.faces[0]).trim.rect;
         let share = (b - a) / rect.width();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most the places")]
-        let n = ((self.places as f64 * share).ceil() as usize).clamp(4, self.places.max(4));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most `samples`")]
+        let n = ((self.samples as f64 * share).ceil() as usize).clamp(4, self.samples.max(4));
         let at = |i: usize| a + (b - a) * i as f64 / n as f64;
         let on = |u: f64| self.is_on_b(P2::new(u, v));
         let mut out = Vec::new();
         let mut start = None;
-        // Not on the border itself.
+        // The ends of the interval are on trims of A, so the first and last samples are inside it.
         let mut last = a + 1e-9 * (b - a);
         for i in 0..=n {
             let u = if i == n { b - 1e-9 * (b - a) } else { at(i).max(last) };
@@ -303,12 +317,12 @@ impl Region<'_> {
         let p = ctx.pose_ba * ctx.a.face(fa).surface.point(uv);
         let other = foot_on_face(ctx.b, fb, &p);
         let face = ctx.b.face(fb);
-        ((face.surface.point(other) - p).norm() - self.distance).abs() <= SAME * ctx.tol.tol
+        ((face.surface.point(other) - p).norm() - self.distance).abs() <= MAX_SURFACE_DISTANCE * ctx.tol.tol
             && face.trim.classify(other) == Side::Inside
     }
 }
 
-/// Where something ends that holds at one place and not at another one.
+/// End of the interval in which `on` is `true`, between a parameter inside and one outside, by bisection.
 pub(super) fn border(mut inside: f64, mut outside: f64, on: &impl Fn(f64) -> bool) -> f64 {
     for _ in 0..50 {
         let middle = 0.5 * (inside + outside);
@@ -321,7 +335,7 @@ pub(super) fn border(mut inside: f64, mut outside: f64, on: &impl Fn(f64) -> boo
     inside
 }
 
-/// What two lists of intervals have in common.
+/// Intersection of two lists of intervals.
 fn common_parts(x: &[(f64, f64)], y: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let both = |(a, b): &(f64, f64)| {
         let (a, b) = (*a, *b);
@@ -330,26 +344,28 @@ fn common_parts(x: &[(f64, f64)], y: &[(f64, f64)]) -> Vec<(f64, f64)> {
     x.iter().flat_map(both).collect()
 }
 
-/// An integral over v by two Gauss rules, halved until they agree.
-struct Sum<'a> {
+/// Integral over v by two Gauss rules on intervals that are bisected until the rules agree.
+struct Integral<'a> {
     region: &'a Region<'a>,
     rules: &'a [Vec<(f64, f64)>; 2],
     width: f64,
     accuracy: f64,
-    /// About the whole area.
+    /// Rough value of the whole area (mm²).
     scale: f64,
     left: u32,
 }
 
-impl Sum<'_> {
+impl Integral<'_> {
+    /// Rough value of the integral, by one Gauss rule.
     fn rough(&self, low: f64, high: f64) -> f64 {
         let rule = &self.rules[1];
         rule.iter().map(|(x, w)| w * (high - low) * self.region.at_row(low + (high - low) * x, rule)).sum()
     }
 
-    /// The part of `[v0, v1]` between two places in it, with an estimate of its error. Borders end like the
-    /// square root of v where they turn back at an end, which 3t² − 2t³ makes smooth.
-    fn over(&mut self, [v0, v1]: [f64; 2], [t0, t1]: [f64; 2], halvings: u32) -> (f64, f64) {
+    /// Integral over the part of `[v0, v1]` between the parameters `t0` and `t1`, and an estimate of its
+    /// error. Borders that turn back at an end behave like the square root of v there; the substitution
+    /// 3t² − 2t³ makes the integrand smooth.
+    fn over(&mut self, [v0, v1]: [f64; 2], [t0, t1]: [f64; 2], bisections: u32) -> (f64, f64) {
         let mut by_rule = [0.0; 2];
         for (sum, rule) in by_rule.iter_mut().zip(self.rules) {
             for (x, w) in rule {
@@ -364,12 +380,12 @@ impl Sum<'_> {
         let error = (fine - coarse).abs();
         let share = (t1 - t0) * (v1 - v0) / self.width;
         let enough = self.accuracy * (self.scale * share).max(fine.abs()).max(1e-4 * self.scale);
-        if error <= enough || halvings == 0 || self.left == 0 {
+        if error <= enough || bisections == 0 || self.left == 0 {
             return (fine, error);
         }
         let middle = 0.5 * (t0 + t1);
-        let (a, e) = self.over([v0, v1], [t0, middle], halvings - 1);
-        let (b, f) = self.over([v0, v1], [middle, t1], halvings - 1);
+        let (a, e) = self.over([v0, v1], [t0, middle], bisections - 1);
+        let (b, f) = self.over([v0, v1], [middle, t1], bisections - 1);
         (a + b, e + f)
     }
 }

@@ -1,9 +1,9 @@
-//! A short translation that parts two interfering solids.
+//! Short translation that separates two interfering solids.
 //!
-//! Candidates for its direction come from the place where the solids meet and from their form; how far to go
-//! along each is asked of the verdict itself. Moving on may bring the solids into one another again, as a pin
-//! that crosses the other wall of its bore: therefore short translations are tried before long ones, and what
-//! is returned is only ever a translation that the verdict has accepted.
+//! Candidate directions come from the witness, the crossing faces and the shape of the solids; the
+//! verdict decides which lengths separate them. A longer translation can make the solids interfere again,
+//! like a pin that crosses the opposite wall of its bore. Short translations are therefore tried before
+//! long ones, and only a translation that the verdict has accepted is returned.
 
 use crate::api::contact::FeatureRef;
 use crate::api::error::QueryError;
@@ -19,31 +19,39 @@ use feeler_hierarchy::FaceId;
 use nalgebra::Translation3;
 use std::sync::Arc;
 
-/// Decisions that one search may take.
-const DECISIONS: u32 = 200;
-/// Directions that are tried at all lengths; the others only where they promise a shorter translation than
-/// the one known.
-const FIRST: usize = 10;
-/// Directions closer than this (rad) are one.
-const SAME_DIRECTION: f64 = 1e-3;
-/// A direction is followed when it leads out by this part of the shortest translation known.
-const SHORTER: f64 = 0.98;
-/// A translation is known to this part of its length, the shortest one to the other.
-const FINE: [f64; 2] = [0.02, 1e-6];
-/// Angles (rad) by which the best direction is tilted in the end.
+/// Maximum number of verdicts in one search. A larger value is slower; a smaller one gives longer
+/// translations.
+const MAX_DECISIONS: u32 = 200;
+/// Number of directions that are tried at all lengths. The others are tried only if they can give a
+/// shorter translation than the best one. A larger value needs more verdicts; a smaller one can miss the
+/// shortest direction.
+const NUM_MAIN_DIRECTIONS: usize = 10;
+/// Angle (rad) below which two directions count as equal. A larger value tries fewer directions, a
+/// smaller one needs more verdicts.
+const SAME_DIRECTION_ANGLE: f64 = 1e-3;
+/// Length at which another direction is tried, as a fraction of the shortest translation so far. A
+/// smaller value ignores small improvements; a larger one needs more verdicts.
+const IMPROVED_LENGTH: f64 = 0.98;
+/// Relative accuracy of the lengths of translations: during the search, and of the result. A larger value
+/// gives longer translations, a smaller one needs more verdicts.
+const LENGTH_ACCURACY: [f64; 2] = [0.02, 1e-6];
+/// Angles (rad) by which the best direction is tilted at the end of the search. Larger and smaller tilts
+/// rarely improve it.
 const TILTS: [f64; 3] = [0.3, 0.1, 0.03];
 
 impl ContactPair {
-    /// A vector (world, mm) by which B moved is [`Status::Separated`] from A or [`Status::Touching`] it: a
-    /// verdict at the moved pose has said so. `None` where the solids do not interfere, and between two
-    /// sheets.
+    /// Computes a short translation of B (mm, in world coordinates) that separates it from A. `None` if
+    /// the solids do not interfere, and for two sheets; also if no tried translation separates them.
     ///
-    /// It is an upper bound of the way that parts the solids, short but not proven to be the shortest:
-    /// `inside_a + inside_b` of the [witness](crate::Witness) is a lower bound. A search that takes up to 200
-    /// decisions (each that of a query).
+    /// # Guarantees
+    /// The verdict at the translated pose is [`Status::Separated`] or [`Status::Touching`]. The length is
+    /// an upper bound of the shortest separating translation, but is not proved to be the shortest;
+    /// `inside_a + inside_b` of the [witness](crate::Witness) is a lower bound. The search computes up to
+    /// 200 verdicts, each of which takes the time of a query. The results of the last query of this pair
+    /// do not change.
     ///
     /// # Errors
-    /// As [`ContactPair::query`].
+    /// Errors of [`ContactPair::query`].
     pub fn separating_translation(
         &self,
         pose_a: &Pose,
@@ -57,28 +65,29 @@ impl ContactPair {
         let options = options.for_verdict();
         let pair = ContactPair::new(Arc::clone(a), Arc::clone(b));
         let [pose_a, pose_b] = without_common_offset(pose_a, pose_b)?;
-        let mut judge = Judge { pair, pose_a, pose_b, options, left: DECISIONS };
-        judge.ask(&V3::zeros())?;
-        match judge.pair.verdict().cloned() {
-            Some(verdict) if verdict.status == Status::Interfering => search(&mut judge, &verdict),
+        let mut test = SeparationTest { pair, pose_a, pose_b, options, left: MAX_DECISIONS };
+        test.separates(&V3::zeros())?;
+        match test.pair.verdict().cloned() {
+            Some(verdict) if verdict.status == Status::Interfering => search(&mut test, &verdict),
             _ => Ok(None),
         }
     }
 }
 
-/// Decides about translations of B. The offset that both poses share is removed, because a large one would
-/// round the translations away.
-struct Judge {
+/// Test whether translations of B separate the solids. The poses are without the offset that both share,
+/// because translations would be lost in the rounding of a large one.
+struct SeparationTest {
     pair: ContactPair,
     pose_a: Pose,
     pose_b: Pose,
     options: QueryOptions,
+    /// Number of verdicts that remain.
     left: u32,
 }
 
-impl Judge {
-    /// Whether B moved by `t` is out of A; `false` also when the budget is spent.
-    fn ask(&mut self, t: &V3) -> Result<bool, QueryError> {
+impl SeparationTest {
+    /// Whether the translation `t` of B separates it from A; `false` also if no verdicts remain.
+    fn separates(&mut self, t: &V3) -> Result<bool, QueryError> {
         if self.left == 0 {
             return Ok(false);
         }
@@ -88,70 +97,74 @@ impl Judge {
     }
 }
 
-/// The shortest translation known: unit direction and length.
-type Way = Option<(V3, f64)>;
+/// Shortest separating translation so far: unit direction and length (mm).
+type Best = Option<(V3, f64)>;
 
-fn search(judge: &mut Judge, verdict: &Verdict) -> Result<Option<V3>, QueryError> {
-    let least = verdict.witness.map_or(0.0, |w| w.inside_a + w.inside_b);
-    let least = least.max(judge.pair.tolerances().tol);
-    let (a, b) = (Arc::clone(judge.pair.body_a()), Arc::clone(judge.pair.body_b()));
-    let translations = translations(judge, verdict, (&a, &b));
-    let mut best: Way = None;
-    // The shortest translation past the other solid's hull is sure.
+/// Searches for a short separating translation, given the verdict without translation.
+fn search(test: &mut SeparationTest, verdict: &Verdict) -> Result<Option<V3>, QueryError> {
+    let min_length = verdict.witness.map_or(0.0, |w| w.inside_a + w.inside_b);
+    let min_length = min_length.max(test.pair.tolerances().tol);
+    let (a, b) = (Arc::clone(test.pair.body_a()), Arc::clone(test.pair.body_b()));
+    let translations = translations(test, verdict, (&a, &b));
+    let mut best: Best = None;
+    // The shortest translation past the other solid's hull certainly separates.
     if let Some((d, length)) = translations.iter().min_by(|x, y| x.1.total_cmp(&y.1))
-        && judge.ask(&(d * *length))?
+        && test.separates(&(d * *length))?
     {
         best = Some((*d, *length));
     }
     // Short lengths first, in the best directions.
-    let mut length = 1.01 * least;
+    let mut length = 1.01 * min_length;
     let longest =
-        best.map_or_else(|| translations.iter().fold(0.0, |l: f64, w| l.max(w.1)), |(_, known)| known);
-    'lengths: while length < SHORTER * longest && judge.left > 0 {
-        for (d, most) in translations.iter().take(FIRST) {
-            if length <= *most && judge.ask(&(d * length))? {
-                best = Some(shortened(judge, d, [(0.5 * length).max(least), length], FINE[0])?);
+        best.map_or_else(|| translations.iter().fold(0.0, |l: f64, w| l.max(w.1)), |(_, length)| length);
+    'lengths: while length < IMPROVED_LENGTH * longest && test.left > 0 {
+        for (d, max_length) in translations.iter().take(NUM_MAIN_DIRECTIONS) {
+            if length <= *max_length && test.separates(&(d * length))? {
+                best =
+                    Some(shortened(test, d, [(0.5 * length).max(min_length), length], LENGTH_ACCURACY[0])?);
                 break 'lengths;
             }
         }
         length *= 2.0;
     }
     for (d, _) in &translations {
-        improve(judge, d, least, &mut best)?;
+        improve(test, d, min_length, &mut best)?;
     }
     for tilt in TILTS {
         let Some((d, _)) = best else { break };
         let (e, g) = feeler_geom::frame::complete_basis(&d);
         for side in [e, -e, g, -g] {
-            improve(judge, &(d + side * tilt).normalize(), least, &mut best)?;
+            improve(test, &(d + side * tilt).normalize(), min_length, &mut best)?;
         }
     }
     let Some((d, length)) = best else { return Ok(None) };
-    // What the bound leaves of it.
-    let (d, length) = shortened(judge, &d, [(length * (1.0 - 2.0 * FINE[0])).max(least), length], FINE[1])?;
+    // The shortest length in this direction is between these two.
+    let low = (length * (1.0 - 2.0 * LENGTH_ACCURACY[0])).max(min_length);
+    let (d, length) = shortened(test, &d, [low, length], LENGTH_ACCURACY[1])?;
     Ok(Some(d * length))
 }
 
-/// Takes a direction that leads out sooner.
-fn improve(judge: &mut Judge, d: &V3, least: f64, best: &mut Way) -> Result<(), QueryError> {
+/// Replaces the best translation if the direction `d` separates at a shorter length.
+fn improve(test: &mut SeparationTest, d: &V3, min_length: f64, best: &mut Best) -> Result<(), QueryError> {
     let Some((_, known)) = *best else { return Ok(()) };
-    let shorter = SHORTER * known;
-    if shorter > least && judge.ask(&(d * shorter))? {
-        *best = Some(shortened(judge, d, [least, shorter], FINE[0])?);
+    let shorter = IMPROVED_LENGTH * known;
+    if shorter > min_length && test.separates(&(d * shorter))? {
+        *best = Some(shortened(test, d, [min_length, shorter], LENGTH_ACCURACY[0])?);
     }
     Ok(())
 }
 
-/// A length between two, of which the larger one leads out, that leads out, too: by bisection.
+/// Shortens a translation by bisection between a length that is too short and one that separates, up to a
+/// relative accuracy. Returns the direction and the separating length.
 fn shortened(
-    judge: &mut Judge,
+    test: &mut SeparationTest,
     d: &V3,
     [mut low, mut high]: [f64; 2],
-    fine: f64,
+    accuracy: f64,
 ) -> Result<(V3, f64), QueryError> {
-    while high - low > fine * high && judge.left > 0 {
+    while high - low > accuracy * high && test.left > 0 {
         let middle = 0.5 * (low + high);
-        if judge.ask(&(d * middle))? {
+        if test.separates(&(d * middle))? {
             high = middle;
         } else {
             low = middle;
@@ -160,15 +173,15 @@ fn shortened(
     Ok((*d, high))
 }
 
-/// Unit directions (world), the most promising first, with the length (mm) that leads past the other solid's
-/// hull in each.
-fn translations(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f64)> {
-    let (pose_a, pose_b) = (&judge.pose_a, &judge.pose_b);
-    let tol = judge.pair.tolerances().tol;
+/// Candidate unit directions (world), the most promising first, each with the length (mm) that takes B
+/// past the hull of A.
+fn translations(test: &SeparationTest, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec<(V3, f64)> {
+    let (pose_a, pose_b) = (&test.pose_a, &test.pose_b);
+    let tol = test.pair.tolerances().tol;
     let mut out: Vec<(V3, f64)> = Vec::new();
     let mut offer = |d: V3| {
         let Some(d) = d.try_normalize(1e-9) else { return };
-        if out.iter().any(|(e, _)| (e - d).norm() < SAME_DIRECTION) {
+        if out.iter().any(|(e, _)| (e - d).norm() < SAME_DIRECTION_ANGLE) {
             return;
         }
         let top = |body: &Body, pose: &Pose, d: &V3| {
@@ -181,7 +194,7 @@ fn translations(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec
             out.push((d, length));
         }
     };
-    // Through the nearest boundary points of the witness.
+    // Directions through the boundary points nearest to the witness.
     if let Some(witness) = &verdict.witness {
         let mut near = NearScratch::default();
         let mut away = |body: &Body, pose: &Pose| {
@@ -194,7 +207,7 @@ fn translations(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec
         offer(-from_a);
         offer(from_b);
     }
-    // Out of the faces that cross.
+    // Normals of the faces that intersect.
     if let Some((face_a, face_b)) = &verdict.crossing {
         let normal = |body: &Body, pose: &Pose, f: &FeatureRef| {
             pose * outward_normal(body.face(FaceId(f.index)), P2::new(f.uv[0], f.uv[1]))
@@ -204,7 +217,7 @@ fn translations(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec
         offer(-n_b);
         offer(n_a - n_b);
     }
-    // The shortest translation of the hulls.
+    // Penetration direction of the hulls.
     if let Some((hull_a, hull_b)) = a.hull().zip(b.hull())
         && let (Ok(x), Ok(y)) = (Moved::new(&**hull_a, pose_a), Moved::new(&**hull_b, pose_b))
     {
@@ -212,7 +225,7 @@ fn translations(judge: &Judge, verdict: &Verdict, (a, b): (&Body, &Body)) -> Vec
             PenetrationRequest { rel_tol: 1e-2, max_iterations: 200, ..PenetrationRequest::default() };
         offer(penetration(&x, &y, &request).direction);
     }
-    // Along common axes and normals of planes.
+    // Axes of features and normals of planes of both bodies, then the coordinate axes.
     for (body, pose) in [(a, pose_a), (b, pose_b)] {
         for axis in body.axes() {
             offer(pose * axis.direction);

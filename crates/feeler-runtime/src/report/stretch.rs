@@ -1,5 +1,5 @@
-//! How long features touch along a line: the parts of an edge, or of the line or circle in which two faces
-//! touch, that are on both.
+//! Length of contacts along lines: the parts of an edge, or of the line or circle in which two faces
+//! touch, that are on both features.
 
 use super::region;
 use crate::api::contact::{FeatureKind, FeatureRef};
@@ -12,21 +12,23 @@ use feeler_geom::{P3, V3, math};
 use feeler_hierarchy::{EdgeId, FaceId};
 use std::f64::consts::TAU;
 
-/// Distance (in tolerances) from the other feature within which a point touches it.
-const NEAR: f64 = 4.0;
-/// Places between which a part is noticed.
-const PLACES: usize = 512;
+/// Largest distance, in tolerances, at which a point touches the other feature. A larger value gives
+/// longer lines; with a smaller one, lines fall into pieces.
+const MAX_DISTANCE: f64 = 4.0;
+/// Number of samples of a line. A larger value is slower; a smaller one misses short parts.
+const LINE_SAMPLES: usize = 512;
 
-/// A straight or circular place of contact, frame of A.
+/// A line or circle of contact in the frame of A.
 enum Line {
     Straight { origin: P3, dir: V3, range: [f64; 2] },
     Round { center: P3, x: V3, y: V3, radius: f64 },
 }
 
 impl Line {
-    /// Through points of a contact; faces with closed forms touch along lines and circles only.
+    /// Line or circle through points of a contact; `None` if the points are on neither. Faces with closed
+    /// forms touch along lines and circles only.
     fn through(ctx: &Context<'_>, points: &[P3], faces: FacePair) -> Option<Self> {
-        let near = NEAR * ctx.tol.tol;
+        let near = MAX_DISTANCE * ctx.tol.tol;
         let first = points.first()?;
         let far =
             |from: &P3| points.iter().copied().max_by(|p, q| (p - from).norm().total_cmp(&(q - from).norm()));
@@ -56,6 +58,7 @@ impl Line {
         points.iter().all(|r| round(r) <= near).then_some(Self::Round { center, x, y, radius })
     }
 
+    /// Point at a length (mm) along the line, or at an angle (rad) of the circle.
     fn point(&self, s: f64) -> P3 {
         match self {
             Self::Straight { origin, dir, .. } => origin + dir * s,
@@ -67,8 +70,9 @@ impl Line {
     }
 }
 
-/// Length (mm) of the line or circle through points of a face of A that is on it and at a distance (mm) from
-/// a face of B, with an estimate of its error; `None` when the points lie on neither.
+/// Length (mm) of the part of the line or circle through the points that is on a face of A and at the
+/// given distance (mm) from a face of B, and an estimate of its error. `None` if the points are neither
+/// on a line nor on a circle.
 pub(super) fn common_line(
     ctx: &Context<'_>,
     faces: FacePair,
@@ -85,16 +89,16 @@ pub(super) fn common_line(
         Line::Round { radius, .. } => ([0.0, TAU], radius),
     };
     let parts = parts(range, &on);
-    Some((parts.iter().map(|(a, b)| (b - a) * speed).sum(), ends(ctx, &parts, range)))
+    Some((parts.iter().map(|(a, b)| (b - a) * speed).sum(), length_error(ctx, &parts, range)))
 }
 
-/// Length (mm) of the part of an edge that is at a distance (mm) from the other feature, a face or an edge,
-/// with an estimate of its error.
+/// Length (mm) of the part of an edge that is at the given distance (mm) from the other feature, a face
+/// or an edge, and an estimate of its error.
 pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef, distance: f64) -> (f64, f64) {
     let (own, edge, other) =
         if a.kind == FeatureKind::Edge { (Which::A, a.index, b) } else { (Which::B, b.index, a) };
     let edge = ctx.body(own).edge(EdgeId(edge));
-    let near = crate::api::tolerance::Tolerances { trim: NEAR * ctx.tol.tol, ..ctx.tol };
+    let near = crate::api::tolerance::Tolerances { trim: MAX_DISTANCE * ctx.tol.tol, ..ctx.tol };
     let on = |t: f64| {
         let p = ctx.in_a(own, &edge.curve.point(t));
         let local = if own == Which::A { ctx.pose_ba * p } else { p };
@@ -109,41 +113,43 @@ pub(super) fn common_stretch(ctx: &Context<'_>, a: &FeatureRef, b: &FeatureRef, 
         let range = [span.t0, span.t1];
         let parts = parts(range, &on);
         length += parts.iter().map(|(s, t)| edge.curve.arc_length(*s, *t)).sum::<f64>();
-        error += ends(ctx, &parts, range);
+        error += length_error(ctx, &parts, range);
     }
     (length, error)
 }
 
-/// Whether a point (its own frame) is at a distance (mm) from an edge, beside it.
+/// Whether a point (frame of the edge's solid) is at the given distance (mm) from an edge.
 fn is_beside(ctx: &Context<'_>, which: Which, edge: EdgeId, p: &P3, distance: f64) -> bool {
     let edge = ctx.body(which).edge(edge);
     let feet = edge.spans.iter().map(|s| edge.curve.point(edge.curve.project(p, s.t0, s.t1)));
     let nearest = feet.map(|foot| (foot - p).norm()).fold(f64::INFINITY, f64::min);
-    (nearest - distance).abs() <= NEAR * ctx.tol.tol
+    (nearest - distance).abs() <= MAX_DISTANCE * ctx.tol.tol
 }
 
-/// Whether a point (frame of A) is at a distance (mm) from a face, its foot in the trims.
+/// Whether a point (frame of A) is at the given distance (mm) from a face, with its nearest point inside
+/// the trims.
 fn is_at(ctx: &Context<'_>, which: Which, face: FaceId, p: &P3, distance: f64) -> bool {
     let body = ctx.body(which);
     let p = if which == Which::A { *p } else { ctx.pose_ba * p };
     let uv = foot_on_face(body, face, &p);
     let data = body.face(face);
     let off = (data.surface.point(uv) - p).norm() - distance;
-    off.abs() <= NEAR * ctx.tol.tol && on_face(data, uv, 0.0, &ctx.tol)
+    off.abs() <= MAX_DISTANCE * ctx.tol.tol && on_face(data, uv, 0.0, &ctx.tol)
 }
 
-/// Error (mm) of a length: each end at a trim is where the trim is, to what rounding allows there.
-fn ends(ctx: &Context<'_>, parts: &[(f64, f64)], [low, high]: [f64; 2]) -> f64 {
+/// Error (mm) of a length: each end at a trim has the rounding of trims.
+fn length_error(ctx: &Context<'_>, parts: &[(f64, f64)], [low, high]: [f64; 2]) -> f64 {
     let at_trims = parts.iter().map(|(a, b)| f64::from(u8::from(*a > low)) + f64::from(u8::from(*b < high)));
     at_trims.sum::<f64>() * ctx.tol.trim + ctx.tol.eps
 }
 
-/// Parts of a range where something holds, noticed at [`PLACES`] and bisected.
+/// Parts of a range in which `on` is `true`, detected at [`LINE_SAMPLES`] samples and located by bisection.
 fn parts([low, high]: [f64; 2], on: &impl Fn(f64) -> bool) -> Vec<(f64, f64)> {
-    let at = |i: usize| if i == PLACES { high } else { low + (high - low) * i as f64 / PLACES as f64 };
+    let at =
+        |i: usize| if i == LINE_SAMPLES { high } else { low + (high - low) * i as f64 / LINE_SAMPLES as f64 };
     let mut out = Vec::new();
     let mut start = on(low).then_some(low);
-    for i in 1..=PLACES {
+    for i in 1..=LINE_SAMPLES {
         let (last, next) = (at(i - 1), at(i));
         match (start, on(next)) {
             (None, true) => start = Some(region::border(next, last, on)),

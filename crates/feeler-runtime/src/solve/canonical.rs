@@ -1,10 +1,10 @@
-//! Canonical against canonical: closed forms on the skeletons, once a pair of supermaximal features.
+//! Two canonical features: closed forms on the skeletons, once per pair of supermaximal features.
 //!
-//! About half of the critical pairs are saddles and maxima, as the far side of a circle in a bore. What they
-//! are is plain by the primitives: the trims of their footpoints need not be asked.
+//! About half of the critical pairs are saddles and maxima, such as the far side of a circle in a bore.
+//! The primitives identify them, so that the trims of their footpoints need not be tested.
 //!
 //! # Source
-//! BREP §4.2.3 (one solve a pair of supermaximal features), MATH §2, §3.
+//! BREP §4.2.3 (one solve per pair of supermaximal features), MATH §2, §3.
 
 use super::Solved;
 use crate::footpoint::side::flatness;
@@ -18,16 +18,17 @@ use feeler_geom::{P3, V3};
 use feeler_hierarchy::Feature;
 use nalgebra::Matrix2;
 
-/// All critical pairs of two primitives, both in the frame of A, but for those that are plainly no minima.
+/// Adds all critical pairs of two primitives, both in the frame of A, except those that are plainly not
+/// minima.
 pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &Primitive), out: &mut Solved) {
     let extent = ctx.extent(a.0, b.0);
     let mut found = Criticals::default();
     let (range, tol) = ([ctx.least, ctx.d_max], ctx.tol.tol);
     collect_critical_pairs(a.1, b.1, range, (tol, extent), &mut found);
-    // Beside a vertex next to nothing falls.
+    // The distance hardly ever falls beside a vertex.
     let may_fall = ![a.0, b.0].iter().any(|f| matches!(f, Feature::Vertex(_)));
     for c in &found.isolated {
-        // In contact the direction is chosen later.
+        // In contact, the direction is chosen later.
         if may_fall
             && c.distance > ctx.tol.tol
             && order(a, b, c, extent, flatness(ctx, extent)) == Some(SecondOrder::Indefinite)
@@ -51,8 +52,8 @@ pub(crate) fn solve(ctx: &Context<'_>, a: (Feature, &Primitive), b: (Feature, &P
     }
 }
 
-/// What a critical pair of two primitives is, with a threshold in length over `extent` (mm); `None` where a
-/// curvature is not finite.
+/// Classifies a critical pair of two primitives by its second order, with a threshold in length over
+/// `extent` (mm); `None` if a curvature is not finite.
 pub(crate) fn order(
     a: (Feature, &Primitive),
     b: (Feature, &Primitive),
@@ -66,7 +67,7 @@ pub(crate) fn order(
     Some(second_order(&shape_a, &shape_b, c.distance, extent, threshold))
 }
 
-/// The local shape of a canonical feature at a point with an outward direction.
+/// Local shape of a canonical feature at a point with an outward direction.
 fn shape(
     (feature, primitive): (Feature, &Primitive),
     p: &P3,
@@ -74,7 +75,7 @@ fn shape(
     basis: &(V3, V3),
 ) -> Option<SideShape> {
     match (feature, primitive) {
-        // Of the sphere that touches there: critical pairs come on both sheets of a spindle torus.
+        // The touching sphere is used, because critical pairs occur on both sheets of a spindle torus.
         (Feature::Face(_), &Primitive::Circle { frame, radius, sigma }) => {
             let center = p - outward * sigma - frame.origin;
             let radial = (center - frame.z * center.dot(&frame.z)).try_normalize(f64::MIN_POSITIVE)?;
@@ -98,7 +99,7 @@ fn shape(
     }
 }
 
-/// The local shape of a face by the second derivatives of the distance from it.
+/// Local shape of a face, by the second derivatives of the distance from it.
 fn of_face(bending: &Bending, (s, t): &(V3, V3)) -> Option<SideShape> {
     let (ss, tt) = (bending.along(s), bending.along(t));
     // By polarisation.
@@ -119,7 +120,7 @@ mod tests {
         V3::from_fn(|_, _| rng.random_range(-1.0..1.0))
     }
 
-    /// A point of a primitive (a face's, or a circular edge's) near a point.
+    /// Footpoint on a primitive (of a face or a circular edge) of a point near it.
     fn foot(primitive: &Primitive, p: &P3) -> Option<P3> {
         match *primitive {
             Primitive::Circle { frame, radius, sigma: 0.0 } => {
@@ -131,7 +132,7 @@ mod tests {
         }
     }
 
-    /// Distance from a point to a primitive, to the nearest place.
+    /// Distance from a point to the nearest point of a primitive.
     fn distance(primitive: &Primitive, p: &P3) -> Option<f64> {
         match primitive {
             Primitive::Circle { sigma: 0.0, .. } => Some((foot(primitive, p)? - p).norm()),
@@ -139,13 +140,13 @@ mod tests {
         }
     }
 
-    /// The shapes of primitives are those of their surfaces; both sheets of spindle tori, and material on
-    /// either side.
+    /// The shapes of primitives equal those of their surfaces, on both sheets of spindle tori and with
+    /// material on either side.
     #[test]
     fn shapes_are_those_of_surfaces() {
         let mut rng = SmallRng::seed_from_u64(32);
         let frame = Frame::from_z(P3::new(0.3, -0.2, 0.1), V3::new(1.0, 2.0, -0.5), None).expect("an axis");
-        let (mut met, mut on_inner_sheets) = (0, 0);
+        let (mut tested, mut on_inner_sheets) = (0, 0);
         for k in 0..4000 {
             let surface = match k % 6 {
                 0 => Surface::Plane { frame },
@@ -176,19 +177,19 @@ mod tests {
             let Some(SideShape::Face { shape }) = shape else { panic!("no shape of {surface:?} at {uv}") };
             let error = (shape - expected).norm() / (1.0 + expected.norm());
             assert!(error < 1e-6, "{shape} instead of {expected} of {surface:?} at {uv}");
-            met += 1;
+            tested += 1;
             on_inner_sheets += usize::from(inner);
         }
-        assert!(met > 3000 && on_inner_sheets > 100, "{met} {on_inner_sheets}");
+        assert!(tested > 3000 && on_inner_sheets > 100, "{tested} {on_inner_sheets}");
     }
 
-    /// Rims and faces of revolution about nearly the same axis: what falls beside a critical pair does so for
-    /// small steps along B, and nothing else does.
+    /// Rims and faces of revolution about nearly the same axis: the second order is indefinite if and only
+    /// if the distance falls for small steps along B.
     #[test]
-    fn what_falls_is_told_by_steps() {
+    fn second_order_agrees_with_small_steps() {
         let mut rng = SmallRng::seed_from_u64(31);
         let face = Feature::Face(FaceId(0));
-        let mut met = [0, 0];
+        let mut tested = [0, 0];
         for _ in 0..4000 {
             let near = |rng: &mut SmallRng, tilt: f64| {
                 let axis = V3::z() + vector(rng) * tilt;
@@ -213,12 +214,12 @@ mod tests {
             let (a, b) = (one(f, 2.0, -1.0), one(g, 1.5, 1.0));
             let found = critical_pairs(&a.1, &b.1, 2.0, 1e-9, 4.0);
             for c in found.isolated.iter().filter(|c| c.distance > 0.01) {
-                // Of A the side that distances are told from.
+                // Only the side of A from which distances are measured is tested.
                 if foot(&a.1, &c.p_b).is_none_or(|p| (p - c.p_a).norm() > 1e-6) {
                     continue;
                 }
                 let Some(order) = order((a.0, &a.1), (b.0, &b.1), c, 4.0, 1e-9) else { continue };
-                // What half the square of the distance changes by along B, as a quadratic form of the step.
+                // Change of half the squared distance along B, as a quadratic form of the step.
                 let h = 1e-3;
                 let square = |x: f64| x * x;
                 let (s, t) = complete_basis(&c.n);
@@ -237,9 +238,9 @@ mod tests {
                     SecondOrder::Indefinite => assert!(lowest < 5e-12, "{}", context()),
                     _ => assert!(lowest > -5e-12, "{}", context()),
                 }
-                met[usize::from(order == SecondOrder::Indefinite)] += 1;
+                tested[usize::from(order == SecondOrder::Indefinite)] += 1;
             }
         }
-        assert!(met.iter().all(|n| *n > 500), "{met:?}");
+        assert!(tested.iter().all(|n| *n > 500), "{tested:?}");
     }
 }

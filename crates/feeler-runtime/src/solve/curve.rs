@@ -1,16 +1,16 @@
-//! Canonical against a free curve: one unknown, all local minima of a leaf's interval.
+//! A canonical feature against a free curve: one unknown, all local minima of a leaf's interval.
 //!
 //! # Source
 //! MATH §8.
 //!
 //! # Guarantees
-//! The derivative is followed over the interval, which is halved first of all. A piece is dropped when it is
-//! short against its distance from where the objective has no derivatives, and the cubic through the
-//! derivative's values and slopes at its ends stays off zero by several times its own bend and by what the
-//! third derivative of the curve can change within the area. Other pieces are halved until the signs of the
-//! first two derivatives at the ends, and that change, leave room for at most one root, or [`DEPTH`] is
-//! reached: two roots within a 512th of an area can be missed. Roots are bisected with Newton steps to
-//! round-off.
+//! The derivative is followed over the interval, which is halved once in any case. A piece is dropped if
+//! it is short compared with its distance from the points at which the objective has no derivatives, and
+//! if the cubic through the derivative's values and slopes at its ends stays away from zero by several
+//! times its own bend and by the largest change that the third derivative of the curve allows within the
+//! area. Other pieces are halved until the signs of the first two derivatives at the ends, and that
+//! change, allow at most one root, or until [`MAX_HALVINGS`] is reached: two roots within a 512th of an
+//! area can be missed. Roots are bisected with Newton steps to round-off.
 
 use super::reduced::Reduced;
 use super::{FreePoint, ReducedPair, Solved, candidate_of};
@@ -22,27 +22,30 @@ use feeler_geom::{Curve, P2, V3};
 use feeler_hierarchy::{AreaId, EdgeId, Feature};
 use std::cell::Cell;
 
-/// Halvings of a piece.
-const DEPTH: u32 = 6;
-/// Halvings, in one area, of pieces over which the objective may be sharp: some for each time that the curve
-/// passes by the axis of a circle. A curve that runs along the axis would take any number.
+/// Maximum number of halvings of a piece. A larger number takes more work on suspicious pieces; a smaller
+/// one misses roots that are close together.
+const MAX_HALVINGS: u32 = 6;
+/// Maximum number of halvings, in one area, of pieces over which the objective may be sharp: some for each
+/// time that the curve passes by the axis of a circle. A curve that runs along the axis would take any
+/// number. A smaller number misses minima beside axes.
 const SHARP_HALVINGS: u32 = 64;
 
-/// The objective along an area of a free edge.
+/// Derivatives of the objective along an area of a free edge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DerivativeSamples {
     /// At the first sample, in the middle, and at the last one.
     jets: [Option<Jet>; 3],
     /// Length of the interval.
     width: f64,
-    /// How far beyond its ends minima count.
+    /// Distance beyond its ends, in the parameter, within which minima count.
     margin: f64,
     third: Third,
 }
 
 impl DerivativeSamples {
-    /// Given the objective at the first sample, and the third derivative. `slack` (mm) is the length beyond
-    /// the ends that the trim test may accept: a neighbour or a vertex then has it, too.
+    /// Computes the samples, given the objective at the first sample and the third derivative. `slack`
+    /// (mm) is the length beyond the ends that the trim test may accept; a neighbour or a vertex has such
+    /// a minimum, too.
     fn new(objective: &Reduced, first: Option<Jet>, segment: &EdgeSegment, third: Third, slack: f64) -> Self {
         let EdgeSegment { width, middle, last, .. } = segment;
         let speed = middle.d1.norm();
@@ -51,9 +54,9 @@ impl DerivativeSamples {
         Self { jets, width: *width, margin, third }
     }
 
-    /// Whether there is plainly no minimum, when the gradient may be `off` (mm for squared objectives) that
-    /// of the objective.
-    pub(crate) fn is_plain(&self, off: f64) -> bool {
+    /// Whether the samples exclude a minimum, if the gradient may differ by `off` (mm for squared
+    /// objectives) from that of the objective.
+    pub(crate) fn excludes_minimum(&self, off: f64) -> bool {
         let [Some(first), Some(middle), Some(last)] = &self.jets else { return false };
         let half = 0.5 * self.width;
         let reaches = |end: &Jet| beyond(end, middle, half / to_f64(MIDDLE), self.margin, off);
@@ -65,39 +68,39 @@ impl DerivativeSamples {
     }
 }
 
-/// Visits areas of an edge, given in ascending order, with the derivatives of the objective along them; those
-/// for which `out` holds are left out. `slack` is as of [`DerivativeSamples::new`].
+/// Visits areas of an edge, given in ascending order, with the derivatives of the objective along them,
+/// except those for which `skips` holds. `slack` is that of [`DerivativeSamples::new`].
 #[inline]
 pub(crate) fn each_segment(
     body: &Body,
     objective: &Reduced,
     (edge, areas): (EdgeId, &[AreaId]),
     slack: f64,
-    out: &impl Fn(&EdgeSegment) -> bool,
+    skips: &impl Fn(&EdgeSegment) -> bool,
     visit: &mut impl FnMut(AreaId, &EdgeSegment, &DerivativeSamples),
 ) {
     let (all, segments) = (body.areas_of(body.data(Feature::Edge(edge))), body.segments_of(edge));
     let mut k = 0;
-    // The place in the edge behind the last area that was looked at, and the objective there.
-    let mut end = None;
+    // Index in the edge of the area after the last visited one, and the objective at their common end.
+    let mut last_end = None;
     for &area in areas {
         while all[k] != area {
             k += 1;
         }
         let segment = &segments[k];
-        if out(segment) {
+        if skips(segment) {
             continue;
         }
-        let first = end
-            .filter(|(place, _)| *place == k && segment.is_joined)
+        let first = last_end
+            .filter(|(index, _)| *index == k && segment.is_joined)
             .map_or_else(|| Jet::of(objective, &body.curve_samples_of(area)[0]), |(_, jet)| jet);
         let derivatives = DerivativeSamples::new(objective, first, segment, segment.third(body, area), slack);
-        end = Some((k + 1, derivatives.jets[2]));
+        last_end = Some((k + 1, derivatives.jets[2]));
         visit(area, segment, &derivatives);
     }
 }
 
-/// All minima over `area` of free edge `edge`, given its derivatives.
+/// Adds all minima over `area` of free edge `edge`, given its derivatives.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,
@@ -122,7 +125,7 @@ pub(crate) fn solve(
     });
 }
 
-/// Takes in a minimum at a parameter of an edge.
+/// Adds a minimum at a parameter of an edge.
 pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t: f64, out: &mut Solved) {
     let curve = &ctx.body(pair.free).edge(edge).curve;
     let p = curve.point(t);
@@ -144,8 +147,8 @@ pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t:
     if d > ctx.tol.tol {
         let n = q.grad / d;
         add(n);
-        // Where the edges are pressed, the distance is negative along the opposite direction; a vertex and an
-        // edge are contacts down to the tolerances only.
+        // If the edges are pressed, the distance is negative along the opposite direction. A vertex and an
+        // edge are contacts only down to the tolerances.
         let is_vertex = matches!(pair.canonical, Feature::Vertex(_));
         if d <= if is_vertex { -ctx.tol.least_distance() } else { -ctx.least } {
             add(-n);
@@ -153,23 +156,24 @@ pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t:
         return;
     }
     if matches!(pair.canonical, Feature::Vertex(_)) {
-        // The filter looks for a direction in both polars if this one is not.
+        // The filter searches for a direction in both polars if this one is not in them.
         add(q.grad.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x));
         return;
     }
-    // Touching edges: the common perpendicular, whose sign the polars decide.
+    // Touching edges have a common perpendicular, whose sign the polars decide.
     let mut is_parallel = true;
     for n in common_perpendiculars(ctx, pair, &q.foot, curve.tangent(t)) {
         is_parallel = false;
         add(n);
     }
     if is_parallel {
-        // Of tangents along one another any direction across: the filter looks for one in both polars.
+        // Parallel tangents have any perpendicular direction: the filter searches for one in both polars.
         add(q.grad.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x));
     }
 }
 
-/// Both directions across a curve's tangent and the canonical edge that it touches (the free side's frame).
+/// The two directions perpendicular to a curve's tangent and to the canonical edge that it touches (the
+/// free side's frame).
 fn common_perpendiculars(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,
@@ -180,7 +184,8 @@ fn common_perpendiculars(
     let across = match pair.canonical {
         Feature::Edge(e) => {
             let curve = &ctx.body(other).edge(e).curve;
-            // The canonical curve in its own frame, the answer in the free side's.
+            // The tangent of the canonical curve is computed in its own frame and transformed to the free
+            // side's.
             let p = ctx.pose_to_other(free) * foot;
             let t = match curve {
                 Curve::Line { dir, .. } => Some(*dir),
@@ -203,38 +208,39 @@ fn common_perpendiculars(
 pub(crate) struct Jet {
     pub d1: f64,
     pub d2: f64,
-    /// As of [`Probe`](super::reduced::Probe), by the parameter.
+    /// Sharpness of [`Probe`](super::reduced::Probe), by the parameter.
     pub sharpness: f64,
     /// Length of the curve's tangent.
     pub speed: f64,
     /// Length of the objective's gradient.
     pub pull: f64,
-    /// About the largest third derivative by the parameter that is due to the objective, not to the curve.
+    /// Estimate of the largest third derivative by the parameter that is due to the objective, not to the
+    /// curve.
     pub own_third: f64,
 }
 
 impl Jet {
-    /// About the largest difference of the third derivative from a constant or a linear function, given that
-    /// of the curve.
+    /// Estimate of the largest difference of the third derivative from a constant or a linear function,
+    /// given that of the curve.
     fn third(&self, of_curve: f64) -> f64 {
         self.pull * of_curve + self.own_third
     }
 
-    /// At a point of a curve; `None` on the focal set.
+    /// Evaluates the objective at a point of a curve; `None` on the focal set.
     pub(crate) fn of(objective: &Reduced, c: &CurveDerivs) -> Option<Self> {
         let q = objective.probed(&c.p)?;
         let d2 = q.bending.along(&c.d1) + q.grad.dot(&c.d2);
         let speed = c.d1.norm();
         let (pull, sharpness) = (q.grad.norm(), q.sharpness * speed);
-        // Second derivatives are 1 of half a squared distance, and the sharpness of a distance.
+        // The second derivative of half a squared distance is 1, that of a distance its sharpness.
         let second = if objective.squared { speed } else { sharpness };
         let own_third = OWN_THIRD * sharpness * speed * second;
         Some(Self { d1: q.grad.dot(&c.d1), d2, sharpness, speed, pull, own_third })
     }
 }
 
-/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`. `known` gives the function at equal
-/// steps from `t0` to `t1`, where it exists.
+/// Reports all local minima strictly inside `(t0 - margin, t1 + margin)`. `known` returns the function at
+/// equal steps from `t0` to `t1`, where it exists.
 fn minima(
     f: &dyn Fn(f64) -> Option<Jet>,
     (t0, t1): (f64, f64),
@@ -244,13 +250,13 @@ fn minima(
 ) {
     let sharp_halvings = &Cell::new(SHARP_HALVINGS);
     let f = &Along { f, third, sharp_halvings };
-    // Beyond the ends only the spread is known.
+    // Beyond the ends, only the spread of the third derivative is known.
     let beyond_ends = &Along { third: Third { bend: third.spread, ..third }, ..*f };
     let h = (t1 - t0) / to_f64(CURVE_STEPS);
     if !(h > 0.0 && h.is_finite()) {
         return;
     }
-    // On the focal set there is no direction; beside it there is.
+    // The objective has no derivative on the focal set, but it has one beside it.
     let beside = |t: f64| (f.f)(t + 1e-7 * h).or_else(|| (f.f)(t - 1e-7 * h));
     let sample = |i: usize| {
         let t = if i == CURVE_STEPS { t1 } else { t0 + to_f64(i) * h };
@@ -273,9 +279,9 @@ fn minima(
 }
 
 /// Whether a root can be within `margin` beyond an end, given the function there and at another sample;
-/// samples are `h` apart. The gradient may be `off` what the function tells.
+/// samples are `h` apart. The gradient may differ by `off` from that of the function.
 fn beyond(end: &Jet, next: &Jet, h: f64, margin: f64, off: f64) -> bool {
-    // There is one only where the derivative is small already.
+    // There is one only if the derivative is small already.
     let is_small = || end.d1.abs() <= off * end.speed + 4.0 * margin * (end.d2.abs() + next.d2.abs());
     margin > 0.0 && (margin > 1e-3 * h || is_small())
 }
@@ -285,19 +291,19 @@ fn to_f64(n: usize) -> f64 {
     n as f64
 }
 
-/// The function at a parameter.
+/// A parameter and the function there.
 type Sample = (f64, Option<Jet>);
 
 /// The function along an area of a curve.
 struct Along<'a> {
     f: &'a dyn Fn(f64) -> Option<Jet>,
     third: Third,
-    /// Number of further halvings where the objective may be sharp.
+    /// Number of remaining halvings where the objective may be sharp.
     sharp_halvings: &'a Cell<u32>,
 }
 
-/// Halves the steps between two samples, given with their numbers, until there is plainly no root, or a
-/// single step is left.
+/// Halves the steps between two samples, given with their indices, until a root is excluded or a single
+/// step is left.
 fn steps(
     f: &Along<'_>,
     sample: &dyn Fn(usize) -> Sample,
@@ -320,43 +326,46 @@ fn steps(
     steps(f, sample, (k, middle), (j, r), report);
 }
 
-/// Returns whether the derivative has no root over a step of this length, by its values and slopes at the
-/// ends, if the gradient differs from that at the ends by at most `off`.
+/// Returns whether a root of the derivative over a step of this length is excluded by its values and
+/// slopes at the ends, if the gradient differs from that at the ends by at most `off`.
 ///
-/// The cubic through values and slopes differs from its chord by at most 4/27 of the sum of the differences
-/// between the slopes at the ends and the chord's; the test allows [`SLOPE_SLACK`] of it, or the change due
-/// to the third derivative of the curve, whose linear part the cubic has. False over steps in which the
-/// objective may be sharp: beside the thin tube of a torus the derivative leaves a constant value and comes
-/// back to it.
+/// The cubic through values and slopes differs from its chord by at most 4/27 of the sum of the
+/// differences between the slopes at the ends and the chord's. The test allows [`SLOPE_SLACK`] of this
+/// sum, or the change due to the third derivative of the curve, whose linear part the cubic contains. The
+/// result is false over steps in which the objective may be sharp: beside the thin tube of a torus, the
+/// derivative leaves a constant value and comes back to it.
 pub(super) fn has_no_root(a: &Jet, b: &Jet, step: f64, off: f64, third: f64) -> bool {
-    let least = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
-    let is_smooth = a.sharpness.max(b.sharpness) * step <= SMOOTH;
-    if !is_smooth || (a.d1 > 0.0) != (b.d1 > 0.0) || least <= 0.0 {
+    let min_slope = (a.d1.abs() - off * a.speed).min(b.d1.abs() - off * b.speed);
+    let is_smooth = a.sharpness.max(b.sharpness) * step <= MAX_SMOOTH_STEP;
+    if !is_smooth || (a.d1 > 0.0) != (b.d1 > 0.0) || min_slope <= 0.0 {
         return false;
     }
     let chord = (b.d1 - a.d1) / step;
     let bend = step * ((a.d2 - chord).abs() + (b.d2 - chord).abs());
     let change = THIRD_CHANGE * step * step * a.third(third).max(b.third(third));
-    least > (SLOPE_SLACK * bend).max(change)
+    min_slope > (SLOPE_SLACK * bend).max(change)
 }
 
-/// Largest difference between a derivative and its chord, in sums of the differences between slopes at the
-/// ends and the chord's: five times that of a cubic.
+/// Largest difference between a derivative and its chord, as a multiple of the sum of the differences
+/// between the slopes at the ends and the chord's: five times that of a cubic. A larger value takes more
+/// halvings; a smaller one misses roots of a free edge.
 const SLOPE_SLACK: f64 = 0.75;
-/// Largest difference between a derivative and the cubic through its values and slopes at both ends of a unit
-/// step, in differences of its second derivative from a linear function: 1/16 by Peano's kernel, a quarter
-/// more for the cubic's own difference from its chord.
+/// Largest difference between a derivative and the cubic through its values and slopes at both ends of a
+/// unit step, as a multiple of the difference of its second derivative from a linear function: 1/16 by
+/// Peano's kernel, plus a quarter of that for the cubic's own difference from its chord. A larger value
+/// takes more halvings; a smaller one misses roots of a winding edge.
 const THIRD_CHANGE: f64 = 0.08;
-/// Third derivative of an objective about a circle or a tube, in second derivatives and sharpnesses: about
-/// the mean over the directions.
+/// Third derivative of an objective about a circle or a tube, as a multiple of the second derivative times
+/// the sharpness: approximately the mean over all directions. A larger value takes more halvings; a
+/// smaller one misses minima close to each other beside a circle.
 const OWN_THIRD: f64 = 0.25;
-/// Longest step over which derivatives at the ends tell what is between, in distances from where there are
-/// none.
-const SMOOTH: f64 = 0.5;
+/// Longest step over which the derivatives at the ends describe those in between, in distances from the
+/// nearest point without derivatives. A larger value misses roots; a smaller one takes more halvings.
+const MAX_SMOOTH_STEP: f64 = 0.5;
 
 fn between(f: &Along<'_>, l: Sample, r: Sample, report: &mut dyn FnMut(f64)) {
     if let (Some(a), Some(b)) = (l.1, r.1) {
-        piece(f, (l.0, a), (r.0, b), DEPTH, report);
+        piece(f, (l.0, a), (r.0, b), MAX_HALVINGS, report);
     }
 }
 
@@ -366,8 +375,8 @@ fn piece(f: &Along<'_>, l: (f64, Jet), r: (f64, Jet), depth: u32, report: &mut d
     let same = (a.d1 < 0.0) == (b.d1 < 0.0);
     let width = r.0 - l.0;
     let third = |of_curve| a.third(of_curve).max(b.third(of_curve));
-    // A second pair of roots can hide where the derivative comes back towards zero from both ends, where it
-    // leaves the direction of the sign change, or where the curve bends otherwise in between.
+    // A pair of roots can be missed if the derivative comes back towards zero from both ends, if its slope
+    // opposes the sign change, or if the curve bends otherwise in between.
     let suspicious = if same {
         let turns = if a.d1 < 0.0 { a.d2 > 0.0 && b.d2 < 0.0 } else { a.d2 < 0.0 && b.d2 > 0.0 };
         turns || THIRD_CHANGE * width * width * third(f.third.bend) >= a.d1.abs().min(b.d1.abs())
@@ -375,8 +384,8 @@ fn piece(f: &Along<'_>, l: (f64, Jet), r: (f64, Jet), depth: u32, report: &mut d
         let s = if down_up { 1.0 } else { -1.0 };
         0.5 * width * third(f.third.spread) >= (s * a.d2).min(s * b.d2)
     };
-    // Beside the axis of a circle the derivative can have any value between two equal ones.
-    let is_sharp = a.sharpness.max(b.sharpness) * width > SMOOTH && f.sharp_halvings.get() > 0;
+    // Beside the axis of a circle, the derivative can have any value between two equal ones.
+    let is_sharp = a.sharpness.max(b.sharpness) * width > MAX_SMOOTH_STEP && f.sharp_halvings.get() > 0;
     if is_sharp {
         f.sharp_halvings.set(f.sharp_halvings.get() - 1);
     }
@@ -395,7 +404,8 @@ fn piece(f: &Along<'_>, l: (f64, Jet), r: (f64, Jet), depth: u32, report: &mut d
     }
 }
 
-/// The sign change of the derivative between `l` (negative) and `r`, by Newton steps kept in the bracket.
+/// Finds the sign change of the derivative between `l` (negative) and `r`, by Newton steps kept in the
+/// bracket.
 pub(super) fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet)) -> f64 {
     if r.1.d1 == 0.0 {
         return r.0;
@@ -404,7 +414,7 @@ pub(super) fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet))
     let width = r.0 - l.0;
     let mut t = l.0 + width * zero_of_cubic(&l.1, &r.1, width).clamp(0.02, 0.98);
     let mut last = 0.0;
-    // Bisection alone ends within 60 steps of any bracket of doubles; Newton is given the same number.
+    // Bisection alone ends within 60 steps for any bracket of doubles; Newton steps get the same number.
     for _ in 0..120 {
         let Some(j) = f(t) else { return t };
         if j.d1 < 0.0 {
@@ -421,8 +431,8 @@ pub(super) fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet))
         if step <= f64::EPSILON * t.abs().max(1e-3 * width) || next <= lo || next >= hi {
             return next;
         }
-        // A step that is this much shorter than the one before leaves an error that is shorter by the square
-        // of that again.
+        // After a step that is this much shorter than the previous one, the error is shorter by the square
+        // of their ratio.
         let ratio = if last > 0.0 { step / last } else { 1.0 };
         let is_short = ratio <= 1e-2 && step <= 1e-8 * width;
         if is_newton && is_short && step * ratio * ratio <= 0.1 * f64::EPSILON * t.abs().max(1e-3 * width) {
@@ -434,17 +444,17 @@ pub(super) fn root(f: &dyn Fn(f64) -> Option<Jet>, l: (f64, Jet), r: (f64, Jet))
     t
 }
 
-/// About where, from 0 to 1, the cubic through two values of different signs, the first one negative, with
-/// these slopes is zero.
+/// Approximate zero, from 0 to 1, of the cubic through two values of different signs, the first one
+/// negative, with these slopes.
 fn zero_of_cubic(a: &Jet, b: &Jet, width: f64) -> f64 {
     let (rise, m, n) = (b.d1 - a.d1, a.d2 * width, b.d2 * width);
     let (square, cube) = (3.0 * rise - 2.0 * m - n, m + n - 2.0 * rise);
-    // From where the chord is.
+    // Start at the zero of the chord.
     let mut x = -a.d1 / rise;
     for _ in 0..4 {
         let value = a.d1 + x * (m + x * (square + x * cube));
         let slope = m + x * (2.0 * square + 3.0 * x * cube);
-        // Where it falls, and where it is no number, what there is must do.
+        // The step is skipped if the slope is not positive or not a number.
         if slope > 0.0 {
             x = (x - value / slope).clamp(0.0, 1.0);
         }
@@ -495,7 +505,7 @@ mod tests {
         for k in 0..2000 {
             let [zero, a, b] = [0.0, 0.5, -0.5].map(|x: f64| rng.random_range(x.min(0.0)..x.max(0.0) + 1.0));
             let zero = [1.0, 0.3, 0.5, zero][k % 4];
-            // Rising through zero, straight in every third case.
+            // The function rises through zero, linearly in every third case.
             let (a, b) = if k % 3 == 0 { (0.0, 0.0) } else { (a, b) };
             let calls = Cell::new(0);
             let f = |t: f64| {
@@ -542,8 +552,8 @@ mod tests {
         }
     }
 
-    /// Straight edges beside tori, cylinders and cones, inside and outside: all minima that dense samples
-    /// show.
+    /// Straight edges beside tori, cylinders and cones, inside and outside: all minima of dense samples
+    /// are found.
     #[test]
     fn finds_minima_beside_thin_tubes() {
         let mut rng = SmallRng::seed_from_u64(9);
@@ -576,11 +586,11 @@ mod tests {
             let known = |i: usize| f(t0 + (t1 - t0) * i as f64 / CURVE_STEPS as f64);
             let mut minima_found = Vec::new();
             minima(&f, (t0, t1), &known, (0.0, NONE), &mut |t| minima_found.push(t));
-            // A short piece that is plain rises or falls as a whole.
+            // A short piece that excludes a minimum rises or falls as a whole.
             let start = rng.random_range(-9.0..8.0);
             let ends = [start, start + 0.25, start + 0.5];
             let derivatives = DerivativeSamples { jets: ends.map(&f), width: 0.5, margin: 0.0, third: NONE };
-            if derivatives.is_plain(0.0) {
+            if derivatives.excludes_minimum(0.0) {
                 plain += 1;
                 let rises = |k: u32| f(start + 0.5 * f64::from(k) / 100.0).is_none_or(|jet| jet.d1 > 0.0);
                 assert!(
@@ -588,7 +598,7 @@ mod tests {
                     "{start} of {primitive:?} along {origin} {direction}"
                 );
             }
-            // Those that an eighth of the leaf separates: what the steps promise.
+            // Minima that are an eighth of the leaf apart are guaranteed by the steps.
             let fine: Vec<(f64, f64)> = (0..=2000)
                 .filter_map(|i| {
                     let t = t0 + (t1 - t0) * f64::from(i) / 2000.0;
@@ -615,8 +625,8 @@ mod tests {
         assert!(found > 3000 && plain > 500, "{found} {plain}");
     }
 
-    /// Straight edges that pass by the axis of a small circle: the distance from it has two minima closer to
-    /// each other than the steps, with equal signs of the derivative around them.
+    /// Straight edges that pass by the axis of a small circle: the distance from it has two minima closer
+    /// to each other than the steps, with equal signs of the derivative around them.
     #[test]
     fn finds_both_minima_beside_an_axis() {
         let mut rng = SmallRng::seed_from_u64(14);
@@ -659,9 +669,9 @@ mod tests {
         assert!(found > 1_500 && pairs > 200, "{found} {pairs}");
     }
 
-    /// An ellipse, and a circle of about its curvature through two of its points that are closer to each
-    /// other than the steps, in any plane through them and moved by some micrometres: a minimum next to each
-    /// point.
+    /// An ellipse and a circle of about its curvature through two of its points that are closer to each
+    /// other than the steps, in any plane through them and displaced by some micrometres: there is a
+    /// minimum next to each point.
     #[test]
     fn finds_both_minima_beside_an_osculating_circle() {
         let mut rng = SmallRng::seed_from_u64(15);
@@ -712,10 +722,10 @@ mod tests {
         assert!(found > 2_500 && pairs > 1_000, "{found} {pairs}");
     }
 
-    /// Arcs beside a line that waves: where they plainly have no minimum of the distance to the line, with
-    /// what the wave is off it, dense samples show none of the distance to the wave.
+    /// Arcs beside a waving line: if they exclude a minimum of the distance to the line, with the
+    /// deviation of the wave, dense samples of the distance to the wave have none.
     #[test]
-    fn plain_beside_what_follows_a_line() {
+    fn minima_are_excluded_beside_waving_lines() {
         let mut rng = SmallRng::seed_from_u64(13);
         let (d_max, width) = (0.6, 0.3);
         let line = Primitive::Line { origin: P3::origin(), dir: V3::x(), sigma: 0.0, slope: 0.0 };
@@ -726,7 +736,7 @@ mod tests {
             let (height, frequency, phase) = (random(0.0, 2e-3), random(1.0, 20.0), random(0.0, 6.3));
             let (angle, deviation) = (height * frequency, height);
             let wave = |s: f64| V3::new(s, 0.0, height * math::sin(frequency * s + phase));
-            // Almost across to almost along the line.
+            // Directions from almost perpendicular to almost parallel to the line.
             let tilt = random(-0.02, 0.02) * if random(0.0, 1.0) < 0.3 { 30.0 } else { 1.0 };
             let (p, first) = (V3::new(0.0, random(-0.3, 0.3), random(0.05, 0.5)), V3::new(1.0, tilt, -tilt));
             let second = V3::new(0.0, random(-0.3, 0.3), random(-0.3, 0.3));
@@ -737,8 +747,8 @@ mod tests {
             };
             let jets = [0.0, 0.5 * width, width].map(|t| Jet::of(&objective, &arc(t)));
             let derivatives = DerivativeSamples { jets, width, margin: 1e-5, third: NONE };
-            let is_plain = derivatives.is_plain(2.0 * (angle * d_max + deviation));
-            plain += usize::from(is_plain);
+            let excludes_minimum = derivatives.excludes_minimum(2.0 * (angle * d_max + deviation));
+            plain += usize::from(excludes_minimum);
             // The distance to the wave, from its foot by Newton.
             let distance = |t: f64| {
                 let p = arc(t).p;
@@ -756,7 +766,7 @@ mod tests {
             let found = along.windows(3).filter(|w| w[1] < w[0] && w[1] < w[2] && w[1] < d_max).count();
             minima += found;
             assert!(
-                !is_plain || found == 0,
+                !excludes_minimum || found == 0,
                 "{found} minima beside {height} {frequency} {phase}: {p} {first} {second}"
             );
         }

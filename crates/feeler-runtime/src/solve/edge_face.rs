@@ -5,16 +5,17 @@
 //! MATH §8: signed distance of a curve from a patch, regular at distance 0.
 //!
 //! # Guarantees
-//! No grid decides where a minimum is searched for. The edge is cut into intervals. An interval is dropped
-//! when the points within reach along the normals of the patch cannot lie in it ([`Slab`]), or when its
-//! derivatives at both ends exclude a minimum: along the edge the second derivative of the signed distance is
-//! bounded by the curvatures of the edge and of the parallel surfaces of the patch ([`CurvatureBounds`]).
-//! Other intervals are halved until they hold one minimum. From a quarter of the patch down the cubic through
-//! the derivatives at both ends decides as well: an edge that runs parallel to a face has small derivatives
-//! everywhere, which no bound of curvatures tells from zero.
+//! The search for minima does not depend on a grid. The edge is divided into intervals. An interval is
+//! dropped if the points within reach along the normals of the patch cannot lie in it ([`Slab`]), or if
+//! its derivatives at both ends exclude a minimum: along the edge, the second derivative of the signed
+//! distance is bounded by the curvatures of the edge and of the parallel surfaces of the patch
+//! ([`CurvatureBounds`]). Other intervals are halved until they contain one minimum. For intervals of at
+//! most a quarter of the patch, the cubic through the derivatives at both ends decides as well: an edge
+//! that runs parallel to a face has small derivatives everywhere, which no bound of curvatures
+//! distinguishes from zero.
 //!
-//! A side of the patch may be one point, a pole. Beside it footpoints turn around the pole over a length of
-//! the edge's distance from it, and parameters at the ends of an interval exclude nothing in between.
+//! A side of the patch may be one point, a pole. Beside it, footpoints turn around the pole over a length
+//! of the edge's distance from it, and parameters at the ends of an interval exclude nothing in between.
 //! Intervals are halved there until the turn is bounded or the interval is a point. Footpoints with
 //! parameters behind a pole are rejected, because they do not belong to the surface.
 
@@ -32,27 +33,35 @@ use crate::query::Context;
 use feeler_geom::P3;
 use nalgebra::Vector2;
 
-/// Radius of an interval, in radii of the patch, above which it is halved without a footpoint.
-const COARSE: f64 = 1.0;
-/// Radius of an interval, in radii of the patch, below which it is not halved any more.
-const SMALLEST: f64 = 1.0 / 1024.0;
-/// The same for an interval whose ends have no footpoint: the footpoints of the patch's points within reach
-/// are found from farther away.
-const SMALLEST_WITHOUT_FEET: f64 = 1.0 / 32.0;
-/// Lengths of an interval, in radii of the patch (inverse) and in radii of curvature, up to which its ends
-/// describe it.
-const SHORT: f64 = 4.0;
-const SMOOTH: f64 = 0.5;
-/// Largest speed of footpoints within an interval, in speeds at its ends.
-const TRAVEL: f64 = 1.5;
+/// Radius of an interval, in radii of the patch, above which it is halved without a footpoint. With a
+/// larger value, footpoints may not converge; a smaller one takes more halvings.
+const MAX_RADIUS: f64 = 1.0;
+/// Radius of an interval, in radii of the patch, below which it is not halved any more. A larger value
+/// misses minima of tiny waves; a smaller one takes more halvings where an edge lies in a face.
+const MIN_RADIUS: f64 = 1.0 / 1024.0;
+/// Radius, in radii of the patch, below which an interval whose ends have no footpoint is not halved any
+/// more: the footpoints of points within reach of the patch are found from farther away. A larger value
+/// misses minima beside centres of curvature; a smaller one takes more halvings beyond them.
+const MIN_RADIUS_WITHOUT_FEET: f64 = 1.0 / 32.0;
+/// Number of lengths of an interval that must fit in the radius of the patch for its ends to describe it.
+/// A larger value takes more halvings along parallel edges; a smaller one misses minima between two ends.
+const LENGTHS_PER_RADIUS: f64 = 4.0;
+/// Length of an interval, in radii of curvature, up to which its ends describe it. A larger value misses
+/// minima between two ends; a smaller one takes more halvings.
+const MAX_CURVED_LENGTH: f64 = 0.5;
+/// Largest speed of footpoints within an interval, in speeds at its ends. A larger value takes more
+/// halvings at borders; a smaller one misses minima whose footpoints enter a patch between two footpoints
+/// outside.
+const MAX_FOOT_SPEED: f64 = 1.5;
 /// Distance of an interval's middle from the axis of a pole, in radii of the interval, up to which its
-/// footpoints may turn around the pole: beyond, by at most a third of a half turn.
-const NEAR_POLE: f64 = 2.0;
+/// footpoints may turn around the pole; beyond, they turn by at most a third of a half turn. A larger
+/// value takes more halvings; a smaller one loses minima beside poles.
+const MAX_POLE_DISTANCE: f64 = 2.0;
 /// Maximum number of halvings: only edges of 10⁶ radii of the patch need more.
 const DEPTH: u32 = 32;
 
-/// Minima of the signed distance of an edge's area from an area of a free-form face; `which` is the edge's
-/// side, `own` its area, `other` the face's.
+/// Adds the minima of the signed distance of an edge's area from an area of a free-form face; `which` is
+/// the edge's side, `own` its area, `other` the face's.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     which: Which,
@@ -74,7 +83,7 @@ pub(crate) fn solve(
         bend += 0.55 * third;
         speed += 0.55 * bend;
     }
-    // A single look rules out most pairs.
+    // A test of the middle excludes most pairs.
     let slab = Slab::new(ctx, node);
     if slab.misses(&middle.p, 0.55 * speed) {
         return;
@@ -125,7 +134,7 @@ struct Slab<'a> {
 
 impl<'a> Slab<'a> {
     fn new(ctx: &Context<'_>, node: &'a TreeNode) -> Self {
-        // The cone's half-angle and the slack together: bounds of the sine, and of the cosine on both sides.
+        // Bounds of the sine and of both sides of the cosine of the cone's half-angle plus the slack.
         let slack = f64::from(node.allowance.angle) + ctx.tol.critical;
         let (sin, [cos, most]) = (node.cap.sin + slack, [node.cap.cos - slack, node.cap.cos]);
         let largest = |along: f64| {
@@ -152,7 +161,7 @@ impl<'a> Slab<'a> {
         (reach[0] <= reach[1]).then_some(Self { reach, ..self })
     }
 
-    /// Whether a ball holds none of the points.
+    /// Whether a ball contains none of the points.
     fn misses(&self, center: &P3, radius: f64) -> bool {
         let obb = &self.node.obb;
         let from = center - obb.center;
@@ -183,14 +192,15 @@ struct Sample {
 /// End of an interval: its parameter, and the sample there once it is known.
 type End = (f64, Option<Sample>);
 
-/// Conclusion about an interval.
-enum Look {
-    /// It holds no minimum.
+/// Result of the tests of an interval.
+enum IntervalResult {
+    /// The interval contains no minimum.
     Nothing,
-    /// It holds one minimum, where the derivative changes its sign.
+    /// The interval contains one minimum, where the derivative changes its sign.
     One,
-    /// The derivative is zero to rounding all over.
+    /// The derivative is zero to rounding over the whole interval.
     Flat,
+    /// The interval must be halved.
     Unknown,
 }
 
@@ -207,7 +217,7 @@ struct Search<'a> {
     bend: f64,
     /// Largest difference between two third derivatives of the edge, halved.
     third_spread: f64,
-    /// How far outside its unit box a footpoint still counts as the area's.
+    /// Distance outside its unit box up to which a footpoint counts as the area's.
     borders: [f64; 2],
 }
 
@@ -229,7 +239,7 @@ impl Search<'_> {
             return;
         }
         let size = self.grid.radius;
-        if radius <= COARSE * size || depth == 0 {
+        if radius <= MAX_RADIUS * size || depth == 0 {
             let mut known = |end: &mut End| {
                 let x = end.0;
                 *end.1.get_or_insert_with(|| {
@@ -238,34 +248,34 @@ impl Search<'_> {
                 })
             };
             let (a, b) = (known(&mut l), known(&mut r));
-            let pole = self.pole_within(&p, NEAR_POLE * radius);
+            let pole = self.pole_within(&p, MAX_POLE_DISTANCE * radius);
             let smallest = match pole {
                 Some(_) => self.ctx.tol.trim,
-                None if a.foot.is_some() || b.foot.is_some() => SMALLEST * size,
-                None => SMALLEST_WITHOUT_FEET * size,
+                None if a.foot.is_some() || b.foot.is_some() => MIN_RADIUS * size,
+                None => MIN_RADIUS_WITHOUT_FEET * size,
             };
             let is_smallest = depth == 0 || radius <= smallest;
             if let Some(pole) = pole.filter(|_| is_smallest) {
                 self.at_pole(middle, pole, found);
                 return;
             }
-            match self.look((l.0, &a), (r.0, &b), pole.is_some(), is_smallest) {
-                Look::Nothing => return,
-                Look::One => {
+            match self.classify((l.0, &a), (r.0, &b), pole.is_some(), is_smallest) {
+                IntervalResult::Nothing => return,
+                IntervalResult::One => {
                     if let (Some(a), Some(b)) = (a.foot, b.foot) {
                         self.root((l.0, &a), (r.0, &b), evaluations, found);
                     }
                     return;
                 }
-                Look::Flat => {
+                IntervalResult::Flat => {
                     *evaluations += 1;
                     if let Some((foot, ..)) = self.sample(middle, a.foot.as_ref()).foot {
                         self.accept(middle, &foot, found);
                     }
                     return;
                 }
-                Look::Unknown if is_smallest => return,
-                Look::Unknown => {}
+                IntervalResult::Unknown if is_smallest => return,
+                IntervalResult::Unknown => {}
             }
         }
         let m = (middle, None);
@@ -282,7 +292,7 @@ impl Search<'_> {
         })
     }
 
-    /// Passes on a minimum at a pole, in an interval that is a point.
+    /// Reports a minimum at a pole, in an interval that is a point.
     fn at_pole(&self, x: f64, pole: &Pole, found: &mut dyn FnMut(f64, [f64; 2])) {
         let critical = self.ctx.tol.critical;
         let tangent = self.edge.jet(&[x]).first[0];
@@ -304,7 +314,7 @@ impl Search<'_> {
             .or_else(|| poles.iter().find_map(|pole| of(pole.start(p).into())))
     }
 
-    /// The edge's point at a parameter, its footpoint searched for next to another one.
+    /// Point of the edge at a parameter, with its footpoint searched for next to another one.
     fn sample(&self, x: f64, near: Option<&FootJet>) -> Sample {
         let jet = self.edge.jet(&[x]);
         let foot = self.foot(&jet.p, near);
@@ -321,49 +331,52 @@ impl Search<'_> {
         Sample { foot: foot.map(derivatives) }
     }
 
-    /// Concludes from the derivatives at both ends of an interval; of a smallest one also from their second
+    /// Classifies an interval by the derivatives at both ends; a smallest interval also by their second
     /// derivatives. Footpoints may turn around a pole between the ends if `is_at_pole`.
-    fn look(
+    fn classify(
         &self,
         (x, a): (f64, &Sample),
         (y, b): (f64, &Sample),
         is_at_pole: bool,
         is_smallest: bool,
-    ) -> Look {
-        let (Some((p, a, of_p)), Some((q, b, of_q))) = (&a.foot, &b.foot) else { return Look::Unknown };
+    ) -> IntervalResult {
+        let (Some((p, a, of_p)), Some((q, b, of_q))) = (&a.foot, &b.foot) else {
+            return IntervalResult::Unknown;
+        };
         let width = y - x;
-        let way = self.speed * width;
-        // Footpoints beyond one border belong to the neighbour. Between the ends they are close to the cubic
-        // through those at the ends, and so between its control points, if the interval is short for the
-        // patch; else the speeds at the ends tell how far they get.
-        let is_short_for_patch = way * SHORT <= self.grid.radius;
+        let length = self.speed * width;
+        // Footpoints beyond one border belong to the neighbour. If the interval is short compared with the
+        // patch, the footpoints between the ends are close to the cubic through those at the ends, and so
+        // between its control points. Otherwise the speeds at the ends bound their range.
+        let is_short_for_patch = length * LENGTHS_PER_RADIUS <= self.grid.radius;
         for k in 0..2 {
             let (u, v) = (p.at[k], q.at[k]);
             let inner = if is_short_for_patch {
                 [u + 0.5 * width * of_p[k], v - 0.5 * width * of_q[k]]
             } else {
                 let (middle, reach) =
-                    (0.5 * (u + v), 0.5 * TRAVEL * width * of_p[k].abs().max(of_q[k].abs()));
+                    (0.5 * (u + v), 0.5 * MAX_FOOT_SPEED * width * of_p[k].abs().max(of_q[k].abs()));
                 [middle - reach, middle + reach]
             };
             let [low, high] = [u.min(v).min(inner[0]).min(inner[1]), u.max(v).max(inner[0]).max(inner[1])];
             if !is_at_pole && (high < -self.borders[k] || low > 1.0 + self.borders[k]) {
-                return Look::Nothing;
+                return IntervalResult::Nothing;
             }
         }
-        // The signed distance changes by no more than the way.
-        let (lo, hi) = (0.5 * (p.distance + q.distance - way), 0.5 * (p.distance + q.distance + way));
+        // A signed distance changes by at most the length of the path.
+        let (lo, hi) = (0.5 * (p.distance + q.distance - length), 0.5 * (p.distance + q.distance + length));
         if lo > self.slab.reach[1] || hi < self.slab.reach[0] {
-            return Look::Nothing;
+            return IntervalResult::Nothing;
         }
         let range = [lo.max(self.slab.reach[0]), hi.min(self.slab.reach[1])];
         let [least, most] = self.bounds.at_offsets(range);
         let speed_sq = self.speed * self.speed;
-        // Of the second derivative; the tangential part of the edge's motion is at most its speed.
+        // Bounds of the second derivative; the tangential part of the edge's velocity is at most its
+        // speed.
         let falls = (-least).max(0.0) * speed_sq + self.bend;
         let rises = most.max(0.0) * speed_sq + self.bend;
         let (down, up) = (|s: f64| s / falls, |s: f64| s / rises);
-        // Widths that the derivative needs at least for a minimum in between, and for one more than one.
+        // Minimum widths that the derivative needs for a minimum in between, and for more than one.
         let needed = match (a.d1 < 0.0, b.d1 < 0.0) {
             (false, false) => down(a.d1) + up(b.d1),
             (true, true) => up(-a.d1) + down(-b.d1),
@@ -373,24 +386,28 @@ impl Search<'_> {
         let rises_through = a.d1 < 0.0 && b.d1 >= 0.0;
         let is_convex = least >= 0.0 && self.bend <= 0.0;
         if needed > width || is_convex {
-            return if rises_through { Look::One } else { Look::Nothing };
+            return if rises_through { IntervalResult::One } else { IntervalResult::Nothing };
         }
         if a.d1.abs() <= ACCEPT_SINE * a.speed && b.d1.abs() <= ACCEPT_SINE * b.speed {
-            return if rises_through && a.d2 > 0.0 && b.d2 > 0.0 { Look::One } else { Look::Flat };
+            return if rises_through && a.d2 > 0.0 && b.d2 > 0.0 {
+                IntervalResult::One
+            } else {
+                IntervalResult::Flat
+            };
         }
-        // Over an interval that is short for the patch and for its curvatures, the derivative is close to the
-        // cubic through its values and slopes at both ends.
-        let is_short = is_short_for_patch && least.abs().max(most.abs()) * way <= SMOOTH;
+        // Over an interval that is short compared with the patch and with its radii of curvature, the
+        // derivative is close to the cubic through its values and slopes at both ends.
+        let is_short = is_short_for_patch && least.abs().max(most.abs()) * length <= MAX_CURVED_LENGTH;
         if is_short && rises_through && a.d2 > 0.0 && b.d2 > 0.0 {
-            return Look::One;
+            return IntervalResult::One;
         }
         if is_short && curve::has_no_root(a, b, width, 0.0, self.third_spread) {
-            return Look::Nothing;
+            return IntervalResult::Nothing;
         }
         if is_smallest {
-            return if rises_through { Look::One } else { Look::Nothing };
+            return if rises_through { IntervalResult::One } else { IntervalResult::Nothing };
         }
-        Look::Unknown
+        IntervalResult::Unknown
     }
 
     /// The minimum between two ends at which the derivative has different signs.
@@ -408,9 +425,9 @@ impl Search<'_> {
         };
         let x = curve::root(&jet, (l.0, l.1.1), (r.0, r.1.1));
         *evaluations += count.get() + 1;
-        // Around a pole the footpoint of an end may lead to one outside the area.
+        // Around a pole, Newton's method from the footpoint of an end may lead outside the area.
         let mut foot = self.sample(x, Some(l.1)).foot;
-        if !self.grid.poles.is_empty() && !foot.is_some_and(|(foot, ..)| self.holds(&foot)) {
+        if !self.grid.poles.is_empty() && !foot.is_some_and(|(foot, ..)| self.contains(&foot)) {
             *evaluations += 1;
             foot = self.sample(x, None).foot;
         }
@@ -420,13 +437,13 @@ impl Search<'_> {
     }
 
     /// Whether a footpoint is in the area.
-    fn holds(&self, foot: &Foot) -> bool {
+    fn contains(&self, foot: &Foot) -> bool {
         (0..2).all(|k| -self.borders[k] <= foot.at[k] && foot.at[k] <= 1.0 + self.borders[k])
     }
 
-    /// Passes a minimum on if its footpoint is in the area.
+    /// Reports a minimum if its footpoint is in the area.
     fn accept(&self, x: f64, foot: &Foot, found: &mut dyn FnMut(f64, [f64; 2])) {
-        if self.holds(foot) {
+        if self.contains(foot) {
             found(x, foot.at.into());
         }
     }

@@ -1,22 +1,23 @@
-//! Free-form against free-form: two curves, two patches.
+//! Two free-form features: two curves, or two patches.
 //!
-//! Two curves have a common perpendicular where half their squared distance is critical: regular at distance
-//! 0 unless they are parallel. Two patches are solved by the signed distance of one from the other
-//! ([`super::signed`]).
+//! Two curves have a common perpendicular where half their squared distance is critical, which is regular
+//! at distance 0 unless they are parallel. Two patches are solved by the signed distance of one from the
+//! other ([`super::signed`]).
 //!
 //! # Source
 //! MATH §8 (Newton on the full Hessian), BREP Algorithm 12.
 //!
 //! # Deviations
-//! Instead of one guess from corner tetrahedra, Newton starts from every point of a grid over the smaller
-//! leaf whose distance from the other leaf no neighbour beats, together with its foot there, and from every
-//! cell of it whose derivatives leave room for a minimum: flatness does not promise one minimum a pair of
-//! leaves (BREP §1.5.1.3), and the closest pair of two grids is an accident of how they meet.
+//! Instead of one guess from corner tetrahedra, Newton's method starts from every point of a grid over the
+//! smaller leaf whose distance from the other leaf is not exceeded by a neighbour's, together with its
+//! foot there, and from every cell of the grid whose derivatives allow a minimum. Flatness does not
+//! guarantee one minimum per pair of leaves (BREP §1.5.1.3), and the closest pair of two grids depends on
+//! how they happen to lie.
 
 use super::Solved;
 use super::leaf::Leaf;
 use super::newton::{Eval, Outcome as Ended, minimise};
-use super::patch::{NOISE, along, before_poles, border_margin, squared_goal};
+use super::patch::{VALUE_ROUNDING, along, before_poles, border_margin, squared_goal};
 use super::signed::{self, Place};
 use crate::api::contact::Stats;
 use crate::body::ids::AreaPair;
@@ -29,20 +30,22 @@ use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{Matrix2, Vector2};
 
-/// Maximum number of Newton runs for a pair of leaves.
-const STARTS: usize = 24;
-/// Error (rad) of footpoints and normals on grids.
-const NORMALS: f64 = 2e-3;
+/// Maximum number of Newton runs for a pair of leaves. A smaller number misses minima of waving leaves.
+const MAX_STARTS: usize = 24;
+/// Error (rad) of footpoints and normals on grids. A larger value gives more starts; a smaller one misses
+/// starts.
+const GRID_ANGLE_ERROR: f64 = 2e-3;
 
-/// Meridians of a leaf that are tried beside its collapsed side, and their distance from it (towards the
-/// middle).
+/// Meridians of a leaf that are tried beside its collapsed side, as fractions of its width.
 const MERIDIANS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
-const ASIDE: f64 = 0.25;
+/// Distance of starts from a collapsed side, as a fraction of the distance to the middle of the leaf. A
+/// smaller value starts too close to the singular point.
+const MERIDIAN_START: f64 = 0.25;
 
 /// Unit-box parameters in one leaf and in the other one.
 type Start = ([f64; 2], [f64; 2]);
 
-/// All minima found between two free-form areas, both of edges or both of faces.
+/// Adds all minima found between two free-form areas, both of edges or both of faces.
 pub(crate) fn solve(ctx: &Context<'_>, area_a: AreaId, area_b: AreaId, out: &mut Solved, stats: &mut Stats) {
     match ctx.a.area(area_a).feature {
         Feature::Face(_) => patches(ctx, (area_a, area_b), out, stats),
@@ -56,7 +59,7 @@ struct Half<'a> {
     area: AreaId,
     grid: &'a Grid,
     leaf: Leaf<'a>,
-    /// How far outside the unit box a solution still counts as the leaf's.
+    /// Distance outside the unit box up to which a solution counts as the leaf's.
     border: [f64; 2],
 }
 
@@ -71,8 +74,8 @@ impl<'a> Half<'a> {
         Self { which, area, grid, leaf: Leaf::new(body, area, pose), border }
     }
 
-    /// Whether unit-box parameters are the leaf's.
-    fn holds(&self, x: &[f64; 2]) -> bool {
+    /// Whether unit-box parameters belong to the leaf.
+    fn contains(&self, x: &[f64; 2]) -> bool {
         (0..self.leaf.dim()).all(|k| -self.border[k] <= x[k] && x[k] <= 1.0 + self.border[k])
     }
 
@@ -81,13 +84,13 @@ impl<'a> Half<'a> {
     }
 }
 
-/// Both halves of a pair of areas, the one whose points are searched first: the same one when the roles are
-/// swapped.
+/// Returns both halves of a pair of areas, first the one whose points are searched; the order does not
+/// depend on the roles of A and B.
 fn halves<'a>(ctx: &'a Context<'a>, (area_a, area_b): AreaPair) -> [Half<'a>; 2] {
     let grids = [ctx.a.grid_of(area_a), ctx.b.grid_of(area_b)];
     let poles = grids.map(|g| g.has_pole);
-    // Points of the smaller leaf have their feet on the larger one; the signed distance from a leaf with a
-    // pole runs along its meridians in vain.
+    // Points of the smaller leaf have their feet on the larger one. The signed distance from a leaf with a
+    // pole is avoided, because its descent follows meridians into the pole.
     let order = poles[1].cmp(&poles[0]).then_with(|| grids[0].radius.total_cmp(&grids[1].radius));
     let over = match order {
         std::cmp::Ordering::Less => Which::A,
@@ -98,10 +101,11 @@ fn halves<'a>(ctx: &'a Context<'a>, (area_a, area_b): AreaPair) -> [Half<'a>; 2]
     [over, over.other()].map(|which| Half::new(ctx, which, area(which), over.other()))
 }
 
-/// Minima between two free-form faces, by the signed distance of the points of one from the other.
+/// Adds the minima between two free-form faces, by the signed distance of the points of one from the
+/// other.
 fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stats) {
     let [over, onto] = halves(ctx, pair);
-    let mut found: ArrayVec<[P3; 2], STARTS> = ArrayVec::new();
+    let mut found: ArrayVec<[P3; 2], MAX_STARTS> = ArrayVec::new();
     let starts = patch_starts(ctx, &over, &onto);
     let fan = |(x, y): Start| {
         let fan = beside_collapsed(&over.leaf, x);
@@ -116,9 +120,9 @@ fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stat
                 let first = half.leaf.jet(x).first;
                 [first[0], first[1]]
             };
-            if half.holds(&x) { before_poles(x, tangents) } else { x }
+            if half.contains(&x) { before_poles(x, tangents) } else { x }
         });
-        // A minimum beyond the leaf counts, too: no start of the neighbouring pair need lead to it.
+        // A minimum beyond the leaf counts, too: the neighbouring pair may have no start that leads to it.
         let points = [over.leaf.point(&x), onto.leaf.point(&y)];
         let near = |p: &P3, q: &P3| (p - q).norm() < ctx.tol.same;
         if found.iter().any(|f| near(&f[0], &points[0]) && near(&f[1], &points[1])) || found.is_full() {
@@ -129,8 +133,8 @@ fn patches(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stat
     }
 }
 
-/// The minimum of the signed distance next to a start, of the points of the first half from the second one
-/// or, where this has no footpoints, the other way round; `None` if neither converges.
+/// Finds the minimum of the signed distance next to a start, of the points of the first half from the
+/// second one or, if footpoints do not exist, the other way round; `None` if neither converges.
 fn descent(
     [over, onto]: [&Half<'_>; 2],
     (x, y): Start,
@@ -164,17 +168,17 @@ fn report_halves(
     report(ctx, of_a, of_b, false, out);
 }
 
-/// Points beside one on a collapsed side of a patch, one of them near any meridian: there all meridians meet,
-/// and a saddle is a minimum along some of them.
+/// Returns points beside a point on a collapsed side of a patch, one of them near any meridian: all
+/// meridians intersect there, and a saddle is a minimum along some of them.
 fn beside_collapsed(a: &Leaf<'_>, x: [f64; 2]) -> Option<[[f64; 2]; MERIDIANS.len()]> {
     let len: ArrayVec<f64, 2> = a.jet(&x).first.iter().map(|t| t.norm()).collect();
     let turns = (0..2).find(|&k| len[k] <= COLLAPSED * len[1 - k])?;
-    let aside = x[1 - turns] + (0.5 - x[1 - turns]) * ASIDE;
+    let aside = x[1 - turns] + (0.5 - x[1 - turns]) * MERIDIAN_START;
     Some(MERIDIANS.map(|along| if turns == 0 { [along, aside] } else { [aside, along] }))
 }
 
-/// Starts between two patches; none when everything is out of reach or faces away.
-fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec<Start, STARTS> {
+/// Returns the starts between two patches; empty if all points are out of reach or face away.
+fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec<Start, MAX_STARTS> {
     let pose = ctx.pose_to_other(over.which);
     let normals_over = ctx.body(over.which).normals_of(over.area);
     let normals_onto = ctx.body(onto.which).normals_of(onto.area);
@@ -185,7 +189,7 @@ fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
     let mut slopes = [[f64::NAN; 2]; GRID_POINTS];
     let mut feet = [[0.0; 2]; GRID_POINTS];
     let mut beyond = [[0.0; 2]; GRID_POINTS];
-    // The normals of a minimum are opposite, but for what the user's angle leaves open.
+    // The normals at a minimum are opposite, up to the user's quasi-angle.
     let mut sums = [V3::zeros(); GRID_POINTS];
     for (k, (p, n)) in over.points().iter().zip(normals_over.vectors()).enumerate() {
         let foot = onto.foot(&(rotation * p + translation));
@@ -196,8 +200,8 @@ fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
         slopes[k] = over.slopes(k, &rotation.inverse_transform_vector(&normal));
         sums[k] = rotation * n + normal;
     }
-    let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
-    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.quasi_angle + NORMALS;
+    let mut out: ArrayVec<Start, MAX_STARTS> = ArrayVec::new();
+    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.quasi_angle + GRID_ANGLE_ERROR;
     let reach = ctx.reach() + over.radius;
     let near = |k: usize| offsets[k] <= reach;
     let possible = |k: usize| {
@@ -220,10 +224,10 @@ fn patch_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
     out
 }
 
-/// Minima between two curves: their common perpendiculars.
+/// Adds the minima between two curves: their common perpendiculars.
 fn curves(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stats) {
     let [over, onto] = halves(ctx, pair);
-    let mut found: ArrayVec<[P3; 2], STARTS> = ArrayVec::new();
+    let mut found: ArrayVec<[P3; 2], MAX_STARTS> = ArrayVec::new();
     for (x, y) in curve_starts(ctx, &over, &onto) {
         let (at, undecided) = match perpendicular([&over, &onto], (x, y), MARGIN, ctx, stats) {
             Ended::Minimum(at) => (at, false),
@@ -231,7 +235,7 @@ fn curves(ctx: &Context<'_>, pair: AreaPair, out: &mut Solved, stats: &mut Stats
             Ended::Stalled(at) => (at, true),
         };
         let (x, y) = ([at[0], 0.0], [at[1], 0.0]);
-        if !(over.holds(&x) && onto.holds(&y)) {
+        if !(over.contains(&x) && onto.contains(&y)) {
             continue;
         }
         let points = [over.leaf.point(&x[..1]), onto.leaf.point(&y[..1])];
@@ -262,8 +266,8 @@ fn perpendicular(
     minimise(&mut eval, Vector2::new(x[0], y[0]), margin, squared_goal(ctx), stats)
 }
 
-/// Unit-box parameters of two curves to start from; none when everything is too far away.
-fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec<Start, STARTS> {
+/// Returns unit-box parameters of two curves to start from; empty if all points are too far away.
+fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec<Start, MAX_STARTS> {
     let pose = ctx.pose_to_other(over.which);
     let normals_over = ctx.body(over.which).normals_of(over.area);
     let normals_onto = ctx.body(onto.which).normals_of(onto.area);
@@ -272,7 +276,7 @@ fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
     let mut values = [f64::INFINITY; GRID_POINTS];
     let mut feet = [[0.0; 2]; GRID_POINTS];
     let mut beyond = [[0.0; 2]; GRID_POINTS];
-    // The normals of a minimum are opposite, but for what edges and the user's angle leave open.
+    // The normals at a minimum are opposite, up to the polars of edges and the user's quasi-angle.
     let mut sums = [V3::zeros(); GRID_POINTS];
     for (k, (p, n)) in over.points().iter().zip(normals_over.vectors()).enumerate() {
         let foot = onto.foot(&(rotation * p + translation));
@@ -280,8 +284,8 @@ fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
         values[k] = foot.offset.norm();
         sums[k] = rotation * n + onto.normal(normals_onto, &foot);
     }
-    let mut out: ArrayVec<Start, STARTS> = ArrayVec::new();
-    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.quasi_angle + NORMALS;
+    let mut out: ArrayVec<Start, MAX_STARTS> = ArrayVec::new();
+    let open = normals_over.spread + normals_onto.spread + 2.0 * ctx.quasi_angle + GRID_ANGLE_ERROR;
     let reach = ctx.reach() + over.radius;
     let near = |k: usize| values[k] <= reach;
     let possible = |k: usize| {
@@ -298,7 +302,8 @@ fn curve_starts(ctx: &Context<'_>, over: &Half<'_>, onto: &Half<'_>) -> ArrayVec
     out
 }
 
-/// The minimum of two areas next to unit-box parameters of theirs: parameters of their curves and surfaces.
+/// Finds the minimum of two areas next to unit-box parameters; returns the parameters of their curves or
+/// surfaces.
 pub(crate) fn descend(
     ctx: &Context<'_>,
     (area_a, in_a): (AreaId, [f64; 2]),
@@ -354,8 +359,8 @@ pub(crate) fn report(
     }
 }
 
-/// A's outward direction at a critical pair: a face's normal where there is one, else the difference of the
-/// footpoints, else (touching edges) both directions across the tangents.
+/// Outward directions of A at a critical pair: a face's normal if there is a face, else the difference of
+/// the footpoints, else (touching edges) both directions perpendicular to the tangents.
 pub(crate) fn directions(
     ctx: &Context<'_>,
     (fa, uv_a): (Feature, P2),
@@ -372,7 +377,7 @@ pub(crate) fn directions(
             if delta.norm() > ctx.tol.tol {
                 let n = delta.try_normalize(f64::MIN_POSITIVE);
                 out.extend(n);
-                // Pressed edges are apart the other way round.
+                // Pressed edges are apart in the opposite direction.
                 out.extend(n.filter(|_| delta.norm() <= -ctx.least).map(|n| -n));
             } else {
                 let s = ctx.a.edge(e).curve.tangent(uv_a.x);
@@ -380,7 +385,7 @@ pub(crate) fn directions(
                 let n = s.zip(t).and_then(|(s, t)| s.cross(&t).try_normalize(1e-6));
                 out.extend(n.into_iter().flat_map(|n| [n, -n]));
                 if out.is_empty() {
-                    // Tangents along one another: the filter looks for a direction in both polars.
+                    // The tangents are parallel: the filter searches for a direction in both polars.
                     out.push(delta.try_normalize(f64::MIN_POSITIVE).unwrap_or_else(V3::x));
                 }
             }
@@ -408,7 +413,7 @@ fn squared_distance(a: &Leaf<'_>, b: &Leaf<'_>, x: &Vector2<f64>, eps: f64) -> O
             t.norm_squared() + delta.dot(&jb.second[0]),
         ),
         len: len.map(|l: f64| l.max(floor)),
-        noise: NOISE * eps * (delta.norm() + eps),
+        noise: VALUE_ROUNDING * eps * (delta.norm() + eps),
     };
     eval.f.is_finite().then_some(eval)
 }

@@ -1,24 +1,25 @@
 //! Minima of two features that are invariant under one screw motion, such as a bolt and its nut.
 //!
-//! Along the orbits of such a pair the distance is constant, or varies slowly if the axes are apart or
-//! tilted. The splines deviate from true helicoids, and each ripple of them has a minimum of its own. Minima
-//! are therefore found from stations: at fixed angles about the axis of one of the two features, the nearest
-//! pair in the section at that angle (a point of an edge, or the lowest place across a face, with its
-//! footpoint on the spline of the other feature). A local minimum of the stations' distances counts if it is
-//! deeper than ripples can be. One that is wider than a quarter of a turn is a conformal set; it is reported
-//! as samples at stations and its lowest member. Others are strict, at the minimum of a smooth function
-//! through the stations beside it, so that they do not jump from ripple to ripple.
+//! Along the orbits of such a pair, the distance is constant, or varies slowly if the axes are apart or
+//! tilted. The splines deviate from true helicoids, and each ripple of them has a minimum of its own.
+//! Minima are therefore found from stations: at fixed angles about the axis of one of the two features,
+//! the nearest pair in the section at that angle (a point of an edge, or the lowest point across a face,
+//! with its footpoint on the spline of the other feature). A local minimum of the stations' distances
+//! counts if it is deeper than ripples can be. A minimum wider than a quarter of a turn is a conformal
+//! set, which is reported as samples at stations and its lowest member. Others are strict and are reported
+//! at the minimum of a smooth function through the stations beside them, so that they do not jump from
+//! ripple to ripple.
 //!
 //! # Source
 //! MATH §9 (sets of equal minima, screw motions).
 //!
 //! # Guarantees
-//! Footpoints are on both splines, and gaps are the distances between them to rounding. Each minimum is found
-//! that is wider than a twelfth of a turn and deeper than the saddles beside it by more than the spread:
-//! twice the deviations of both features and twice the tolerance. The lowest member of a set is the lowest
-//! place between the neighbours of its lowest station; ripples elsewhere are lower by at most the deviations
-//! of both features. For a tracker, the members of a set are the samples alone, which are within the spread.
-//! Deterministic; samples do not depend on culling.
+//! Footpoints are on both splines, and gaps are the distances between them to rounding. Each minimum is
+//! found that is wider than a twelfth of a turn and deeper than the saddles beside it by more than the
+//! spread: twice the deviations of both features and twice the tolerance. The lowest member of a set is
+//! the lowest point between the neighbours of its lowest station; ripples elsewhere are lower by at most
+//! the deviations of both features. For a tracker, only the samples, which are within the spread, are
+//! members of a set. Deterministic; samples do not depend on culling.
 
 use super::Solved;
 use crate::api::contact::{ContactKind, Stats};
@@ -36,39 +37,54 @@ use feeler_hierarchy::{EdgeId, FaceId, Feature};
 use nalgebra::{Matrix5, Vector5};
 use std::f64::consts::TAU;
 
-/// Stations per turn.
-const STATIONS: f64 = 12.0;
-/// Number of stations from one sample of a conformal set to the next.
-const SAMPLED: i64 = 4;
-/// Largest number of samples along a whole feature; longer features have fewer per turn.
-const MOST_SAMPLES: i64 = 16;
-/// Number of consecutive stations within the spread that form a set: a quarter of a turn.
-const WIDE: usize = 4;
+/// Number of stations per turn: the minimum of a cosine is within three consecutive ones. A larger number
+/// is slower; a smaller one misses narrow minima.
+const STATIONS_PER_TURN: f64 = 12.0;
+/// Number of stations from one sample of a conformal set to the next: three samples per turn. A larger
+/// number makes samples sparser; a smaller one makes steps slower.
+const STATIONS_PER_SAMPLE: i64 = 4;
+/// Maximum number of samples along a whole feature; longer features have fewer per turn. A larger number
+/// makes steps slower.
+const MAX_SAMPLES: i64 = 16;
+/// Minimum number of consecutive stations within the spread that form a set: a quarter of a turn. With a
+/// larger number, flat minima are reported as strict; with a smaller one, strict minima are sampled.
+const MIN_SET_STATIONS: usize = 4;
 /// Largest angle (rad) between the foot's offset and its normal; beyond it, the foot is at the end of the
-/// other feature.
-const SLANTED: f64 = 1e-6;
-/// Largest angle (rad) between the normals of two faces, whose ripples are inclined to each other.
-const LEANING: f64 = 1e-3;
-/// Largest slope of the distance of two faces across the motion at which they count as parallel.
-const LEVEL_ACROSS: f64 = 1e-5;
+/// other feature. With a larger value, feet beyond the ends count; with a smaller one, rounding ends rows.
+const MAX_OFFSET_ANGLE: f64 = 1e-6;
+/// Largest angle (rad) between the normals of two faces, whose ripples are inclined to each other. With a
+/// smaller value, minima of coarse splines are lost.
+const MAX_RIPPLE_ANGLE: f64 = 1e-3;
+/// Largest slope of the distance of two faces across the motion at which they count as parallel, so that
+/// their edges have the minima. With a larger value, shallow minima across are reported at the edges; with
+/// a smaller one, ripples across count as minima.
+const MAX_LEVEL_SLOPE: f64 = 1e-5;
 /// Largest excess, in pitches, of the distance of a tracker's samples over the smallest one of their row.
-const NEARLY: f64 = 0.02;
-/// Largest angle (rad) between the flanks there.
-const ASKEW: f64 = 0.02;
-/// Part of the tolerance by which the lowest member of a set is lower than its samples where it is reported
-/// beside them.
-const LOWER: f64 = 0.01;
-/// Intervals between the neighbours of the lowest station of a set, in which its lowest member is searched.
-const RIPPLES: u32 = 16;
-/// Numbers of bisections of the end of a row, of steps across a face and of steps of a search along the
-/// orbit.
-const HALVINGS: usize = 16;
-const STEPS: usize = 60;
-const GOLDEN: usize = 40;
-/// Angle (rad) to the end of a row within which a search counts as ended there.
-const AT_END: f64 = 1e-6;
+/// A larger value gives more contacts; with a smaller one, tilting bolts lose contacts.
+const MAX_SAMPLE_EXCESS: f64 = 0.02;
+/// Largest angle (rad) between the flanks at a tracker's samples. A larger value accepts samples that are
+/// not contacts; with a smaller one, tilting bolts lose contacts.
+const MAX_FLANK_ANGLE: f64 = 0.02;
+/// Minimum difference, as a fraction of the tolerance, by which the lowest member of a set is lower than
+/// its samples to be reported beside them. A larger value gives less exact smallest distances; a smaller
+/// one reports members that equal a sample.
+const MIN_LOWERING: f64 = 0.01;
+/// Number of intervals between the neighbours of the lowest station of a set, in which its lowest member
+/// is searched. A larger number is slower; a smaller one misses the lowest ripple.
+const RIPPLE_INTERVALS: u32 = 16;
+/// Number of bisections of the end of a row. A smaller number places the last station less exactly.
+const END_BISECTIONS: usize = 16;
+/// Maximum number of steps of the search for the lowest point across a face. A smaller number gives less
+/// exact points.
+const MAX_STEPS_ACROSS: usize = 60;
+/// Number of steps of a golden-section search along the orbit, which reduces its interval by a factor of 10⁸.
+const GOLDEN_STEPS: usize = 40;
+/// Angle (rad) from the end of a row within which a search counts as ended there; the next feature has the
+/// minimum then. With a larger value, minima close to ends are lost; with a smaller one, a minimum at an
+/// end is reported twice.
+const ROW_END_ANGLE: f64 = 1e-6;
 
-/// Reused memory: the stations of one row.
+/// Scratch buffer: the stations of one row.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     row: Vec<Station>,
@@ -79,14 +95,14 @@ pub(crate) struct Scratch {
 struct Station {
     /// Angle (rad) about the axis of the side with the sections.
     angle: f64,
-    /// Number of the fixed angle; `None` between fixed angles.
+    /// Index of the fixed angle; `None` between fixed angles.
     number: Option<i64>,
     own: P2,
     foot: P2,
     distance: f64,
 }
 
-/// The orbit of one side, whose sections define the stations, along the other one.
+/// Orbit of one side, whose sections define the stations, along the other one.
 struct Orbit<'a> {
     ctx: &'a Context<'a>,
     /// Side with the sections.
@@ -140,7 +156,7 @@ pub(super) fn solve(
     stats: &mut Stats,
 ) {
     let (Some(of_a), Some(of_b)) = (ctx.a.helix(a), ctx.b.helix(b)) else { return };
-    // The edge has the sections; of two faces, that of A.
+    // The sections are those of the edge or, for two faces, of the face of A.
     let (own, kind, other_face) = match (a, b) {
         (Feature::Edge(e), Feature::Face(f)) => (Which::A, Own::Edge(e), f),
         (Feature::Face(f), Feature::Edge(e)) => (Which::B, Own::Edge(e), f),
@@ -149,12 +165,13 @@ pub(super) fn solve(
     };
     let (own_helix, other_helix) = if own == Which::A { (of_a, of_b) } else { (of_b, of_a) };
     let mut scratch = std::mem::take(&mut out.helical);
-    // Points are at most half a pitch above or below the nearest turn, and others at least that far.
+    // Points are at most half a pitch above or below the nearest turn, and at least that far from all
+    // others.
     let pitch = own_helix.shape.pitch();
     let beyond = 0.5 * pitch / other_helix.steepness();
-    let most = if ctx.reach() < beyond { 0.0 } else { (2.0 * ctx.reach() / pitch).ceil().min(64.0) };
-    let mut turns = -most;
-    while turns <= most {
+    let max_turns = if ctx.reach() < beyond { 0.0 } else { (2.0 * ctx.reach() / pitch).ceil().min(64.0) };
+    let mut turns = -max_turns;
+    while turns <= max_turns {
         let to_other = PoseMatrix::from(ctx.pose_to_other(own));
         let features = [a, b];
         let orbit =
@@ -172,7 +189,7 @@ impl Orbit<'_> {
 
     fn minima(&self, scratch: &mut Scratch, out: &mut Solved, stats: &mut Stats) {
         let [lo, hi] = self.own_helix.ends();
-        let step = TAU / STATIONS;
+        let step = TAU / STATIONS_PER_TURN;
         #[expect(clippy::cast_possible_truncation, reason = "angles of a few thousand turns at most")]
         let (first, last) = ((lo / step).ceil() as i64, (hi / step).floor() as i64);
         let row = &mut scratch.row;
@@ -207,7 +224,7 @@ impl Orbit<'_> {
     /// Bisects between an angle with a station and one without; returns the last station.
     fn border(&self, mut inside: f64, mut outside: f64, stats: &mut Stats) -> Option<Station> {
         let mut found = None;
-        for _ in 0..HALVINGS {
+        for _ in 0..END_BISECTIONS {
             let middle = 0.5 * (inside + outside);
             match self.station(middle, None, stats) {
                 Some(s) => (found, inside) = (Some(s), middle),
@@ -217,14 +234,15 @@ impl Orbit<'_> {
         found
     }
 
-    /// Minima along a row of consecutive stations.
+    /// Adds the minima along a row of consecutive stations.
     fn minima_of_row(&self, row: &[Station], out: &mut Solved, stats: &mut Stats) {
         if row.is_empty() {
             return;
         }
         let spread = self.spread();
         let nearly = self.nearly_a_set(row, out);
-        // A minimum ends with a rise by more than the spread, a maximum with a fall by as much.
+        // A minimum ends with a rise by more than the spread, a maximum with a fall by more than the
+        // spread.
         let (mut lowest, mut highest, mut falls) = (0, 0, true);
         for k in 1..=row.len() {
             let d = row.get(k).map(|s| s.distance);
@@ -253,24 +271,25 @@ impl Orbit<'_> {
     /// Adds the samples of a row that is nearly a set, for a tracker: a tilt beyond the spread would remove
     /// the samples that hold a thread. Returns the distance (mm) up to which samples were added.
     fn nearly_a_set(&self, row: &[Station], out: &mut Solved) -> f64 {
-        let least = row.iter().fold(f64::INFINITY, |d, s| d.min(s.distance));
-        if !self.loads || least > self.ctx.d_max {
+        let smallest = row.iter().fold(f64::INFINITY, |d, s| d.min(s.distance));
+        if !self.loads || smallest > self.ctx.d_max {
             return f64::NEG_INFINITY;
         }
-        let most = least + NEARLY * self.own_helix.shape.pitch();
-        let is_sample = |s: &&Station| s.distance <= most && self.is_sample(s);
+        let max_distance = smallest + MAX_SAMPLE_EXCESS * self.own_helix.shape.pitch();
+        let is_sample = |s: &&Station| s.distance <= max_distance && self.is_sample(s);
         out.orbits
             .extend(row.iter().filter(is_sample).filter_map(|s| self.accepted(s, ContactKind::Conformal)));
-        most
+        max_distance
     }
 
     /// Returns whether a station is a sample of sets.
     fn is_sample(&self, s: &Station) -> bool {
         let [lo, hi] = self.own_helix.ends();
         #[expect(clippy::cast_possible_truncation, reason = "a few thousand turns at most")]
-        let whole = ((hi - lo) * STATIONS / TAU).ceil() as i64;
-        // Rounded up.
-        let every = SAMPLED * (1 + (whole - SAMPLED - 1).max(0) / (SAMPLED * MOST_SAMPLES));
+        let whole = ((hi - lo) * STATIONS_PER_TURN / TAU).ceil() as i64;
+        // The division rounds up.
+        let every = STATIONS_PER_SAMPLE
+            * (1 + (whole - STATIONS_PER_SAMPLE - 1).max(0) / (STATIONS_PER_SAMPLE * MAX_SAMPLES));
         s.number.is_some_and(|k| k.rem_euclid(every) == 0)
     }
 
@@ -285,7 +304,7 @@ impl Orbit<'_> {
         let before = row[..lowest].iter().rev().take_while(is_in).count();
         let after = row[lowest..].iter().take_while(is_in).count();
         let set = &row[lowest - before..lowest + after];
-        if set.iter().filter(|s| s.number.is_some()).count() >= WIDE {
+        if set.iter().filter(|s| s.number.is_some()).count() >= MIN_SET_STATIONS {
             let n = out.orbits.len();
             let conformal = |s: &Station| self.accepted(s, ContactKind::Conformal);
             let has_known = set.iter().any(|s| s.distance <= sampled && self.is_sample(s));
@@ -298,7 +317,7 @@ impl Orbit<'_> {
             if !self.loads {
                 let least = out.orbits[n..].iter().map(|x| x.distance).fold(f64::INFINITY, f64::min);
                 let lowest = self.lowest_of_ripples(row, lowest, stats);
-                let lower = lowest.filter(|s| s.distance < least - LOWER * self.ctx.tol.tol);
+                let lower = lowest.filter(|s| s.distance < least - MIN_LOWERING * self.ctx.tol.tol);
                 out.orbits.extend(lower.and_then(|s| conformal(&s)));
             }
             return;
@@ -308,13 +327,14 @@ impl Orbit<'_> {
                 // At the end of a row, the minimum is one of the next feature.
                 .filter(|s| {
                     let is_at_end = lowest == 0 || lowest + 1 == row.len();
-                    !is_at_end || (s.angle - row[lowest].angle).abs() > AT_END
+                    !is_at_end || (s.angle - row[lowest].angle).abs() > ROW_END_ANGLE
                 })
                 .and_then(|s| self.accepted(&s, ContactKind::Strict)),
         );
     }
 
-    /// The lowest place between the neighbours of the lowest station of a row; `None` if it has none.
+    /// Finds the lowest point between the neighbours of the lowest station of a row; `None` if it has
+    /// none.
     fn lowest_beside(&self, row: &[Station], lowest: usize, stats: &mut Stats) -> Option<Station> {
         let [before, after] = [lowest.saturating_sub(1), (lowest + 1).min(row.len() - 1)];
         if before == after {
@@ -329,12 +349,12 @@ impl Orbit<'_> {
             .or_else(|| self.searched(between, stats))
     }
 
-    /// The lowest place between the neighbours of the lowest station of a set: the ripples of both splines
-    /// decide which one it is.
+    /// Finds the lowest point between the neighbours of the lowest station of a set, which depends on the
+    /// ripples of both splines.
     fn lowest_of_ripples(&self, row: &[Station], lowest: usize, stats: &mut Stats) -> Option<Station> {
         let [from, to] = [lowest.saturating_sub(1), (lowest + 1).min(row.len() - 1)].map(|k| row[k].angle);
-        let step = (to - from) / f64::from(RIPPLES);
-        let angles = (0..=RIPPLES).map(|k| from + f64::from(k) * step);
+        let step = (to - from) / f64::from(RIPPLE_INTERVALS);
+        let angles = (0..=RIPPLE_INTERVALS).map(|k| from + f64::from(k) * step);
         let stations = angles.filter_map(|angle| self.station(angle, None, stats));
         let low = stations.min_by(|x, y| x.distance.total_cmp(&y.distance))?;
         let between = [(low.angle - step).max(from), (low.angle + step).min(to)];
@@ -342,13 +362,13 @@ impl Orbit<'_> {
         found.chain([low, row[lowest]]).min_by(|x, y| x.distance.total_cmp(&y.distance))
     }
 
-    /// The lowest place between two angles, by golden-section search.
+    /// Finds the lowest point between two angles, by golden-section search.
     fn searched(&self, [mut lo, mut hi]: [f64; 2], stats: &mut Stats) -> Option<Station> {
         let part = 0.381_966_011_250_105;
         let mut at = |x: f64| self.station(x, None, stats);
         let (mut x, mut y) = (lo + part * (hi - lo), hi - part * (hi - lo));
         let (mut of_x, mut of_y) = (at(x)?, at(y)?);
-        for _ in 0..GOLDEN {
+        for _ in 0..GOLDEN_STEPS {
             if of_x.distance <= of_y.distance {
                 (hi, y, of_y) = (y, x, of_x);
                 x = lo + part * (hi - lo);
@@ -362,7 +382,7 @@ impl Orbit<'_> {
         Some(if of_x.distance <= of_y.distance { of_x } else { of_y })
     }
 
-    /// The nearest pair in the section at an angle.
+    /// Computes the nearest pair in the section at an angle.
     fn station(&self, angle: f64, number: Option<i64>, stats: &mut Stats) -> Option<Station> {
         stats.exact_solves += 1;
         match self.kind {
@@ -406,16 +426,18 @@ impl Orbit<'_> {
         let n = outward_normal(face, uv);
         let delta = p - grid.derivs(uv).p;
         let distance = delta.dot(&n);
-        let is_across = (delta - n * distance).norm() <= SLANTED * distance.abs() + self.ctx.tol.trim;
+        let is_across =
+            (delta - n * distance).norm() <= MAX_OFFSET_ANGLE * distance.abs() + self.ctx.tol.trim;
         is_across.then_some((uv, distance, n))
     }
 
-    /// The lowest place of a face across the motion; `None` at the border, where it is one of the edge.
+    /// Finds the lowest point of a face across the motion; `None` at the border, where the minimum belongs
+    /// to the edge.
     fn across(&self, face: FaceId, angle: f64, number: Option<i64>) -> Option<Station> {
         let surface = &self.body(self.own).face(face).surface;
         let along = self.own_helix.parameter(angle);
         let to_other = self.ctx.pose_to_other(self.own).rotation;
-        // The station at a place across the face, and the slope of the distance there.
+        // Station at a position across the face, and the slope of the distance there.
         let at = |s: f64| {
             let own = self.own_helix.uv(along, s);
             let (p, du, dv) = surface.first_derivs(own);
@@ -426,7 +448,7 @@ impl Orbit<'_> {
         let [lo, hi] = self.own_helix.across;
         let (mut from, mut below) = (lo, at(lo)?.1);
         // The minima of flanks that are parallel, apart from ripples, are at their edges.
-        if below.abs() <= LEVEL_ACROSS && at(hi)?.1.abs() <= LEVEL_ACROSS {
+        if below.abs() <= MAX_LEVEL_SLOPE && at(hi)?.1.abs() <= MAX_LEVEL_SLOPE {
             return None;
         }
         for part in [0.5, 1.0] {
@@ -435,7 +457,7 @@ impl Orbit<'_> {
             if below <= 0.0 && above >= 0.0 {
                 // Illinois' regula falsi.
                 let mut best = None;
-                for _ in 0..STEPS {
+                for _ in 0..MAX_STEPS_ACROSS {
                     let s = (from * above - to * below) / (above - below);
                     let s = if from < s && s < to { s } else { 0.5 * (from + to) };
                     let (station, slope) = at(s)?;
@@ -456,7 +478,7 @@ impl Orbit<'_> {
         None
     }
 
-    /// A station as a minimum; `None` outside the trims or the polars.
+    /// Converts a station to a minimum; `None` outside the trims or the polars.
     fn accepted(&self, s: &Station, kind: ContactKind) -> Option<Accepted> {
         let ctx = self.ctx;
         let (own, other) = (self.own, self.own.other());
@@ -473,7 +495,7 @@ impl Orbit<'_> {
         if !(ctx.least <= distance && distance <= ctx.d_max) {
             return None;
         }
-        // The normal leads from A to B.
+        // The normal points from A to B.
         let (p_a, p_b, n) = match own {
             Which::A => (p, foot, -outward),
             Which::B => (foot, p, outward),
@@ -514,9 +536,9 @@ impl Orbit<'_> {
         })
     }
 
-    /// The outward direction of the own side (frame of A) nearest to the given one: orthogonal to an edge, or
-    /// the normal of a face if ripples explain the angle between both. Samples of nearly conformal orbits may
-    /// be inclined across, too.
+    /// Outward direction of the own side (frame of A) nearest to the given one: orthogonal to an edge, or
+    /// the normal of a face if ripples explain the angle between the two. Samples of nearly conformal
+    /// orbits may be inclined across, too.
     fn own_direction(&self, s: &Station, n: &V3, kind: ContactKind) -> Option<V3> {
         let body = self.body(self.own);
         let in_a = |v: V3| if self.own == Which::A { v } else { self.ctx.pose_ab * v };
@@ -527,8 +549,8 @@ impl Orbit<'_> {
                 let n = (n - t * t.dot(n)).try_normalize(0.5)?;
                 let (middle, half) = beside.middle();
                 let inward = in_a(middle) - n * n.dot(&in_a(middle));
-                let Some(inward) = inward.try_normalize(LEANING) else { return Some(n) };
-                let (sin, cos) = math::sin_cos(ASKEW.min(half));
+                let Some(inward) = inward.try_normalize(MAX_RIPPLE_ANGLE) else { return Some(n) };
+                let (sin, cos) = math::sin_cos(MAX_FLANK_ANGLE.min(half));
                 Some(n * cos + inward * sin)
             }
             Own::Edge(e) => {
@@ -537,15 +559,15 @@ impl Orbit<'_> {
             }
             Own::Face(f) => {
                 let own = in_a(outward_normal(body.face(f), s.own));
-                ((own - n).norm() <= LEANING).then_some(own)
+                ((own - n).norm() <= MAX_RIPPLE_ANGLE).then_some(own)
             }
         }
     }
 }
 
 /// Angle of the minimum near the lowest station of a row, by a smooth function through five stations. The
-/// distance along the orbit of two screws whose axes are apart and tilted by little is the sum of a constant,
-/// of cosine and sine, and of both times the angle.
+/// distance along the orbit of two screws whose axes are slightly apart and tilted is a linear combination
+/// of a constant, cosine and sine, and of both times the angle.
 fn smooth_minimum(row: &[Station], lowest: usize) -> Option<f64> {
     if row.len() < 5 {
         return None;
@@ -574,7 +596,7 @@ fn smooth_minimum(row: &[Station], lowest: usize) -> Option<f64> {
         }
         let step = slope / bend;
         x -= step;
-        if x.is_nan() || x.abs() >= TAU / STATIONS {
+        if x.is_nan() || x.abs() >= TAU / STATIONS_PER_TURN {
             return None;
         }
         if step.abs() < 1e-15 {

@@ -1,4 +1,4 @@
-//! A free side of a pair: its geometry over one area, by unit-box parameters, in the frame of A.
+//! Geometry of a free side of a pair over one area, by unit-box parameters, in the frame of A.
 
 use crate::body::Body;
 use crate::body::samples::at;
@@ -6,7 +6,7 @@ use arrayvec::ArrayVec;
 use feeler_geom::{Curve, P2, P3, Pose, Rect, Surface, V3};
 use feeler_hierarchy::{AreaId, Feature};
 
-/// A free side: its geometry and leaf.
+/// Geometry of a free side.
 #[derive(Clone, Copy)]
 enum Shape<'a> {
     Curve(&'a Curve),

@@ -1,5 +1,5 @@
-//! Step (b) of BREP Figure 4.1: exact critical pairs of two features, before trims and polars; of canonical
-//! ones those that may be minima.
+//! Step (b) of BREP Figure 4.1: exact critical pairs of two features, before trims and polars. For
+//! canonical features, only those that may be minima are reported.
 //!
 //! | | canonical | free curve | Bézier patch |
 //! |---|---|---|---|
@@ -8,10 +8,10 @@
 //! | free curve | | [`free`]: 2 unknowns | [`edge_face`]: 1 unknown |
 //! | Bézier patch | | | [`free`]: 2 unknowns |
 //!
-//! With a face the unknown distance is signed ([`signed`] and [`reduced`]): contact at distance 0 is as
-//! regular as any other, and penetration its continuation.
+//! With a face, the unknown distance is signed ([`signed`] and [`reduced`]): contact at distance 0 is as
+//! regular as any other distance, and penetration continues it.
 //!
-//! Patches that follow a canonical surface are first tried as such ([`near`]).
+//! Patches that follow a canonical surface are first solved by its closed form ([`near`]).
 //!
 //! # Source
 //! BREP §4.3.1, Table 4.1; MATH §3, §8.
@@ -48,14 +48,14 @@ use rayon::prelude::*;
 pub(crate) struct Solved {
     pub candidates: Vec<Candidate>,
     pub families: Vec<FamilyPair>,
-    /// Minima of pairs that a screw motion leaves where they are, with trims and polars asked.
+    /// Minima of pairs that are invariant under a screw motion; trims and polars have been tested.
     pub orbits: Vec<Accepted>,
     helical: helical::Scratch,
     /// See [`sort_by_features`].
     keys: Vec<u128>,
     /// Areas of one group.
     areas: Vec<AreaId>,
-    /// Those of them that leave room for a minimum.
+    /// Areas of the group that may have a minimum.
     open: Vec<AreaId>,
     /// Pairs of areas of one group.
     rest: Vec<AreaPair>,
@@ -77,15 +77,17 @@ impl Solved {
     }
 }
 
-/// Pairs of free-form areas that one thread takes at a time: some tens of microseconds of work.
+/// Number of pairs of free-form areas that one thread takes at a time: some tens of microseconds of work.
+/// A larger number balances threads worse; a smaller one takes more synchronization.
 const BATCH: usize = 16;
-/// Pairs of areas below which a query is not shared out.
+/// Number of pairs of areas below which a query runs on one thread. A larger number leaves threads idle; a
+/// smaller one takes more synchronization than it saves.
 const MIN_PARALLEL: usize = 64;
 
 /// Solves all pairs of areas, sorted by features. `pairs` is sorted and deduplicated here.
 ///
-/// In parallel the batches and the order in which their results are joined do not depend on the number of
-/// threads.
+/// The batches of a parallel query, and the order in which their results are joined, do not depend on the
+/// number of threads.
 pub(crate) fn solve_all(
     ctx: &Context<'_>,
     pairs: &mut Vec<AreaPair>,
@@ -96,7 +98,7 @@ pub(crate) fn solve_all(
     out.clear();
     sort_by_features(ctx, Which::A, pairs, &mut out.keys);
     let together = options.diagnostics().savings.supermaximal;
-    // Certificates and the brute force know of single minima only.
+    // Certificates and brute force support isolated minima only.
     let screws = together && !options.certified && ctx.cull.is_some();
     let together = Together { features: together, screws, loads: options.load_bearing };
     let features = |&(i, j): &AreaPair| (ctx.a.feature_of(i), ctx.b.feature_of(j));
@@ -107,7 +109,7 @@ pub(crate) fn solve_all(
             stats.effort.feature_pairs += 1;
             // Only pairs of free-form areas are solved one by one.
             let one_by_one = both_free(ctx, group[0])
-                && !(together.features && as_whole(ctx, group[0]))
+                && !(together.features && is_solved_whole(ctx, group[0]))
                 && !(together.screws && is_screwed(ctx, group[0]));
             batches.extend(group.chunks(if one_by_one { BATCH } else { group.len() }));
         }
@@ -131,7 +133,7 @@ pub(crate) fn solve_all(
     }
     out.families.dedup_by_key(|f| (f.feature_a, f.feature_b));
     stats.effort.candidates += out.candidates.len() as u64;
-    // More pairs may be looked at in another pass over the same poses.
+    // Another pass over the same poses may solve more pairs.
     out.candidates.reserve(out.candidates.len());
     out.families.reserve(out.families.len());
 }
@@ -141,19 +143,19 @@ fn both_free(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     free(ctx.a, i) && free(ctx.b, j)
 }
 
-/// Whether a pair of areas stands for its features.
-fn as_whole(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
+/// Whether one pair of areas represents all pairs of its features.
+fn is_solved_whole(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j))
 }
 
-/// What is solved at once.
+/// Groups of pairs that are solved at once.
 #[derive(Clone, Copy)]
 struct Together {
-    /// All pairs of areas of two features, when one stands for all of them.
+    /// All pairs of areas of two features, if one represents all of them.
     features: bool,
-    /// Features that one screw motion leaves where they are.
+    /// Features that are invariant under one screw motion.
     screws: bool,
-    /// Of these also samples of what is nearly a set.
+    /// Also report samples of nearly conformal sets of these.
     loads: bool,
 }
 
@@ -197,8 +199,8 @@ fn solve_group(
     out.rest = rest;
 }
 
-/// Which feature of a pair is an edge that follows nothing, the other one being canonical, when one pair of
-/// areas stands for all.
+/// Returns the side of a free edge that follows no canonical curve, if the other feature is canonical and
+/// one pair of areas represents all.
 fn free_edge(ctx: &Context<'_>, (i, j): AreaPair) -> Option<Which> {
     match (ctx.a.form_of(i), ctx.b.form_of(j)) {
         (SolveClass::FreeEdge, SolveClass::Canonical) => Some(Which::A),
@@ -211,7 +213,7 @@ fn areas_of(body: &Body, area: AreaId) -> &[AreaId] {
     body.areas_of(body.data(body.area(area).feature))
 }
 
-/// Solves pairs of areas of one pair of features, each as what it is.
+/// Solves pairs of areas of one pair of features, each by the method of its types.
 fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &mut Stats) {
     let (fa, fb) = (ctx.a.area(group[0].0).feature, ctx.b.area(group[0].1).feature);
     let (pa, pb) = (ctx.a.data(fa).primitive, ctx.primitive(Which::B, fb));
@@ -231,7 +233,7 @@ fn solve_areas(ctx: &Context<'_>, group: &[AreaPair], out: &mut Solved, stats: &
             canonical::solve(ctx, (fa, &pa), (fb, &pb), out);
         }
         (Some(pa), None) => {
-            // In the frame of the free side, whose geometry then is evaluated as stored.
+            // The frame of the free side is used, so that its geometry is evaluated as stored.
             let pa = pa.transformed(&ctx.pose_ba);
             let mut areas = std::mem::take(&mut out.areas);
             areas.clear();
@@ -279,7 +281,8 @@ fn reduced_solves(
     }
 }
 
-/// What the solves of a primitive (in the frame of the free side) against the areas of one feature share.
+/// Shared data of the solves of a primitive (in the frame of the free side) against the areas of one
+/// feature.
 struct ReducedSolve<'a> {
     ctx: &'a Context<'a>,
     /// The canonical feature.
@@ -287,10 +290,11 @@ struct ReducedSolve<'a> {
     primitive: &'a Primitive,
     objective: reduced::Reduced,
     free: Which,
-    /// What the free feature may be off its areas (mm), and its extent.
+    /// Deviation (mm) of the free feature from its areas, and its extent.
     deviation: f64,
     extent: f64,
-    /// Where the canonical feature can be reached from, in its own frame, and what takes points there.
+    /// Box, in the canonical feature's own frame, outside which the feature is out of reach, and the map
+    /// of points to this frame.
     bounds: Aabb,
     to_other: PoseMatrix,
 }
@@ -320,16 +324,16 @@ impl<'a> ReducedSolve<'a> {
         ReducedPair { canonical: self.feature, objective: &self.objective, free: self.free }
     }
 
-    /// Whether nothing in a ball is in reach of the canonical feature.
+    /// Whether no point of a ball is within reach of the canonical feature.
     fn is_far(&self, center: &P3, radius: f64) -> bool {
         let is_outside = || !self.bounds.inflated(radius).contains(&self.to_other.point(center));
         self.ctx.cull.is_some() && radius.is_finite() && is_outside()
     }
 
-    /// Whether a ball about a point, given what is known of the gradient there, holds nothing of an area:
-    /// nothing with a normal opposite to a polar of it, or nothing in reach. The signed distance changes by
-    /// no more than the displacement, inside and outside.
-    fn holds_none(&self, area: AreaId, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
+    /// Whether an area in a ball about a point has no minimum, because none of its polars is opposite to
+    /// the gradient or it is out of reach. `around`: value, gradient and spread of the gradient over the
+    /// ball, if they are known. A signed distance changes by at most the displacement, inside and outside.
+    fn has_no_minimum(&self, area: AreaId, center: &P3, reach: f64, around: Option<(f64, V3, f64)>) -> bool {
         let Self { ctx, primitive, free, extent, .. } = self;
         let turned = around.filter(|_| ctx.cull.is_some());
         let value = || Some(signed_distance_form(primitive, center)?.value);
@@ -348,7 +352,7 @@ impl<'a> ReducedSolve<'a> {
             let obb = &body.tree()[body.leaf_of_area(*area).index()].obb;
             self.is_far(&obb.center, obb.radius())
         };
-        // Nothing is made for edges that only were near lately.
+        // Segments are computed on demand, so they are not computed for edges that are out of reach.
         if !body.has_segments(edge) && areas.iter().all(is_far) {
             return;
         }
@@ -361,12 +365,12 @@ impl<'a> ReducedSolve<'a> {
             slack,
             &is_out,
             &mut |area, segment, derivatives| {
-                if derivatives.is_plain(0.0) {
+                if derivatives.excludes_minimum(0.0) {
                     return;
                 }
                 let (center, reach) = (&segment.middle.p, segment.radius + ctx.tol.tol);
                 let around = gradient_over_ball(self.primitive, center, reach);
-                if !self.holds_none(area, center, reach, around) {
+                if !self.has_no_minimum(area, center, reach, around) {
                     stats.exact_solves += 1;
                     curve::solve(ctx, &self.pair(), derivatives, (edge, area), out);
                 }
@@ -385,7 +389,7 @@ impl<'a> ReducedSolve<'a> {
             }
             let reach = radius + ctx.tol.tol;
             let around = gradient_over_ball(self.primitive, &obb.center, reach);
-            if !self.holds_none(area, &obb.center, reach, around) {
+            if !self.has_no_minimum(area, &obb.center, reach, around) {
                 stats.exact_solves += 1;
                 patch::solve(ctx, &self.pair(), (face, area), out, stats);
             }
@@ -409,11 +413,11 @@ pub(crate) struct FreePoint {
     pub uv: P2,
     pub p: P3,
     pub foot: P3,
-    /// From the foot to the point: the primitive's outward normal.
+    /// Outward normal of the primitive, from the foot to the point.
     pub n: V3,
 }
 
-/// Makes a candidate of a point and its foot.
+/// Creates the candidate of a point and its foot.
 pub(crate) fn candidate_of(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,

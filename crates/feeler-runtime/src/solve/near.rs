@@ -1,27 +1,27 @@
-//! Free-form faces and edges that follow a canonical one: closed forms tell where minima are, Newton finds
-//! them on the geometry as it is.
+//! Free-form faces and edges that follow a canonical one: closed forms locate the minima, and Newton's
+//! method finds them on the actual geometry.
 //!
 //! Modellers write fillets and their borders as splines that wave about a torus and its circles by little
-//! more than rounding. Their normals are off those of the canonical surface by an angle θ, their curvatures
-//! by κ, both measured when the solid was prepared. A minimum of the free-form feature is then a place where
-//! the gradient of the canonical distance is at most θ; beside a critical pair whose smallest relative
-//! curvature λ is clearly above κ there is exactly one, within θ / λ, and beside one with λ clearly below −κ
-//! there is none.
+//! more than rounding. Their normals differ from those of the canonical surface by at most an angle θ,
+//! their curvatures by at most κ, both measured during preparation. At a minimum of the free-form feature,
+//! the gradient of the canonical distance is then at most θ. Let λ be the smallest relative curvature of a
+//! critical pair. If λ is clearly above κ, exactly one minimum lies beside the pair, within θ / λ; if λ is
+//! clearly below −κ, none does.
 //!
 //! # Source
 //! MATH §3 (closed forms), §8 (Newton).
 //!
 //! # Deviations
-//! Where this does not decide, the pairs of leaves are solved as those of any free-form feature: within 2 θ
+//! If this does not decide, the pairs of leaves are solved like those of any free-form feature: within 2 θ
 //! / |λ| of a critical pair that is flat to within κ, and all of them for a family to within θ over the
-//! features' extent, or where Newton does not come back from close by. Not looked for are minima that the
-//! waves make where the gradient of the canonical distance falls to θ without a zero: it does so within a
-//! range of poses as narrow as θ. Critical pairs with no direction near them in both polars are left out
-//! unsolved ([`polar_range`]).
+//! features' extent, or if Newton's method does not converge near the expected minimum. Minima that the
+//! waves produce where the gradient of the canonical distance falls to θ without a zero are not searched
+//! for: such poses are in a range as narrow as θ. Critical pairs with no direction near them in both
+//! polars are skipped unsolved ([`polar_range`]).
 //!
-//! Edges that follow nothing are solved by pairs of leaves too, but where the derivative of the distance to a
-//! plane or a line that the other feature follows stays off zero by more than what is between the two
-//! ([`open_pairs`]).
+//! Free edges that follow no canonical curve are solved by pairs of leaves too, except where the
+//! derivative of the distance to a plane or a line that the other feature follows differs from zero by
+//! more than the deviation between the two ([`open_pairs`]).
 
 mod polar_range;
 
@@ -43,20 +43,26 @@ use feeler_geom::{Curve, P2, P3, Rect};
 use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{Matrix1, SVector, Vector1, Vector2};
 
-/// How clearly relative curvatures must be above those of the waves.
-const CLEARLY: f64 = 2.0;
-/// How far (of the areas' rectangles) Newton may run outside them.
-const MARGIN: f64 = 0.5;
-/// What else may be between a critical pair of the canonical features and that of the free-form ones, in ways
-/// θ / λ.
-const DISPLACEMENTS: f64 = 2.0;
-/// Feet are looked for in boxes that a point is this far outside of, relative to their size.
-const BESIDE: f64 = 0.01;
-/// Half of the smallest eigenvalue of ½ distance² that the second order tells from zero.
-const LEAST_ORDER: f64 = 5e-5;
+/// Factor by which the relative curvature must exceed that of the waves to decide. With a larger value,
+/// more pairs of leaves are solved one by one; with a smaller one, a minimum of a wave is missed.
+const CURVATURE_FACTOR: f64 = 2.0;
+/// Distance outside the areas that Newton's method may reach, as a fraction of their rectangles. A larger
+/// value wastes steps; a smaller one loses minima.
+const RECT_MARGIN: f64 = 0.5;
+/// Largest displacement of the minimum of the free-form features from the critical pair of the canonical
+/// ones, in units of θ / λ. With a larger value, duplicates have to be removed; with a smaller one,
+/// converged minima are rejected.
+const MAX_DISPLACEMENT: f64 = 2.0;
+/// Distance outside a box, relative to its size, up to which the foot of a point is searched for in it. A
+/// larger value takes more work; a smaller one loses feet.
+const BOX_SLACK: f64 = 0.01;
+/// Half of the smallest eigenvalue of ½ distance² that the second order distinguishes from zero. With a
+/// larger value, saddles count as minima; with a smaller one, more pairs of leaves are solved one by one.
+const MIN_ORDER: f64 = 5e-5;
 /// Largest radius about a flat critical pair, relative to the extent of the features, within which other
-/// minima are looked for.
-const WIDE: f64 = 0.25;
+/// minima are searched for. A larger value takes more work; a smaller one solves all pairs of leaves more
+/// often.
+const MAX_SPOT_RADIUS: f64 = 0.25;
 
 /// One side of a pair.
 struct Shape {
@@ -66,9 +72,9 @@ struct Shape {
     near: Option<Near>,
 }
 
-/// Solves a pair of features as what they follow; the pairs of areas for which this does not decide where
-/// minima are go into `rest`: those that [`open_pairs`] leaves unless one or both features follow a canonical
-/// one and the others are canonical.
+/// Solves a pair of features by the canonical features that they follow. The pairs of areas for which this
+/// does not decide where minima are go into `rest`. Unless at least one feature follows a canonical one
+/// and the other is canonical or follows one, too, these are the pairs that [`open_pairs`] leaves.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     group: &[AreaPair],
@@ -98,14 +104,14 @@ pub(crate) fn solve(
     }
 }
 
-/// Pairs of areas of two features, in their order; of an edge that follows nothing, against what follows a
-/// plane or a line, those only whose area of the edge leaves room for a minimum. `areas` and `open` are
-/// reused memory.
+/// Collects the pairs of areas of two features, in their order. For an edge that follows no canonical
+/// curve, against a feature that follows a plane or a line, only pairs whose area of the edge may have a
+/// minimum are collected. `areas` and `open` are scratch buffers.
 ///
-/// A minimum is a direction between footpoints d apart that is normal to the edge and, to the angle θ, to the
-/// plane or the line; from the line itself it is seen up to the deviation δ elsewhere. So along the edge, to
-/// its arc length, the derivative of the distance to the plane is at most θ there, that of half the square of
-/// the distance to the line at most θ d + δ.
+/// At a minimum, the direction between the footpoints, d apart, is normal to the edge and, up to the angle
+/// θ, to the plane or the line; a line itself may be displaced by the deviation δ. Along the edge, by its
+/// arc length, the derivative of the distance to the plane is therefore at most θ there, and that of half
+/// the squared distance to the line at most θ d + δ.
 fn open_pairs(
     ctx: &Context<'_>,
     group: &[AreaPair],
@@ -138,9 +144,10 @@ fn open_pairs(
     areas.extend(group.iter().map(of_edge));
     areas.sort_unstable();
     areas.dedup();
-    // In the frame of the edge.
+    // The objective is in the frame of the edge.
     let objective = Reduced::new(&near.primitive.transformed(ctx.pose_to_other(which.other())));
-    // With what filters accept; twice, for tangents between the samples may be longer than at them.
+    // The tolerance of the filters is added. The factor 2 covers tangents between the samples that are
+    // longer than at them.
     let angle = near.angle + ctx.tol.critical;
     let off =
         2.0 * if objective.squared { angle * ctx.reach() + near.deviation + ctx.tol.tol } else { angle };
@@ -149,14 +156,15 @@ fn open_pairs(
     open.clear();
     open.reserve(areas.len());
     curve::each_segment(body, &objective, (edge, areas), slack, &|_| false, &mut |area, _, derivatives| {
-        if !derivatives.is_plain(off) {
+        if !derivatives.excludes_minimum(off) {
             open.push(area);
         }
     });
     rest.extend(group.iter().filter(|pair| open.binary_search(&of_edge(pair)).is_ok()));
 }
 
-/// Pairs of areas of two features that may hold a minimum, in one of the spots when there are some.
+/// Collects the pairs of areas of two features that may have a minimum; with `spots`, only those near one
+/// of them.
 fn areas_in(
     ctx: &Context<'_>,
     (fa, fb): (Feature, Feature),
@@ -164,10 +172,11 @@ fn areas_in(
     beside: &mut Beside,
     out: &mut Vec<AreaPair>,
 ) {
-    // Which spots an area comes near, as bits.
+    // Spots near an area, as bits.
     let near = |body: &Body, area: AreaId, place: fn(&Spot) -> &P3| {
         spots.map_or(u16::MAX, |spots| {
-            let bits = spots.iter().enumerate().map(|(k, z)| u16::from(z.meets(body, area, place(z))) << k);
+            let bits =
+                spots.iter().enumerate().map(|(k, z)| u16::from(z.intersects(body, area, place(z))) << k);
             bits.fold(0, |all, bit| all | bit)
         })
     };
@@ -184,18 +193,18 @@ fn areas_in(
         let node_a = &ctx.a.tree()[ctx.a.leaf_of_area(i).index()];
         let partners = beside.iter().filter(|(_, of_b, node_b)| {
             let is_culled = |node_b| ctx.cull.is_some_and(|cull| cull.nodes(node_a, node_b).is_some());
-            // Polyhedral cones exclude few further pairs and cost half a solve.
+            // Polyhedral cones are not tested: they exclude few further pairs and cost half a solve.
             bits & of_b != 0 && !node_b.as_ref().is_some_and(is_culled)
         });
         out.extend(partners.map(|(j, ..)| (i, *j)));
     }
 }
 
-/// Areas of B with the spots that they come near, as bits, and their leaves in the frame of A where pairs are
+/// Areas of B with the spots near them, as bits, and with their leaves in the frame of A if pairs are
 /// culled.
 pub(super) type Beside = Vec<(AreaId, u16, Option<TreeNode>)>;
 
-/// Where minima may be beside a flat critical pair.
+/// Neighbourhood of a flat critical pair in which minima may lie.
 struct Spot {
     /// Footpoints, each in its solid's own frame.
     p_a: P3,
@@ -205,16 +214,16 @@ struct Spot {
 }
 
 impl Spot {
-    /// Whether an area comes near one of the footpoints.
-    fn meets(&self, body: &Body, area: AreaId, p: &P3) -> bool {
+    /// Whether an area intersects the neighbourhood of one of the footpoints.
+    fn intersects(&self, body: &Body, area: AreaId, p: &P3) -> bool {
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let from = p - obb.center;
         (0..3).all(|k| obb.axes[k].dot(&from).abs() <= obb.half[k] + self.radius)
     }
 }
 
-/// Critical pairs of two primitives at most: one a bit.
-const MOST: usize = u16::BITS as usize;
+/// Maximum number of critical pairs of two primitives: each is one bit of a mask.
+const MAX_CRITICAL_PAIRS: usize = u16::BITS as usize;
 
 fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
     if let Some(primitive) = ctx.primitive(which, feature) {
@@ -228,14 +237,14 @@ fn shape(ctx: &Context<'_>, which: Which, feature: Feature) -> Option<Shape> {
     Some(Shape { feature, primitive, near: Some(near) })
 }
 
-/// Takes in the minima beside clear ones of the canonical features; returns where others may be, `None` when
-/// anywhere.
+/// Adds the minima beside the clear ones of the canonical features. Returns the spots where others may be;
+/// `None` if they may be anywhere.
 fn decided(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
     out: &mut Solved,
     stats: &mut Stats,
-) -> Option<ArrayVec<Spot, MOST>> {
+) -> Option<ArrayVec<Spot, MAX_CRITICAL_PAIRS>> {
     let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
     let (deviation, angle, curvature) = (off(|n| n.deviation), off(|n| n.angle), off(|n| n.curvature));
     let extent = ctx.extent(a.feature, b.feature);
@@ -243,8 +252,8 @@ fn decided(
     let reach = ctx.d_max + deviation;
     let flat = ctx.tol.tol.max(deviation + angle * extent);
     let is_edge = |s: &Shape| matches!(s.feature, Feature::Edge(_));
-    // Each critical pair of two edges occurs with both signs of normal and distance, in contact maybe with
-    // one. The second order is the same for both, so that negative distances are left out.
+    // Each critical pair of two edges occurs with both signs of normal and distance, in contact possibly
+    // with one. The second order is the same for both, so that negative distances are skipped.
     let unsigned = is_edge(a) && is_edge(b);
     let depth = ctx.least - deviation;
     let range = if unsigned { [-flat, reach.max(-depth)] } else { [depth.min(-flat), reach] };
@@ -252,8 +261,8 @@ fn decided(
     if found.family.is_some() || found.isolated.is_full() {
         return None;
     }
-    // A length over the extent, as second orders are judged.
-    let bend = CLEARLY * curvature * extent * extent + ctx.tol.tol;
+    // Threshold of the second order, as a length over the extent.
+    let bend = CURVATURE_FACTOR * curvature * extent * extent + ctx.tol.tol;
     let mut spots = ArrayVec::new();
     for c in &found.isolated {
         if unsigned && c.distance < -ctx.tol.tol {
@@ -261,8 +270,8 @@ fn decided(
         }
         let is_pressed = c.distance < ctx.tol.least_distance();
         let c = &Critical { distance: if is_pressed { c.distance } else { c.distance.max(0.0) }, ..*c };
-        // Second orders that are no second derivatives of the distance are told apart to this only.
-        if curvature * c.distance > LEAST_ORDER {
+        // The second order of a distance above this cannot be distinguished from zero.
+        if curvature * c.distance > MIN_ORDER {
             return None;
         }
         let (strict, min_eig) =
@@ -271,7 +280,7 @@ fn decided(
                 SecondOrder::Semidefinite { min_eig } => (false, min_eig.abs()),
                 SecondOrder::Strict { min_eig } => (true, min_eig),
             };
-        let radius = DISPLACEMENTS * angle / min_eig + deviation + ctx.tol.same;
+        let radius = MAX_DISPLACEMENT * angle / min_eig + deviation + ctx.tol.same;
         if radius.is_nan() {
             return None;
         }
@@ -292,15 +301,15 @@ fn decided(
             }
         }
         if !strict {
-            // Beyond, the second order says nothing about the gradient.
-            if radius > WIDE * extent {
+            // Beyond this radius, the second order does not bound the gradient.
+            if radius > MAX_SPOT_RADIUS * extent {
                 return None;
             }
             spots.push(Spot { p_a, p_b, radius });
             continue;
         }
         let expected = Expected { at: c, within: radius };
-        // Along an edge the signed distance from a face is minimised, whatever is canonical.
+        // Along an edge, the signed distance from a face is minimised, whichever of them is canonical.
         let is_edge_on_face =
             |s: &Shape, o: &Shape| is_edge(s) && o.near.is_some() && matches!(o.feature, Feature::Face(_));
         match (a.near.is_some(), b.near.is_some()) {
@@ -313,9 +322,9 @@ fn decided(
     Some(spots)
 }
 
-/// Of the areas of a feature the one with the foot nearest to a point (frame of A), and the unit-box
-/// parameters of that foot; none when the point is farther from all their boxes than `within` and what grids
-/// are off.
+/// Returns the area of a feature with the foot nearest to a point (frame of A), and the unit-box
+/// parameters of that foot; `None` if the point is farther from all boxes of areas than `within` and the
+/// error of grids.
 fn start(
     ctx: &Context<'_>,
     which: Which,
@@ -329,7 +338,7 @@ fn start(
     for &area in body.areas_of(body.data(feature)) {
         let obb = &body.node(body.leaf_of_area(area)).obb;
         let from = p - obb.center;
-        let slack = within + BESIDE * obb.half.max();
+        let slack = within + BOX_SLACK * obb.half.max();
         if (0..3).any(|k| obb.axes[k].dot(&from).abs() > obb.half[k] + slack) {
             continue;
         }
@@ -342,15 +351,15 @@ fn start(
     best.map(|(_, area, params)| (area, params))
 }
 
-/// A critical pair of the canonical features, and how far (mm) from it the minimum may be.
+/// A critical pair of the canonical features, and the largest distance (mm) of the minimum from it.
 #[derive(Clone, Copy)]
 struct Expected<'a> {
     at: &'a Critical,
     within: f64,
 }
 
-/// The minimum next to a critical pair, one side being canonical; nothing where none of the areas is, `None`
-/// when it is not found.
+/// Adds the minimum next to a critical pair, if one side is canonical; adds nothing if no area is near.
+/// `None` if the minimum is not found.
 fn one(
     ctx: &Context<'_>,
     (which, free): (Which, &Shape),
@@ -375,17 +384,17 @@ fn one(
         Feature::Face(face) => {
             let surface = &body.face(face).surface;
             let mut eval = |x: &Vector2<f64>| patch::evaluate(&objective, surface, rect, x, ctx.tol.eps);
-            let x = minimum(minimise(&mut eval, Vector2::from(params), MARGIN, goal, stats))?;
+            let x = minimum(minimise(&mut eval, Vector2::from(params), RECT_MARGIN, goal, stats))?;
             let uv = at(rect, x[0], x[1]);
-            close(ctx, which, &surface.point(uv), &p, within)?;
+            check_distance(ctx, which, &surface.point(uv), &p, within)?;
             patch::report(ctx, &pair, (face, uv), false, out, stats);
         }
         Feature::Edge(edge) => {
             let along = &body.edge(edge).curve;
             let mut eval = |x: &Vector1<f64>| on_curve(&objective, along, rect, x, ctx.tol.eps);
-            let x = minimum(minimise(&mut eval, Vector1::new(params[0]), MARGIN, goal, stats))?;
+            let x = minimum(minimise(&mut eval, Vector1::new(params[0]), RECT_MARGIN, goal, stats))?;
             let t = at(rect, x[0], 0.0).x;
-            close(ctx, which, &along.point(t), &p, within)?;
+            check_distance(ctx, which, &along.point(t), &p, within)?;
             curve::report(ctx, &pair, edge, t, out);
         }
         Feature::Vertex(_) => return None,
@@ -393,7 +402,7 @@ fn one(
     Some(())
 }
 
-/// The objective over an interval of a curve.
+/// Evaluates the objective over an interval of a curve.
 fn on_curve(objective: &Reduced, curve: &Curve, rect: &Rect, x: &Vector1<f64>, eps: f64) -> Option<Eval<1>> {
     let d = curve.derivs(at(rect, x[0], 0.0).x);
     let q = objective.probe(&d.p)?;
@@ -403,11 +412,12 @@ fn on_curve(objective: &Reduced, curve: &Curve, rect: &Rect, x: &Vector1<f64>, e
         grad: Vector1::new(q.grad.dot(&d.d1) * w),
         hess: Matrix1::new((q.bending.along(&d.d1) + q.grad.dot(&d.d2)) * w * w),
         len: Vector1::new(d.d1.norm() * w),
-        noise: patch::NOISE * eps * if objective.squared { q.grad.norm() + eps } else { 1.0 },
+        noise: patch::VALUE_ROUNDING * eps * if objective.squared { q.grad.norm() + eps } else { 1.0 },
     })
 }
 
-/// The minimum next to a critical pair of two features, none of them a canonical face or a vertex.
+/// Adds the minimum next to a critical pair of two features, neither of which is a canonical face or a
+/// vertex; adds nothing if no area is near. `None` if the minimum is not found.
 fn both(
     ctx: &Context<'_>,
     (a, b): (&Shape, &Shape),
@@ -421,14 +431,14 @@ fn both(
     if ctx.a.grid_of(in_a.0).has_pole || ctx.b.grid_of(in_b.0).has_pole {
         return None;
     }
-    let (uv_a, uv_b) = free::descend(ctx, in_a, in_b, MARGIN, stats)?;
-    close(ctx, Which::A, &point(ctx, Which::A, in_a.0, uv_a), &c.p_a, within)?;
-    close(ctx, Which::B, &point(ctx, Which::B, in_b.0, uv_b), &c.p_b, within)?;
+    let (uv_a, uv_b) = free::descend(ctx, in_a, in_b, RECT_MARGIN, stats)?;
+    check_distance(ctx, Which::A, &point(ctx, Which::A, in_a.0, uv_a), &c.p_a, within)?;
+    check_distance(ctx, Which::B, &point(ctx, Which::B, in_b.0, uv_b), &c.p_b, within)?;
     free::report(ctx, (in_a.0, uv_a), (in_b.0, uv_b), false, out);
     Some(())
 }
 
-/// A point of the feature of an area, in the solid's own frame.
+/// Returns a point of the feature of an area, in the solid's own frame.
 fn point(ctx: &Context<'_>, which: Which, area: AreaId, uv: P2) -> P3 {
     let body = ctx.body(which);
     match body.area(area).feature {
@@ -445,7 +455,8 @@ fn minimum<const N: usize>(outcome: Outcome<N>) -> Option<SVector<f64, N>> {
     }
 }
 
-/// Whether Newton has come to a place (the solid's own frame) no farther than it should be.
-fn close(ctx: &Context<'_>, which: Which, found: &P3, p: &P3, within: f64) -> Option<()> {
+/// Returns `Some` if a converged point (in the solid's own frame) is within twice the largest distance of
+/// the expected one.
+fn check_distance(ctx: &Context<'_>, which: Which, found: &P3, p: &P3, within: f64) -> Option<()> {
     ((ctx.in_a(which, found) - p).norm() <= 2.0 * within).then_some(())
 }

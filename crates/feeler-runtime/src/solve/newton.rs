@@ -1,18 +1,18 @@
 //! Safeguarded Newton minimisation over a unit box.
 //!
 //! # Source
-//! MATH §8: Newton on the full Hessian, damped, in the parameter rectangle enlarged by a margin; converged
-//! means gradient at round-off level.
+//! MATH §8: damped Newton's method with the full Hessian, in the parameter rectangle enlarged by a margin;
+//! a converged point has its gradient at round-off level.
 //!
 //! # Guarantees
-//! The value never rises by more than rounding. A result is [`Outcome::Minimum`] only where the residual is
+//! The value never rises by more than rounding. A result is [`Outcome::Minimum`] only if the residual is
 //! at rounding, or has stopped falling at or below the accepted level, and the Hessian is positive
-//! semidefinite; at most [`MAX_EVALUATIONS`] evaluations.
+//! semidefinite. There are at most [`MAX_EVALUATIONS`] evaluations.
 
 use crate::api::contact::Stats;
 use nalgebra::{SMatrix, SVector};
 
-/// The objective at a point, by the unit-box parameters.
+/// Objective at a point, with derivatives by the unit-box parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Eval<const N: usize> {
     /// Value.
@@ -27,7 +27,7 @@ pub(crate) struct Eval<const N: usize> {
     pub noise: f64,
 }
 
-/// Where the minimisation ended.
+/// Result of a minimisation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Outcome<const N: usize> {
     /// A local minimum inside the box.
@@ -41,23 +41,25 @@ pub(crate) enum Outcome<const N: usize> {
 /// Residuals (gradient component over length) of a converged point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Goal {
-    /// Largest one of a minimum.
+    /// Largest residual of a minimum.
     pub accept: f64,
-    /// At rounding, and no larger than `accept`: further steps are not worth it.
+    /// Residual at rounding, at most `accept`; below it, further steps bring no improvement.
     pub done: f64,
 }
 
-/// Cap on evaluations: quadratic convergence takes five to eight, a bad start some twenty.
+/// Maximum number of evaluations: quadratic convergence takes five to eight, a bad start some twenty. A
+/// larger number wastes steps of stalled runs; a smaller one stops slow runs.
 const MAX_EVALUATIONS: u64 = 80;
-/// Cap on the shortenings of one step.
+/// Maximum number of shortenings of one step. A smaller number stalls runs at sharp bends.
 const MAX_HALVINGS: usize = 40;
 
-/// First damping of an indefinite Hessian, relative to its size: along a valley that is almost level a larger
-/// one would make steps tiny.
-const LEAST_DAMPING: f64 = 1e-9;
+/// First damping of an indefinite Hessian, relative to its size. A larger value makes steps in almost
+/// level valleys tiny; a smaller one takes steps that leave the range of the quadratic model.
+const MIN_DAMPING: f64 = 1e-9;
 
-/// Steps in a row after which a parameter that is held at the border is not waited for.
-const HELD: f64 = 2.0;
+/// Number of consecutive steps at the border after which a run ends as outside. A larger number wastes
+/// steps; a smaller one loses runs that come back.
+const MAX_HELD_STEPS: f64 = 2.0;
 
 /// Minimises from `start` over the box `[-margin, 1 + margin]^N`.
 pub(crate) fn minimise<const N: usize>(
@@ -95,16 +97,16 @@ fn descend<const N: usize>(
             let held = (x[i] <= lo && e.grad[i] > 0.0) || (x[i] >= hi && e.grad[i] < 0.0);
             if held { 0.0 } else { 1.0 }
         });
-        // Held again after the others have moved: the minimum is beyond that border.
+        // The parameter is held again after the others have moved: the minimum is beyond that border.
         held_for = SVector::from_fn(|i, _| if free[i] > 0.5 { 0.0 } else { held_for[i] + 1.0 });
-        if held_for.max() >= HELD {
+        if held_for.max() >= MAX_HELD_STEPS {
             return Outcome::Outside;
         }
         let residual = residual_of(&e, &free);
         let scale = SVector::<f64, N>::from_fn(|i, _| (e.len[i] * e.len[i]).max(f64::MIN_POSITIVE));
         let (h, _) = restricted(&e, &free);
         if residual <= accept && !positive(&h, &scale, &free) {
-            // A stationary point that is no minimum: start Newton again beside it, once.
+            // The stationary point is not a minimum: Newton's method is restarted beside it, once.
             if nudged || free.sum() < 0.5 {
                 return if free.sum() < N as f64 { Outcome::Outside } else { Outcome::Stalled(x) };
             }
@@ -119,8 +121,8 @@ fn descend<const N: usize>(
             return if free.sum() < N as f64 { Outcome::Outside } else { Outcome::Minimum(x) };
         }
         let step = direction(&e, &x, &scale, free, (lo, hi));
-        // Along the step, no farther than the border: cutting off single components would leave a curved
-        // valley.
+        // The step is shortened as a whole to end at the border: clamping single components would leave a
+        // curved valley.
         let mut t = within(&x, &step, (lo, hi));
         let slope = e.grad.dot(&step);
         for _ in 0..MAX_HALVINGS {
@@ -132,7 +134,7 @@ fn descend<const N: usize>(
             };
             let noise = e.noise.max(next.noise);
             if residual <= accept {
-                // Round-off reached when a further Newton step no longer helps.
+                // Round-off is reached when a further Newton step brings no improvement.
                 polished += 1;
                 let better = residual_of(&next, &free) < 0.5 * residual && next.f <= e.f + noise;
                 if !better || polished > 12 {
@@ -141,12 +143,12 @@ fn descend<const N: usize>(
                 (x, e) = (y, next);
                 continue 'steps;
             }
-            // Where the value cannot tell any more, the residual does.
+            // Where differences of the value are below rounding, the residual decides.
             if next.f < e.f - noise || (next.f <= e.f + noise && residual_of(&next, &free) < residual) {
                 (x, e) = (y, next);
                 continue 'steps;
             }
-            // The minimum of the parabola through both values with the known slope.
+            // Minimum of the parabola through both values with the known slope.
             let excess = next.f - e.f - slope * t;
             let best = if excess > 0.0 { -0.5 * slope * t / excess } else { 0.5 };
             t *= if best.is_finite() { best.clamp(0.1, 0.5) } else { 0.5 };
@@ -157,7 +159,8 @@ fn descend<const N: usize>(
     if held { Outcome::Outside } else { Outcome::Stalled(x) }
 }
 
-/// In the box, and on its border where rounding alone keeps it off: a step would have no room to it.
+/// Clamps a parameter to the box and snaps it to the border if only rounding separates them: a step from
+/// there would be shortened to nothing.
 fn snapped(c: f64, (lo, hi): (f64, f64)) -> f64 {
     let near = 1e-12 * (hi - lo);
     if c <= lo + near {
@@ -169,16 +172,16 @@ fn snapped(c: f64, (lo, hi): (f64, f64)) -> f64 {
     }
 }
 
-/// The largest part ≤ 1 of a step that stays in the box.
+/// Largest fraction ≤ 1 of a step that stays in the box.
 fn within<const N: usize>(x: &SVector<f64, N>, step: &SVector<f64, N>, (lo, hi): (f64, f64)) -> f64 {
     (0..N).fold(1.0, |t: f64, i| {
-        let room = if step[i] > 0.0 { hi - x[i] } else { x[i] - lo };
-        if step[i].abs() > room { t.min(room / step[i].abs()) } else { t }
+        let distance = if step[i] > 0.0 { hi - x[i] } else { x[i] - lo };
+        if step[i].abs() > distance { t.min(distance / step[i].abs()) } else { t }
     })
 }
 
-/// The Newton step of the parameters that are free to move; one at the border that it would push outside is
-/// held too.
+/// Newton step of the free parameters; a parameter at the border that the step would push outside is held,
+/// too.
 fn direction<const N: usize>(
     e: &Eval<N>,
     x: &SVector<f64, N>,
@@ -223,14 +226,14 @@ fn restricted<const N: usize>(e: &Eval<N>, free: &SVector<f64, N>) -> (SMatrix<f
 
 /// Whether the Hessian is positive semidefinite up to rounding.
 fn positive<const N: usize>(h: &SMatrix<f64, N, N>, scale: &SVector<f64, N>, free: &SVector<f64, N>) -> bool {
-    // Relative to the largest curvature in arc length.
+    // The shift is relative to the largest curvature by arc length.
     let largest = (0..N).filter(|&i| free[i] > 0.5).fold(0.0, |m: f64, i| m.max(h[(i, i)].abs() / scale[i]));
     let shifted = h + SMatrix::from_diagonal(&(scale * (1e-9 * largest + f64::MIN_POSITIVE)));
     shifted.cholesky().is_some()
 }
 
-/// The Newton step with the first damping (relative to the Hessian's size, in arc length) that makes the
-/// Hessian positive definite, shortened to half the box; zero when there is none. It goes downhill.
+/// Newton step with the first damping (relative to the Hessian's size, by arc length) that makes the
+/// Hessian positive definite, shortened to half the box; zero if no damping does. It leads downhill.
 fn newton_step<const N: usize>(
     h: &SMatrix<f64, N, N>,
     g: &SVector<f64, N>,
@@ -250,7 +253,7 @@ fn newton_step<const N: usize>(
                 return if longest > 0.5 { step * (0.5 / longest) } else { step };
             }
         }
-        mu = if mu > 0.0 { 8.0 * mu } else { LEAST_DAMPING };
+        mu = if mu > 0.0 { 8.0 * mu } else { MIN_DAMPING };
     }
     SVector::zeros()
 }
@@ -296,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn says_when_the_minimum_is_outside() {
+    fn reports_a_minimum_outside() {
         assert_eq!(
             minimise(
                 &mut bowl(Vector2::new(1.5, 0.5)),
@@ -309,8 +312,8 @@ mod tests {
         );
     }
 
-    /// A step that ends on the border ends there exactly: the run is over in a few evaluations, wherever it
-    /// began.
+    /// A step that ends on the border ends there exactly, so that a run ends after a few evaluations,
+    /// wherever it starts.
     #[test]
     fn borders_are_reached() {
         for i in 0..200 {

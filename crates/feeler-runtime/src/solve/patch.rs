@@ -1,12 +1,12 @@
-//! Canonical against a Bézier patch: two unknowns.
+//! A canonical feature against a Bézier patch: two unknowns.
 //!
 //! # Source
-//! MATH §8; BREP Algorithm 12 for what a start is.
+//! MATH §8; BREP Algorithm 12 for the starts.
 //!
 //! # Deviations
-//! Instead of one guess from corner tetrahedra, Newton starts from every local minimum of the objective on a
-//! grid over the leaf, and from every cell of it whose corners' derivatives leave room for one: flatness does
-//! not promise one minimum a leaf (BREP §1.5.1.3).
+//! Instead of one guess from corner tetrahedra, Newton's method starts from every local minimum of the
+//! objective on a grid over the leaf, and from every cell of the grid whose corners' derivatives allow
+//! one, because flatness does not guarantee one minimum per leaf (BREP §1.5.1.3).
 
 use super::newton::{Eval, Goal, Outcome, minimise};
 use super::reduced::Reduced;
@@ -20,24 +20,30 @@ use feeler_geom::{P2, Rect, Surface, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 use nalgebra::{Matrix2, Vector2};
 
-/// Largest sine between gradient and normal of a converged point.
+/// Largest sine of the angle between gradient and normal of a converged point. With a larger value,
+/// stalled points count as minima; with a smaller one, sound minima become undecided.
 pub(super) const ACCEPT_SINE: f64 = 1e-9;
-/// The same at rounding.
+/// Sine of the angle between gradient and normal at rounding, at which a run ends. A larger value gives
+/// less exact footpoints; a smaller one wastes steps.
 pub(super) const DONE_SINE: f64 = 1e-14;
-/// As [`ACCEPT_SINE`], in length relative to [`Tolerances::eps`](crate::Tolerances::eps), for squared
-/// objectives.
+/// Largest residual of a converged point of a squared objective, as a multiple of
+/// [`Tolerances::eps`](crate::Tolerances::eps). The effects are those of [`ACCEPT_SINE`].
 const ACCEPT_EPS: f64 = 1e3;
-/// The same at rounding: what is left tilts the direction between footpoints that are near each other.
+/// Residual of a squared objective at rounding, as a multiple of
+/// [`Tolerances::eps`](crate::Tolerances::eps). The remaining residual tilts the direction between
+/// footpoints that are close together. The effects are those of [`DONE_SINE`].
 const DONE_EPS: f64 = 1e-3;
 
-/// Largest distance to a grid point, in distances from where the objective has no derivatives, up to which
-/// the derivatives at grid points describe those in between.
-const SMOOTH: f64 = 0.5;
+/// Largest distance to a grid point, in distances from the nearest point at which the objective has no
+/// derivatives, up to which the derivatives at grid points describe those in between. With a larger value,
+/// minima beside thin shapes are missed; a smaller one gives more starts.
+const MAX_SMOOTH_DISTANCE: f64 = 0.5;
 
-/// Rounding of a value relative to that of a footpoint after hundreds of operations.
-pub(crate) const NOISE: f64 = 0.05;
+/// Rounding of a value relative to that of a footpoint after hundreds of operations. With a larger value,
+/// Newton's method accepts rises; with a smaller one, it stalls.
+pub(crate) const VALUE_ROUNDING: f64 = 0.05;
 
-/// All minima found over `area` of free face `face`.
+/// Adds all minima found over `area` of free face `face`.
 pub(crate) fn solve(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,
@@ -60,7 +66,7 @@ pub(crate) fn solve(
             (values[k], slopes[k]) = (value, samples.slopes(k, &gradient));
         }
     }
-    // The distance changes by no more than the displacement.
+    // A distance changes by at most the displacement.
     let lowest = values.iter().fold(f64::INFINITY, |m, v| m.min(*v));
     let nearest = if objective.squared { (2.0 * lowest.max(0.0)).sqrt() } else { lowest };
     if nearest > ctx.d_max + samples.radius {
@@ -68,10 +74,10 @@ pub(crate) fn solve(
     }
     let mut found: ArrayVec<Vector2<f64>, 16> = ArrayVec::new();
     let border = border_margin(ctx, body.data(Feature::Face(face)).deviation, &samples.lengths);
-    // Derivatives at grid points say nothing of those between where the objective may be sharp.
+    // Where the objective may be sharp, derivatives at grid points do not describe those in between.
     let is_sharp = |k: usize| {
         let probe = objective.probe(&samples.points()[k]);
-        probe.is_none_or(|q| q.sharpness * samples.radius > SMOOTH)
+        probe.is_none_or(|q| q.sharpness * samples.radius > MAX_SMOOTH_DISTANCE)
     };
     let lowest_points = (0..samples.len())
         .filter(|&k| samples.is_minimum(&values, k) && (samples.may_be_critical(&slopes, k) || is_sharp(k)))
@@ -83,7 +89,7 @@ pub(crate) fn solve(
             Outcome::Outside => continue,
             Outcome::Stalled(x) => (x, true),
         };
-        // Further out it belongs to the neighbour leaf.
+        // Farther out, the minimum belongs to the neighbouring leaf.
         if (0..2).any(|k| x[k] < -border[k] || x[k] > 1.0 + border[k]) {
             continue;
         }
@@ -100,8 +106,8 @@ pub(crate) fn solve(
     }
 }
 
-/// Clamps unit-box parameters to collapsed sides. Behind a pole there is no surface, and the normal of its
-/// equations is reversed there. `tangents` returns the derivatives by both parameters.
+/// Clamps unit-box parameters to collapsed sides. A surface ends at its pole, and the normal of its
+/// equations is reversed behind it. `tangents` returns the derivatives by both parameters.
 pub(super) fn before_poles(x: [f64; 2], tangents: impl Fn(&[f64; 2]) -> [V3; 2]) -> [f64; 2] {
     let mut out = x;
     for k in 0..2 {
@@ -117,7 +123,7 @@ pub(super) fn before_poles(x: [f64; 2], tangents: impl Fn(&[f64; 2]) -> [V3; 2])
     out
 }
 
-/// Takes in a minimum at parameters of face `face`.
+/// Adds a minimum at parameters of face `face`.
 pub(crate) fn report(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,
@@ -142,8 +148,8 @@ pub(crate) fn report(
     out.candidates.push(candidate_of(ctx, pair, &point, undecided));
 }
 
-/// Signed distance and direction of a connection whose direction by a face's normal is `n`: beyond the size
-/// of the solids the connection itself is better conditioned.
+/// Signed distance and direction of a connection whose direction by a face's normal is `n`. Beyond the
+/// size of the solids, the direction of the connection itself is better conditioned.
 pub(super) fn along(ctx: &Context<'_>, connection: &V3, n: V3) -> (f64, V3) {
     let distance = connection.dot(&n);
     if distance.abs() <= ctx.tol.size {
@@ -153,19 +159,19 @@ pub(super) fn along(ctx: &Context<'_>, connection: &V3, n: V3) -> (f64, V3) {
     (length, connection / length)
 }
 
-/// How far outside the unit box a solution still counts as the leaf's: what the trim test may accept, in
-/// parameters. `lengths` (mm) are those of the leaf along its parameters.
+/// Distance outside the unit box, in parameters, up to which a solution counts as the leaf's: the length
+/// that the trim test may accept. `lengths` (mm) are those of the leaf along its parameters.
 pub(crate) fn border_margin(ctx: &Context<'_>, deviation: f64, lengths: &[f64; 2]) -> [f64; 2] {
     let slack = deviation + ctx.tol.same;
     lengths.map(|length| if length > 0.0 { (slack / length).clamp(1e-9, MARGIN) } else { MARGIN })
 }
 
-/// When an objective has converged.
+/// Convergence criterion of an objective.
 pub(crate) fn goal(ctx: &Context<'_>, objective: &Reduced) -> Goal {
     if objective.squared { squared_goal(ctx) } else { Goal { accept: ACCEPT_SINE, done: DONE_SINE } }
 }
 
-/// When half a squared distance has converged.
+/// Convergence criterion of half a squared distance.
 pub(crate) fn squared_goal(ctx: &Context<'_>) -> Goal {
     Goal { accept: ACCEPT_EPS * ctx.tol.eps, done: DONE_EPS * ctx.tol.eps }
 }
@@ -181,7 +187,7 @@ pub(crate) fn same_place(
         || (surface.point(at(rect, x[0], x[1])) - surface.point(at(rect, y[0], y[1]))).norm() < tol
 }
 
-/// The objective over a rectangle of a surface.
+/// Evaluates the objective over a rectangle of a surface.
 pub(crate) fn evaluate(
     objective: &Reduced,
     surface: &Surface,
@@ -201,11 +207,11 @@ pub(crate) fn evaluate(
         grad: Vector2::new(q.grad.dot(&t[0]), q.grad.dot(&t[1])),
         hess: Matrix2::new(hess(0, 0), hess(0, 1), hess(1, 0), hess(1, 1)),
         len: lengths(&t),
-        noise: NOISE * eps * if objective.squared { q.grad.norm() + eps } else { 1.0 },
+        noise: VALUE_ROUNDING * eps * if objective.squared { q.grad.norm() + eps } else { 1.0 },
     })
 }
 
-/// Lengths of the tangents, a collapsed one with a floor.
+/// Lengths of the tangents, with a lower bound for a collapsed one.
 fn lengths(t: &[V3; 2]) -> Vector2<f64> {
     let (a, b) = (t[0].norm(), t[1].norm());
     let floor = 1e-6 * a.max(b);

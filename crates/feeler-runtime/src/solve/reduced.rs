@@ -1,4 +1,4 @@
-//! The objective of a canonical feature: what the other side's parameters minimise.
+//! Objective of a canonical feature, which is minimised over the parameters of the other side.
 //!
 //! # Source
 //! MATH §8: signed distance to the primitive, regular at d = 0.
@@ -6,8 +6,8 @@
 //! # Deviations
 //! The distance from an edge or a vertex has a kink at 0. Against a free curve, and for a vertex against a
 //! patch, half its square is minimised instead: its Hessian at distance 0 is that of the squared length of
-//! tangential steps, regular unless the curves are parallel. An edge against a patch is not solved here
-//! ([`super::edge_face`]).
+//! tangential steps, regular unless the curves are parallel. An edge against a patch is solved in
+//! [`super::edge_face`].
 
 use feeler_geom::skeleton::{Bending, Primitive, signed_distance_gradient, signed_distance_within};
 use feeler_geom::{P3, V3};
@@ -22,7 +22,7 @@ pub(crate) struct Reduced {
     pub squared: bool,
 }
 
-/// Value with derivatives by the point.
+/// Value and derivatives at a point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Probe {
     /// Signed distance or half the squared distance.
@@ -31,8 +31,8 @@ pub(crate) struct Probe {
     pub bending: Bending,
     /// Footpoint on the primitive.
     pub foot: P3,
-    /// Inverse (1/mm) of about the distance from the nearest place where the objective has no derivatives:
-    /// within that distance they can change by any amount.
+    /// Inverse (1/mm) of the approximate distance from the nearest point at which the objective has no
+    /// derivatives: within that distance they can change by any amount.
     pub sharpness: f64,
 }
 
@@ -40,13 +40,13 @@ impl Reduced {
     pub(crate) fn new(primitive: &Primitive) -> Self {
         let squared = match *primitive {
             Primitive::Plane { .. } => false,
-            Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } => thin(sigma),
-            Primitive::Line { sigma, slope, .. } => thin(sigma) && thin(slope),
+            Primitive::Point { sigma, .. } | Primitive::Circle { sigma, .. } => is_thin(sigma),
+            Primitive::Line { sigma, slope, .. } => is_thin(sigma) && is_thin(slope),
         };
         Self { primitive: *primitive, reach: primitive.reach(), squared }
     }
 
-    /// The value and the gradient of [`Reduced::probe`] alone.
+    /// Computes the value and the gradient of [`Reduced::probe`] alone.
     pub(crate) fn slope(&self, p: &P3) -> Option<(f64, V3)> {
         if self.squared {
             let q = self.probe(p)?;
@@ -55,12 +55,13 @@ impl Reduced {
         signed_distance_gradient(&self.primitive, self.reach, p)
     }
 
-    /// `None` on the focal set.
+    /// Evaluates the objective; `None` on the focal set.
     pub(crate) fn probe(&self, p: &P3) -> Option<Probe> {
         self.probed(p)
     }
 
-    /// [`Reduced::probe`], for those who need a part of it often: the rest is left out where it is compiled.
+    /// [`Reduced::probe`] for hot loops that use a part of it: inlined, so that the compiler drops the
+    /// rest.
     #[inline(always)]
     pub(super) fn probed(&self, p: &P3) -> Option<Probe> {
         if !self.squared {
@@ -69,7 +70,7 @@ impl Reduced {
             let sharpness = s.bending.k.abs().max(s.bending.l.abs());
             return Some(Probe { f: s.value, grad: s.gradient, bending: s.bending, foot, sharpness });
         }
-        // Second derivatives are 1 but along the curve.
+        // The second derivatives are 1, except along the curve.
         let from = |foot: P3, t: V3, l: f64, sharpness: f64| {
             let grad = p - foot;
             let bending = Bending { n: V3::zeros(), t, k: 1.0, l };
@@ -95,7 +96,7 @@ impl Reduced {
 }
 
 /// Edges and vertices have a radius of exactly zero by construction.
-fn thin(sigma: f64) -> bool {
+fn is_thin(sigma: f64) -> bool {
     sigma == 0.0
 }
 

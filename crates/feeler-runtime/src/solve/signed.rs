@@ -10,26 +10,33 @@
 
 use super::leaf::Leaf;
 use super::newton::{Eval, Goal, Outcome, minimise};
-use super::patch::{ACCEPT_SINE, DONE_SINE, NOISE};
+use super::patch::{ACCEPT_SINE, DONE_SINE, VALUE_ROUNDING};
 use crate::api::contact::Stats;
 use feeler_geom::{P3, V3};
 use nalgebra::{Matrix2, SMatrix, SVector, Vector2};
 
-/// Maximum number of Newton steps to a footpoint.
+/// Maximum number of Newton steps to a footpoint. A smaller number misses footpoints near centres of
+/// curvature.
 const FOOT_STEPS: usize = 20;
-/// Longest Newton step to a footpoint, in the unit box of its leaf.
-const LONGEST: f64 = 0.5;
-/// Footpoints are searched for up to this far outside the leaf (in lengths of its rectangle): the path to a
-/// minimum may leave the leaf.
-const BESIDE: f64 = 1.0;
-/// Step lengths, in roundings of a footpoint: a footpoint has converged below the first if steps stop
-/// shrinking, and in any case below the second.
-const FOUND: f64 = 100.0;
-const DONE: f64 = 0.1;
-/// Part of the way to the middle of its leaf by which a footpoint leaves a collapsed side.
-const ASIDE: f64 = 1e-3;
-/// Squared sine between tangents below which a patch has no normal.
-const SINGULAR: f64 = 1e-12;
+/// Longest Newton step to a footpoint, in the unit box of its leaf. With a larger value, footpoints jump;
+/// a smaller one takes more steps.
+const MAX_FOOT_STEP: f64 = 0.5;
+/// Distance outside the leaf (in lengths of its rectangle) up to which footpoints are searched for: the
+/// path to a minimum may leave the leaf. A larger value finds footpoints of neighbours; with a smaller
+/// one, runs end at the border.
+const MAX_OUTSIDE_LEAF: f64 = 1.0;
+/// Step length, in roundings of a footpoint, below which a footpoint has converged if steps stop
+/// shrinking. A larger value gives inexact footpoints; with a smaller one, footpoints do not converge.
+const STALLED_STEP: f64 = 100.0;
+/// Step length, in roundings of a footpoint, below which a footpoint has converged in any case. A larger
+/// value gives inexact footpoints; a smaller one wastes steps.
+const CONVERGED_STEP: f64 = 0.1;
+/// Fraction of the path to the middle of its leaf by which a footpoint leaves a collapsed side, on which
+/// the normal is undefined.
+const COLLAPSED_SIDE_STEP: f64 = 1e-3;
+/// Squared sine of the angle between tangents below which a patch has no normal. A larger value rejects
+/// slim patches; a smaller one accepts normals of rounding.
+const MIN_TANGENT_SINE_SQ: f64 = 1e-12;
 
 /// Footpoint of a point on a patch, with the derivatives of the signed distance.
 #[derive(Clone, Copy, Debug)]
@@ -48,9 +55,9 @@ pub(super) struct Foot {
 }
 
 impl Foot {
-    /// Footpoint of `p` next to unit-box parameters of the patch; `None` if Newton's method leaves the
-    /// neighbourhood of the leaf, or if the footpoint is not the nearest one near by. `eps` is the rounding
-    /// of a footpoint (mm).
+    /// Computes the footpoint of `p` next to unit-box parameters of the patch; `None` if Newton's method
+    /// leaves the neighbourhood of the leaf, or if the footpoint is not the nearest one nearby. `eps` is
+    /// the rounding of a footpoint (mm).
     pub(super) fn of(onto: &Leaf<'_>, start: Vector2<f64>, p: &P3, eps: f64) -> Option<Self> {
         let mut y = start;
         let mut last = f64::INFINITY;
@@ -59,16 +66,16 @@ impl Foot {
             let tangents = [jet.first[0], jet.first[1]];
             let off = p - jet.p;
             let first = Matrix2::from_fn(|i, j| tangents[i].dot(&tangents[j]));
-            if first.determinant() <= SINGULAR * first[(0, 0)] * first[(1, 1)] {
+            if first.determinant() <= MIN_TANGENT_SINE_SQ * first[(0, 0)] * first[(1, 1)] {
                 // Next to a collapsed side the tangents are independent again.
-                y += (Vector2::repeat(0.5) - y) * ASIDE;
+                y += (Vector2::repeat(0.5) - y) * COLLAPSED_SIDE_STEP;
                 continue;
             }
             let slope = Vector2::new(off.dot(&tangents[0]), off.dot(&tangents[1]));
             let full = first - Matrix2::from_fn(|i, j| off.dot(&jet.second[i + j]));
             let step = full.cholesky().or_else(|| first.cholesky())?.solve(&slope);
             let moved = (tangents[0] * step.x + tangents[1] * step.y).norm();
-            if moved <= DONE * eps || (moved <= FOUND * eps && moved >= 0.5 * last) {
+            if moved <= CONVERGED_STEP * eps || (moved <= STALLED_STEP * eps && moved >= 0.5 * last) {
                 let normal = tangents[0].cross(&tangents[1]).normalize() * onto.outward();
                 let distance = off.dot(&normal);
                 let second = Matrix2::from_fn(|i, j| -normal.dot(&jet.second[i + j]));
@@ -79,8 +86,8 @@ impl Foot {
                 return Some(Self { at: y, distance, normal, tangents, bending, travel: inverse });
             }
             last = moved;
-            y += step * (LONGEST / step.amax()).min(1.0);
-            if y.iter().any(|c| !(-BESIDE..=1.0 + BESIDE).contains(c)) {
+            y += step * (MAX_FOOT_STEP / step.amax()).min(1.0);
+            if y.iter().any(|c| !(-MAX_OUTSIDE_LEAF..=1.0 + MAX_OUTSIDE_LEAF).contains(c)) {
                 return None;
             }
         }
@@ -132,13 +139,13 @@ impl Signed<'_> {
                 foot.bend(&jet.first[i], &jet.first[j]) + foot.normal.dot(&jet.second[i + j])
             }),
             len: len.map(|l: f64| l.max(floor)),
-            noise: NOISE * self.eps,
+            noise: VALUE_ROUNDING * self.eps,
         };
         eval.f.is_finite().then_some(eval)
     }
 }
 
-/// Where a minimum of the signed distance is.
+/// Location of a minimum of the signed distance.
 pub(super) enum Place {
     /// Unit-box parameters of the curve or patch, and of the footpoint.
     At([f64; 2], [f64; 2]),

@@ -27,7 +27,8 @@ struct Rim {
     normals: Few,
 }
 
-/// Largest angle (rad) between flush faces.
+/// Largest angle (rad) between flush faces. A larger value replaces normals that obstruct a real motion; a
+/// smaller one keeps corners that obstruct a slide.
 const MAX_FLUSH_ANGLE: f64 = 0.1;
 
 /// The contact with the normal of an adjacent face, for pressed contacts and those that the step can close.
@@ -36,8 +37,8 @@ const MAX_FLUSH_ANGLE: f64 = 0.1;
 /// if no face of its own lies along that plane, because it can move through the plane.
 ///
 /// If the footpoints are within the wanted error of each other, every flush normal separates the solids
-/// equally well. The last motion selects the one along which it was least, if it was less than along the
-/// contact's own normal: the solids slide past each other.
+/// equally well. The normal with the smallest component of the last motion is selected, if that component
+/// is smaller than the one along the contact's own normal: the solids slide past each other.
 pub(crate) fn slid_past(ctx: &Context<'_>, step: &Widening, contact: &Accepted) -> Option<Accepted> {
     if contact.distance > step.max_distance {
         return None;

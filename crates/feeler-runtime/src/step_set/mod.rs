@@ -44,12 +44,14 @@ pub(crate) struct Widening {
     pub pose_before: Option<Pose>,
 }
 
-/// Largest dilation (rad) of a polar, and the dilation by which pairs of areas are culled.
+/// Largest dilation (rad) of a polar, and the dilation by which pairs of areas are culled. A larger value
+/// makes steps slower; a smaller one misses contacts of edges that cross at small angles.
 pub(crate) const LARGEST_DILATION: f64 = 0.25;
-/// Dilation for two edges that cross, in rotations of the step over the sine of their angle.
+/// Dilation of the polars of two crossing edges, in rotations of the step over the sine of their angle. A
+/// larger value adds contacts; a smaller one misses contacts where the angle changes during the step.
 const CROSSING_DILATION: f64 = 1.2;
-/// Smallest angle between crossing edges, in rotations of the step; below it the set contains the ends of
-/// their overlap instead.
+/// Smallest angle between crossing edges, in rotations of the step; below it, the set contains the ends of
+/// their overlap instead. A larger value misses crossings, a smaller one dilates polars more.
 const MIN_CROSSING_ANGLE: f64 = 6.0;
 
 /// Angles by which pairs are culled for a step, with faces bent by at most `bend` (1/mm): at least those of

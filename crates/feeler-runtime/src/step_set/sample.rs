@@ -60,16 +60,21 @@ pub(crate) struct Scratch {
     row: Vec<Sample>,
 }
 
-/// Maximum number of samples on each side of a contact along a line.
+/// Maximum number of samples on each side of a contact along a line. A larger number makes steps slower; a
+/// smaller one leaves the ends of long contacts without samples.
 const MAX_ALONG_LINE: i64 = 64;
-/// Maximum number of samples of one walk, and of all walks over free-form features.
+/// Maximum number of samples of one walk, and of all walks over free-form features. A larger number makes
+/// steps slower; a smaller one leaves parts of large contacts without samples.
 const MAX_SAMPLES: usize = 256;
-/// Largest spacing, as a part of the range of a feature's parameters.
+/// Largest spacing of samples, as a fraction of the range of a feature's parameters. A larger value leaves
+/// short features without samples; a smaller one adds samples.
 const MAX_SPACING: f64 = 0.25;
-/// Smallest relative curvature (1/mm), in parts of the inverse extent; below it features count as straight.
+/// Smallest relative curvature, in inverse extents (1/mm); below it, features count as straight. A larger
+/// value misses samples of slightly bent features; a smaller one adds samples to straight ones.
 const MIN_CURVATURE: f64 = 1e-6;
-/// Difference of principal curvatures, in parts of the larger one, below which a surface bends equally in all
-/// directions.
+/// Difference of principal curvatures, as a fraction of the larger one, below which a surface bends
+/// equally in all directions. A larger value uses arbitrary directions on surfaces with principal ones; a
+/// smaller one uses directions of rounding on spheres.
 const SPHERICAL: f64 = 1e-6;
 
 /// Adds samples beside the contacts `kept` of nearly conformal pairs of features, of those whose gap the step
@@ -475,7 +480,7 @@ fn on_faces(
             let j = middle_v + sign * k;
             let Some(spacing_u) = spacing_u(j as f64 * spacing_v) else { break };
             let middle_u = whole_number(uv.x / spacing_u);
-            // Once around at most.
+            // At most one turn.
             let around =
                 data.trim.u_period.map_or(along_u, |p| along_u.min(whole_number(0.5 * p / spacing_u)));
             walk(

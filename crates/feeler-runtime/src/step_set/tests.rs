@@ -1,4 +1,5 @@
-//! Culling of pairs whose polars meet by the dilation of a step, by construction.
+//! Culling tests with the dilations of a step: pairs of areas whose polars are constructed to match within
+//! the dilation.
 
 use super::{CROSSING_DILATION, LARGEST_DILATION, MIN_CROSSING_ANGLE, Widening, dilations};
 use crate::api::options::QueryOptions;
@@ -56,7 +57,7 @@ impl BlockEdge {
     }
 }
 
-/// Pose that takes a point, a direction and a tangent perpendicular to it to others.
+/// Pose that maps a point, a direction and a tangent perpendicular to it to others.
 fn placing((p, m, s): (P3, V3, V3), (q, n, t): (P3, V3, V3)) -> Pose {
     let axes = |n: V3, t: V3| Matrix3::from_columns(&[n, t, n.cross(&t)]);
     let rotation = axes(n, t) * axes(m, s).transpose();
@@ -87,8 +88,9 @@ fn passes((a, i): (&Body, AreaId), (b, j): (&Body, AreaId), pose: &Pose, step: &
     cull.areas((a, i), (b, j), &cull.placed(b, j))
 }
 
-/// An edge of a block stands on the normal of a point of a spline face, outside the edge's polar by a part of
-/// the dilation: the pair of areas is not culled. Three times as far outside, many pairs are culled.
+/// An edge of a block lies on the normal of a point of a spline face, outside the edge's polar by a
+/// fraction of the dilation: the pair of areas is not culled. Three times as far outside, many pairs are
+/// culled.
 #[test]
 fn edges_beside_spline_faces_are_not_culled() {
     let bumps = [

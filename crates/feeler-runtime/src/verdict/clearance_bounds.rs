@@ -1,16 +1,18 @@
-//! What earlier queries have shown to be clear of a face's surface, and how far it may move until it can
-//! reach it.
+//! Clearance bounds: results of earlier searches without a crossing, and the motion up to which they stay
+//! valid.
 //!
-//! A search that finds no crossing knows by how much: every point of a face, or of its edges, is at least a
-//! *room* away from the level of the other face's closed form, or farther than a second room from that face's
-//! areas. Signed distances change by no more than points move. So nothing is found again before one of the
-//! two has moved that far against the other one, from where it was then: by the closed form, for which turns
-//! about its own axis do not count, for the first room, by the face itself for the second one.
+//! A search that finds no crossing also computes two lower bounds: every point of a face, or of its edges,
+//! is at least one bound away from the level of the other face's closed form, or farther than a second
+//! bound from the areas of the other face. A signed distance changes by at most the displacement of
+//! points. A repeated search is therefore empty until one of the two faces has moved by its bound relative
+//! to the other, from the pose of the search. The first bound is compared with the displacement of the
+//! closed form, for which rotations about its own axis do not count; the second one with the displacement
+//! of the face.
 //!
 //! # Source
 //! MATH §15.
 
-use super::{BESIDE, LEVELS};
+use super::{LEVELS, MAX_BESIDE_TRIM};
 use crate::body::Body;
 use crate::body::ids::FacePair;
 use crate::body::side::Which;
@@ -19,195 +21,206 @@ use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Aabb, P3, Pose};
 use feeler_hierarchy::{AreaId, FaceId};
 
-/// How far (mm) what was searched is from where crossings are looked for.
+/// Lower bounds of the distances (mm) of a searched face, or of its edges, from possible crossings.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
-    /// From the level of the surface, of what is not far from the face's areas.
+pub(super) struct ClearanceBound {
+    /// Distance from the level of the other face's surface, for the points that are near the areas of that
+    /// face.
     pub surface: f64,
-    /// From the face's areas, of the rest.
+    /// Distance from the areas of the other face, for the other points.
     pub areas: f64,
 }
 
-impl Room {
-    /// Of nothing.
-    pub(super) const ALL: Self = Self { surface: f64::INFINITY, areas: f64::INFINITY };
+impl ClearanceBound {
+    /// Bounds of an empty set of points.
+    pub(super) const UNBOUNDED: Self = Self { surface: f64::INFINITY, areas: f64::INFINITY };
 }
 
-/// What is asked of a pair of faces.
+/// A search for crossings between a face of one solid and the surface of a face of the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Question {
-    /// The edges of a face of A, or of B, through the surface of the other one.
+pub(super) enum CrossingQuery {
+    /// Edges of a face of this solid.
     Edges(Which),
-    /// The same of the face, for closed curves.
-    Inside(Which),
-    /// The same of one area of the face.
+    /// Closed curves inside a face of this solid.
+    Face(Which),
+    /// Closed curves inside one area of a face of this solid.
     Area(Which, AreaId),
 }
 
-impl Question {
-    /// The solid whose edges or face it is about.
+impl CrossingQuery {
+    /// The solid whose edges or face are searched.
     pub(super) fn own(self) -> Which {
         match self {
-            Self::Edges(own) | Self::Inside(own) | Self::Area(own, _) => own,
+            Self::Edges(own) | Self::Face(own) | Self::Area(own, _) => own,
         }
     }
 }
 
-/// Most arcs that a proof about edges leaves out.
-pub(super) const MOST_OPEN: usize = 6;
+/// Maximum number of arcs that a cached result about edges leaves open; with more, nothing is cached. A
+/// larger number makes entries larger; a smaller one repeats more searches.
+pub(super) const MAX_OPEN_ARCS: usize = 6;
 
-/// Arcs of edges that may cross the surface.
-pub(super) type Open = arrayvec::ArrayVec<u32, MOST_OPEN>;
+/// Arcs of edges that may still cross the surface.
+pub(super) type OpenArcs = arrayvec::ArrayVec<u32, MAX_OPEN_ARCS>;
 
-/// What is known of a question.
+/// Cached result of a search.
 #[derive(Clone, Debug)]
-pub(super) enum Known {
-    /// No crossing is found but on these arcs.
-    Clear(Open),
-    /// Nothing, and it is worth to find out.
-    Open,
-    /// Nothing; most such stay so.
-    Unlikely,
+pub(super) enum CachedResult {
+    /// Crossings are excluded except on these arcs.
+    Clear(OpenArcs),
+    /// Not known; bounds are worth computing.
+    Unknown,
+    /// Not known; bounds are not worth computing, because it is the first query, the last attempt failed,
+    /// or its bounds lasted too short a time.
+    NotWorthwhile,
 }
 
 #[derive(Clone, Debug)]
 struct Entry {
-    question: Question,
+    query: CrossingQuery,
     faces: FacePair,
-    room: Room,
-    open: Open,
-    /// Takes coordinates of the other solid to the own one's, at the time.
+    bound: ClearanceBound,
+    open: OpenArcs,
+    /// Pose of the other solid in the frame of the own one when the result was computed.
     pose: Pose,
-    /// The query that has found it, and that from which on it is worth to look again.
+    /// Number of the query that computed the result.
     since: u32,
-    again: u32,
+    /// Number of the query from which on new bounds are worth computing; 0 while the bounds are valid.
+    retry_at: u32,
 }
 
-/// What was found out, by questions and pairs of faces. One may push out another one, which is then unknown
-/// again.
+/// Results of searches by query and pair of faces, in a hash table without probing: a new entry may
+/// replace another one, whose result is then unknown again.
 #[derive(Debug, Default)]
-pub(super) struct Rooms {
+pub(super) struct ClearanceCache {
     entries: Vec<Option<Entry>>,
     queries: u32,
-    /// The tolerance that all was found with.
+    /// Tolerance with which the entries were computed.
     valid_for: Option<f64>,
 }
 
-const BITS: u32 = 10;
-/// Queries to wait where nothing was found or it did not last this long.
-const LOOK_EVERY: u32 = 8;
-const LASTS: u32 = 2;
+/// Logarithm to base 2 of the number of slots. A larger value takes more memory (each slot takes about 130
+/// bytes); a smaller one replaces more entries.
+const SLOT_BITS: u32 = 10;
+/// Number of queries before bounds are computed again, if none were found or they lasted at most
+/// [`MIN_LIFETIME`] queries. A larger value repeats searches for longer; a smaller one computes bounds in
+/// vain.
+const RETRY_INTERVAL: u32 = 8;
+/// Number of queries that bounds must outlast to be computed again at once. A larger value gives up sooner on
+/// fast motions; a smaller one computes bounds in vain.
+const MIN_LIFETIME: u32 = 2;
 
-impl Rooms {
-    /// Forgets earlier queries.
+impl ClearanceCache {
+    /// Clears the results of earlier queries.
     pub(super) fn clear(&mut self) {
         self.entries.fill(None);
         self.queries = 0;
     }
 
-    /// Begins a query.
+    /// Starts a query.
     pub(super) fn begin(&mut self, tol: f64) {
-        if self.valid_for != Some(tol) || self.queries > u32::MAX - 2 * LOOK_EVERY {
+        if self.valid_for != Some(tol) || self.queries > u32::MAX - 2 * RETRY_INTERVAL {
             self.clear();
             self.valid_for = Some(tol);
         }
         self.queries += 1;
     }
 
-    /// What is known about a face of the question's solid and one of the other solid.
-    pub(super) fn known(&mut self, ctx: &Context<'_>, question: Question, faces: FacePair) -> Known {
-        // The first query of a pair may be its last one: it asks for no more than it needs.
+    /// Returns the cached result for a face of the query's solid and a face of the other solid.
+    pub(super) fn get(&mut self, ctx: &Context<'_>, query: CrossingQuery, faces: FacePair) -> CachedResult {
+        // The first query of a pair may be its last one, so it does not compute bounds.
         if self.queries < 2 {
-            return Known::Unlikely;
+            return CachedResult::NotWorthwhile;
         }
-        let slot = slot(question, faces);
-        let Some(Some(entry)) = self.entries.get_mut(slot) else { return Known::Open };
-        if entry.question != question || entry.faces != faces {
-            return Known::Open;
+        let slot = slot(query, faces);
+        let Some(Some(entry)) = self.entries.get_mut(slot) else { return CachedResult::Unknown };
+        if entry.query != query || entry.faces != faces {
+            return CachedResult::Unknown;
         }
-        if entry.holds(ctx) {
-            return Known::Clear(entry.open.clone());
+        if entry.is_valid(ctx) {
+            return CachedResult::Clear(entry.open.clone());
         }
-        if entry.again == 0 {
-            let lasted = self.queries - entry.since > LASTS;
-            entry.again = self.queries + if lasted { 0 } else { LOOK_EVERY };
+        if entry.retry_at == 0 {
+            let lasted = self.queries - entry.since > MIN_LIFETIME;
+            entry.retry_at = self.queries + if lasted { 0 } else { RETRY_INTERVAL };
         }
-        if self.queries < entry.again { Known::Unlikely } else { Known::Open }
+        if self.queries < entry.retry_at { CachedResult::NotWorthwhile } else { CachedResult::Unknown }
     }
 
-    /// Whether a face of the question's solid is known to be clear of one of the other solid by several
+    /// Whether a face of the query's solid is known to be clear of a face of the other solid by several
     /// tolerances.
-    pub(super) fn is_clear(&self, ctx: &Context<'_>, question: Question, faces: FacePair) -> bool {
-        let entry = self.entries.get(slot(question, faces)).and_then(Option::as_ref);
-        entry.is_some_and(|e| e.question == question && e.faces == faces && e.holds(ctx))
+    pub(super) fn is_clear(&self, ctx: &Context<'_>, query: CrossingQuery, faces: FacePair) -> bool {
+        let entry = self.entries.get(slot(query, faces)).and_then(Option::as_ref);
+        entry.is_some_and(|e| e.query == query && e.faces == faces && e.is_valid(ctx))
     }
 
-    /// Keeps what was found out.
-    pub(super) fn keep(
+    /// Stores a result.
+    pub(super) fn store(
         &mut self,
         ctx: &Context<'_>,
-        question: Question,
+        query: CrossingQuery,
         faces: FacePair,
-        (room, open): (Room, Open),
+        (bound, open): (ClearanceBound, OpenArcs),
     ) {
         if self.entries.is_empty() {
-            self.entries.resize(1 << BITS, None);
+            self.entries.resize(1 << SLOT_BITS, None);
         }
-        let own = question.own();
+        let own = query.own();
         let [mine, face] = faces;
-        // What counts as a crossing is near the level or in the areas, up to this.
+        // Crossings are accepted within these distances of the level and of the areas.
         let deviation = |which, f: FaceId| ctx.body(which).features()[f.index()].deviation;
-        let beside = 2.0 * BESIDE * ctx.tol.tol;
+        let beside = 2.0 * MAX_BESIDE_TRIM * ctx.tol.tol;
         let levels = (LEVELS[1] - LEVELS[0]) * ctx.tol.tol;
         let areas = beside + 2.0 * (deviation(own, mine) + deviation(own.other(), face));
-        let room = Room { surface: room.surface - beside - levels, areas: room.areas - areas };
-        let again = if room.surface > 0.0 && room.areas > 0.0 { 0 } else { self.queries + LOOK_EVERY };
+        let bound = ClearanceBound { surface: bound.surface - beside - levels, areas: bound.areas - areas };
+        let retry_at =
+            if bound.surface > 0.0 && bound.areas > 0.0 { 0 } else { self.queries + RETRY_INTERVAL };
         let pose = *ctx.pose_to_other(own.other());
-        self.entries[slot(question, faces)] =
-            Some(Entry { question, faces, room, open, pose, since: self.queries, again });
+        self.entries[slot(query, faces)] =
+            Some(Entry { query, faces, bound, open, pose, since: self.queries, retry_at });
     }
 }
 
-/// Fibonacci hashing.
-fn slot(question: Question, [mine, face]: FacePair) -> usize {
-    let number = match question {
-        Question::Edges(own) => own as u64,
-        Question::Inside(own) => 2 + own as u64,
-        Question::Area(own, area) => 4 + own as u64 + (u64::from(area.0) << 3),
+/// Slot of an entry, by Fibonacci hashing.
+fn slot(query: CrossingQuery, [mine, face]: FacePair) -> usize {
+    let number = match query {
+        CrossingQuery::Edges(own) => own as u64,
+        CrossingQuery::Face(own) => 2 + own as u64,
+        CrossingQuery::Area(own, area) => 4 + own as u64 + (u64::from(area.0) << 3),
     };
     let key = number.wrapping_mul(0xd6e8_feb8_6659_fd93) ^ (u64::from(mine.0) << 32) ^ u64::from(face.0);
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - BITS)) as usize
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOT_BITS)) as usize
 }
 
 impl Entry {
-    /// Whether the other face has moved by less than the rooms since.
-    fn holds(&self, ctx: &Context<'_>) -> bool {
-        if self.again > 0 {
+    /// Whether the displacement of the other face since the search is below the bounds.
+    fn is_valid(&self, ctx: &Context<'_>) -> bool {
+        if self.retry_at > 0 {
             return false;
         }
-        let own = self.question.own();
+        let own = self.query.own();
         let [mine, face] = self.faces;
         let (body, facing) = (ctx.body(own), ctx.body(own.other()));
-        // What is asked about is in a ball.
+        // The searched face or area is in a ball.
         let (data, other) = (&body.features()[mine.index()], &facing.features()[face.index()]);
         let poses = [&self.pose, ctx.pose_to_other(own.other())];
-        let beside = data.deviation + BESIDE * ctx.tol.tol;
+        let beside = data.deviation + MAX_BESIDE_TRIM * ctx.tol.tol;
         let Some(primitive) = &other.primitive else { return false };
-        let (center, radius) = match self.question {
-            Question::Area(_, area) => {
+        let (center, radius) = match self.query {
+            CrossingQuery::Area(_, area) => {
                 let obb = &body.node(body.leaf_of_area(area)).obb;
                 (obb.center, obb.radius())
             }
             _ => (data.bounds.center(), 0.5 * data.extent),
         };
-        displacement_of_form(primitive, poses, (&center, radius + beside)) < self.room.surface
-            && (self.room.areas == f64::INFINITY
-                || displacement_of_box(&other.bounds, poses) < self.room.areas)
+        displacement_of_form(primitive, poses, (&center, radius + beside)) < self.bound.surface
+            && (self.bound.areas == f64::INFINITY
+                || displacement_of_box(&other.bounds, poses) < self.bound.areas)
     }
 }
 
-/// How far (mm) the signed distance from a primitive changes in a ball when it is moved by the second pose
-/// instead of the first one.
+/// Largest change (mm) of the signed distance from a primitive in a ball when the primitive is moved by
+/// the second pose instead of the first one.
 fn displacement_of_form(
     primitive: &Primitive,
     [before, now]: [&Pose; 2],
@@ -215,8 +228,9 @@ fn displacement_of_form(
 ) -> f64 {
     let moved = |p: &P3| (before * p, now * p);
     let turned = |v| (before * v, now * v);
-    // About its axis and where that is, a turn by no more than its direction changes takes one place to the
-    // other.
+    // A rotation about the primitive's axis leaves the distance unchanged. The remaining rotation
+    // displaces a point by at most the change of the axis direction times the point's distance from the
+    // pivot.
     let about = |at: &P3, tilt: f64| tilt * ((center - at).norm() + radius);
     match primitive {
         Primitive::Plane { origin, normal } => {
@@ -229,10 +243,10 @@ fn displacement_of_form(
         }
         Primitive::Line { origin, dir, slope, .. } => {
             let (d, e) = turned(dir);
-            // The point of the axis that was beside the middle of the ball.
+            // The point of the axis that was nearest to the centre of the ball.
             let along = (center - before * origin).dot(&d);
             let (o, p) = moved(&(origin + dir * along));
-            // A cylinder may slide.
+            // A cylinder may slide along its axis.
             let p = if *slope == 0.0 { p - e * (p - o).dot(&e) } else { p };
             (p - o).norm() + about(&p, (e - d).norm())
         }
@@ -243,27 +257,28 @@ fn displacement_of_form(
     }
 }
 
-/// How far (mm) a point of a box moves.
+/// Largest displacement (mm) of a point of a box.
 fn displacement_of_box(bounds: &Aabb, [before, now]: [&Pose; 2]) -> f64 {
     let center = bounds.center();
     let (p, q) = (before.rotation.coords, now.rotation.coords);
-    // Both signs are the same turn; half the angle's sine is no more than twice that of its half.
+    // Both signs represent the same rotation. The sine of half the angle is at most twice the sine of a
+    // quarter of it.
     let turn = 2.0 * (p - q).norm().min((p + q).norm());
     (now * center - before * center).norm() + 0.5 * turn * bounds.diagonal()
 }
 
-/// By how much (mm) a ball is off the areas of a face, the solid's frame; where that is no more than `reach`,
-/// no more than this.
-pub(super) fn off_areas(body: &Body, face: FaceId, center: &P3, radius: f64, reach: f64) -> f64 {
+/// Distance (mm) of a ball from the areas of a face, in the solid's frame; negative if it may intersect
+/// them. The search ends at the first area that is at most `reach` away, whose distance is returned then.
+pub(super) fn distance_to_areas(body: &Body, face: FaceId, center: &P3, radius: f64, reach: f64) -> f64 {
     let data = &body.features()[face.index()];
-    let mut least = f64::INFINITY;
+    let mut smallest = f64::INFINITY;
     for &area in body.areas_of(data) {
-        least = least.min(body.node(body.leaf_of_area(area)).obb.distance_to(center) - radius);
-        if least <= reach {
+        smallest = smallest.min(body.node(body.leaf_of_area(area)).obb.distance_to(center) - radius);
+        if smallest <= reach {
             break;
         }
     }
-    least
+    smallest
 }
 
 #[cfg(test)]
@@ -291,7 +306,7 @@ mod tests {
         }
     }
 
-    /// A turn about the axis of the form, as large as it likes, and what is small beside it.
+    /// A rotation of any size about the axis of the primitive, followed by a small motion.
     fn motion(rng: &mut SmallRng, form: &Primitive) -> Pose {
         let (at, axis) = match *form {
             Primitive::Plane { origin, normal } => (origin, normal),
@@ -305,10 +320,10 @@ mod tests {
         Pose::new(vector(rng, scale), vector(rng, scale)) * about
     }
 
-    /// Signed distances change by no more than the displacement of a form, points of a box move no more than
-    /// that of a box, and a turn of a form about its own axis is no displacement.
+    /// Signed distances change by at most the displacement of a primitive, points of a box move by at most
+    /// the displacement of the box, and a rotation of a primitive about its own axis has no displacement.
     #[test]
-    fn displacements_hold() {
+    fn displacements_are_bounds() {
         let mut rng = SmallRng::seed_from_u64(3);
         let mut tight = 0;
         for _ in 0..5000 {
@@ -318,15 +333,15 @@ mod tests {
             let (center, radius) = (P3::from(vector(&mut rng, 5.0)), rng.random_range(0.0..2.0));
             let displacement = displacement_of_form(&form, [&before, &now], (&center, radius));
             let [from, to] = [before, now].map(|pose| form.transformed(&pose));
-            let mut most = 0.0_f64;
+            let mut largest = 0.0_f64;
             for _ in 0..20 {
                 let p = center + vector(&mut rng, 1.0).normalize() * (radius * rng.random_range(0.0..1.0));
                 let values = [&from, &to].map(|form| signed_distance(form, &p).map(|s| s.value));
                 let [Some(x), Some(y)] = values else { continue };
-                most = most.max((x - y).abs());
+                largest = largest.max((x - y).abs());
             }
-            assert!(most <= displacement + 1e-12, "{most} > {displacement}: {form:?}");
-            tight += usize::from(displacement < 4.0 * most + 1e-12);
+            assert!(largest <= displacement + 1e-12, "{largest} > {displacement}: {form:?}");
+            tight += usize::from(displacement < 4.0 * largest + 1e-12);
             let bounds = Aabb::of_points(&[P3::from(vector(&mut rng, 2.0)), P3::from(vector(&mut rng, 2.0))]);
             let displacement = displacement_of_box(&bounds, [&before, &now]);
             for p in feeler_geom::Obb::from_aabb(&bounds).corners() {

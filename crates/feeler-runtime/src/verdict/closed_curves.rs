@@ -1,8 +1,8 @@
-//! Crossing curves of two faces that reach no edge.
+//! Closed crossing curves of two faces, which do not reach an edge.
 
+use super::clearance_bounds::{CachedResult, ClearanceBound, CrossingQuery, OpenArcs, distance_to_areas};
 use super::edges::{on_face, ordered};
-use super::rooms::{Known, Open, Question, Room, off_areas};
-use super::{BESIDE, Decision, Evidence, SLACK, closed_form, patch_of};
+use super::{Decision, Evidence, LEVEL_SLACK, MAX_BESIDE_TRIM, closed_form, patch_of};
 use crate::body::Body;
 use crate::body::ids::{AreaPair, FacePair};
 use crate::body::side::Which;
@@ -15,8 +15,8 @@ use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{FaceId, Feature};
 use std::cmp::Ordering;
 
-/// Finds a point of every closed crossing curve of two faces; whether the search may end. Pairs of areas are
-/// sorted by features.
+/// Finds a point of every closed crossing curve of two faces. Returns whether the search may end. Pairs of
+/// areas are sorted by features.
 pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool {
     let ctx = decision.ctx;
     let faces = |&(i, j): &AreaPair| (ctx.a.face_of(i), ctx.b.face_of(j));
@@ -27,7 +27,8 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
         match (form_a, form_b) {
             // Two planes cross in a line.
             _ if is_plane(form_a) && is_plane(form_b) => false,
-            // Heights above a plane are told best; else the smaller face takes fewer cells.
+            // Heights above a plane have the tightest bounds; otherwise the smaller face takes fewer
+            // cells.
             (Some(a), Some(b)) => {
                 let extent = |body: &Body, face: FaceId| body.features()[face.index()].extent;
                 let b_is_smaller = match extent(ctx.b, fb).total_cmp(&extent(ctx.a, fa)) {
@@ -48,7 +49,8 @@ pub(super) fn search(decision: &mut Decision<'_>, overlaps: &[AreaPair]) -> bool
     })
 }
 
-/// A face with a closed form through the surface of one of the other solid.
+/// Searches a face with a closed form for crossings with the surface of a face of the other solid. Returns
+/// whether the search may end.
 fn of_face(decision: &mut Decision<'_>, own: Which, mine: FaceId, target: Target<'_>) -> bool {
     let ctx = decision.ctx;
     let body = ctx.body(own);
@@ -57,31 +59,33 @@ fn of_face(decision: &mut Decision<'_>, own: Which, mine: FaceId, target: Target
     let surface = &body.face(mine).surface;
     let third = third_of_closed_form(surface, &rect);
     let patch = Patch { surface, outward: true, pose: None, rect, third, cone: (V3::zeros(), 1.0) };
-    // Where the face closes up, and where a side of the rectangle is one point, curves go on beyond it.
-    let goes_round = |width: f64, period: Option<f64>| period.is_some_and(|p| width > 0.999 * p);
+    // Curves continue beyond a side of the rectangle where the face is closed and where the side is one
+    // point.
+    let is_closed = |width: f64, period: Option<f64>| period.is_some_and(|p| width > 0.999 * p);
     let (_, along_u, _) = surface.first_derivs(P2::new(rect.u0, rect.v0));
     let is_point = along_u.norm() * rect.width() <= ctx.tol.tol;
     let joined = [
-        goes_round(rect.width(), surface.u_period()),
-        is_point || goes_round(rect.height(), surface.v_period()),
+        is_closed(rect.width(), surface.u_period()),
+        is_point || is_closed(rect.height(), surface.v_period()),
     ];
     let sheet = Sheet { face: mine, patch: &patch, joined, areas: data.areas.len() };
-    through_level(decision, Question::Inside(own), &sheet, target)
+    through_level(decision, CrossingQuery::Face(own), &sheet, target)
 }
 
-/// The areas of a free-form face of `own` in a group through the surface of one face of the other solid.
+/// Searches the areas of a free-form face of `own` in a group for crossings with the surface of one face
+/// of the other solid. Returns whether the search may end.
 fn of_areas(decision: &mut Decision<'_>, own: Which, group: &[AreaPair], target: Target<'_>) -> bool {
     let ctx = decision.ctx;
     let area_of = |pair: &AreaPair| if own == Which::A { pair.0 } else { pair.1 };
     group.iter().enumerate().any(|(k, pair)| {
         let area = area_of(pair);
-        // An area comes once for every area of the other face.
+        // An area occurs once for every area of the other face.
         if group[..k].iter().any(|earlier| area_of(earlier) == area) {
             return false;
         }
         let Some((mine, patch)) = patch_of(ctx.body(own), area, None) else { return false };
         let sheet = Sheet { face: mine, patch: &patch, joined: [true; 2], areas: 1 };
-        through_level(decision, Question::Area(own, area), &sheet, target)
+        through_level(decision, CrossingQuery::Area(own, area), &sheet, target)
     })
 }
 
@@ -92,64 +96,66 @@ struct Target<'a> {
     primitive: &'a Primitive,
 }
 
-/// What is searched for crossings: a patch of a face over a number of its areas.
+/// A patch that is searched for crossings, over a number of areas of its face.
 struct Sheet<'a> {
     face: FaceId,
     patch: &'a Patch<'a>,
-    /// Whether curves go on beyond the sides of constant u and of constant v.
+    /// Whether curves continue beyond the sides of constant u and of constant v.
     joined: [bool; 2],
     areas: usize,
 }
 
-/// A sheet through the surface of one face of the other solid.
+/// Searches a sheet for crossings with the surface of one face of the other solid. Returns whether the
+/// search may end.
 fn through_level(
     decision: &mut Decision<'_>,
-    question: Question,
+    query: CrossingQuery,
     sheet: &Sheet<'_>,
     target: Target<'_>,
 ) -> bool {
     let ctx = decision.ctx;
     let &Sheet { face: mine, patch, joined, areas } = sheet;
     let Target { face, primitive } = target;
-    let own = question.own();
-    let known = decision.known(question, [mine, face]);
-    if matches!(known, Known::Clear(_)) {
+    let own = query.own();
+    let cached = decision.cached(query, [mine, face]);
+    if matches!(cached, CachedResult::Clear(_)) {
         return false;
     }
     let tol = ctx.tol.tol;
     let primitive = primitive.transformed(ctx.pose_to_other(own.other()));
-    let level = Level { primitive: &primitive, at: -decision.level, slack: SLACK * tol };
-    let given = decision.take(areas);
+    let level = Level { primitive: &primitive, at: -decision.level, slack: LEVEL_SLACK * tol };
+    let given = decision.budget_for(areas);
     let mut left = given;
     let (other, to_other) = (ctx.body(own.other()), ctx.pose_to_other(own));
-    let slack = BESIDE * tol + other.data(Feature::Face(face)).deviation;
-    let mut room = Room::ALL;
-    // Beyond the areas of the other face only its surface goes on.
-    let asks = matches!(known, Known::Open);
+    let slack = MAX_BESIDE_TRIM * tol + other.data(Feature::Face(face)).deviation;
+    let mut bound = ClearanceBound::UNBOUNDED;
+    // Crossings count only near the areas of the other face: beyond them, its surface alone continues.
+    let wants_bound = matches!(cached, CachedResult::Unknown);
     let mut relevant = |p: &P3, radius: f64| {
-        // Where room is asked for there must be some.
-        let most = if asks { slack + radius } else { slack };
-        let off = off_areas(other, face, &(to_other * p), radius, most);
-        if off > most {
-            room.areas = room.areas.min(off);
+        // If a bound is wanted, it must be positive.
+        let reach = if wants_bound { slack + radius } else { slack };
+        let distance = distance_to_areas(other, face, &(to_other * p), radius, reach);
+        if distance > reach {
+            bound.areas = bound.areas.min(distance);
         }
-        off <= most
+        distance <= reach
     };
-    let asked = asks.then_some(&mut room.surface);
+    let surface_bound = wants_bound.then_some(&mut bound.surface);
     let mut clear = true;
-    let search = patch_through_level((patch, joined), &level, asked, &mut relevant, &mut left, &mut |uv| {
-        clear = false;
-        crossing(decision, own, (mine, patch, uv), (face, None))
-    });
-    if asks {
-        room.surface = if clear && search == Search::Complete { room.surface } else { 0.0 };
-        decision.keep(question, [mine, face], (room, Open::new()));
+    let search =
+        patch_through_level((patch, joined), &level, surface_bound, &mut relevant, &mut left, &mut |uv| {
+            clear = false;
+            crossing(decision, own, (mine, patch, uv), (face, None))
+        });
+    if wants_bound {
+        bound.surface = if clear && search == Search::Complete { bound.surface } else { 0.0 };
+        decision.store(query, [mine, face], (bound, OpenArcs::new()));
     }
     let place = || middle(ctx, own, mine, &patch.surface.point(patch.rect.center()), face);
-    decision.settle(given, left, search, place)
+    decision.charge_budget(given, left, search, place)
 }
 
-/// Two areas without closed form.
+/// Searches two areas without closed form. Returns whether the search may end.
 fn of_pair(decision: &mut Decision<'_>, (i, j): AreaPair) -> bool {
     let ctx = decision.ctx;
     let tol = ctx.tol.tol;
@@ -161,22 +167,23 @@ fn of_pair(decision: &mut Decision<'_>, (i, j): AreaPair) -> bool {
     else {
         return false;
     };
-    let shifted = Shifted { patch: target, by: decision.level, slack: SLACK * tol };
-    let given = decision.take(1);
+    let shifted = Shifted { patch: target, by: decision.level, slack: LEVEL_SLACK * tol };
+    let given = decision.budget_for(1);
     let mut left = given;
     let search = patch_through_patch(&patch, &shifted, &mut left, &mut |uv, other_uv| {
         crossing(decision, own, (face, &patch, uv), (other, Some(other_uv)))
     });
     let place = || middle(ctx, own, face, &patch.surface.point(patch.rect.center()), other);
-    decision.settle(given, left, search, place)
+    decision.charge_budget(given, left, search, place)
 }
 
 fn middle(ctx: &Context<'_>, own: Which, mine: FaceId, p: &P3, theirs: FaceId) -> (P3, FacePair) {
     (ctx.in_a(own, p), ordered(own, mine, theirs))
 }
 
-/// A point of a face of `own`, given by its parameters, on the surface of a face of the other solid, with
-/// its parameters there where they are known.
+/// Adds a point of a face of `own`, given by its parameters, on the surface of a face of the other solid
+/// as evidence, if it is inside both trims; `other_uv` are its parameters there if they are known. Returns
+/// whether the search may end.
 fn crossing(
     decision: &mut Decision<'_>,
     own: Which,
@@ -188,7 +195,7 @@ fn crossing(
     let Some(here) = on_face(ctx, own, mine, &p, Some(uv)) else { return false };
     let there = on_face(ctx, own.other(), face, &(ctx.pose_to_other(own) * p), other_uv);
     let Some(there) = there else { return false };
-    decision.weigh(&Evidence {
+    decision.add_evidence(&Evidence {
         p: ctx.in_a(own, &p),
         faces: ordered(own, mine, face),
         along: None,

@@ -1,10 +1,11 @@
-//! A deeper witness: a common point whose distances to both boundaries have a large sum.
+//! Search for a deeper witness: a common point whose distances to both boundaries have a large sum.
 //!
-//! The sum is not smooth where several boundary points are equally near: in the middle of a block, on the
-//! axis of a pin. Directions uphill from one nearest point of each boundary end on such ridges, far below the
-//! top. Therefore the directions away from the boundaries are collected from all points asked about nearby,
-//! and the next step goes along the shortest vector in the sum of both convex hulls: uphill for all of them
-//! at once. A shortest vector of length zero means that there is no way up within the radius.
+//! The sum is not smooth where several boundary points are equally near: in the middle of a block, or on
+//! the axis of a pin. Steps uphill from one nearest point of each boundary stop at such ridges, far below
+//! the maximum. Therefore the directions away from the boundaries are collected from all samples nearby,
+//! and the next step follows the shortest vector in the sum of the convex hulls of both solids'
+//! directions, which leads uphill for all of them. A shortest vector of length zero means that no
+//! direction within the radius leads uphill.
 //!
 //! # Source
 //! A. A. Goldstein, *Optimization of Lipschitz continuous functions*, 1977; C. Lemaréchal's null steps. MATH
@@ -17,48 +18,54 @@ use arrayvec::ArrayVec;
 use feeler_convex::nearest_to_origin;
 use feeler_geom::{P3, V3};
 
-/// Points that the search asks about.
-const TRIALS: u32 = 100;
-/// The same where one that is inside both is looked for.
-const FEW_TRIALS: u32 = 48;
-/// Points that are remembered.
-const REMEMBERED: usize = 32;
-/// A shortest vector below this length is no direction.
-const LEVEL_GROUND: f64 = 1e-4;
-/// Part of the promised rise that a step must bring.
-const ENOUGH: f64 = 0.1;
-/// Steps below this part of the size end the search.
-const LEAST_STEP: f64 = 1e-9;
+/// Maximum number of samples of the search for a deeper witness. A larger number takes longer; a smaller
+/// one gives shallower witnesses.
+const MAX_SAMPLES_TO_DEEPEN: u32 = 100;
+/// Maximum number of samples of the search for a point inside both solids. A larger number takes longer at
+/// contacts; a smaller one misses common points of sharp tips.
+const MAX_SAMPLES_TO_REACH: u32 = 48;
+/// Number of samples whose directions are stored; older ones are replaced. A larger number takes longer
+/// for each step; a smaller one forgets sides of a ridge.
+const STORED_SAMPLES: usize = 32;
+/// Length of the shortest vector below which no direction leads uphill. A larger value ends the ascent
+/// early; a smaller one takes steps in directions of rounding.
+const MIN_SLOPE: f64 = 1e-4;
+/// Minimum rise of an accepted step, as a fraction of the rise that the slope predicts. A larger value
+/// takes shorter steps; a smaller one accepts endless small rises.
+const MIN_RISE: f64 = 0.1;
+/// Length of the step, relative to the size, below which the search ends. A larger value gives shallower
+/// witnesses; a smaller one takes more steps.
+const MIN_STEP: f64 = 1e-9;
 
-/// How much more a point counts that is less than the least depth inside, than one whose distances have a
-/// smaller sum.
-const INSIDE_FIRST: f64 = 3.0;
+/// Weight of the depth that a sample lacks to the minimum depth, relative to the sum of its depths. Above
+/// 2, the largest slope of the sum, it outweighs any gain of the sum.
+const SHORTFALL_WEIGHT: f64 = 3.0;
 
-/// A point asked about.
+/// A point with its depths.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct DepthSample {
     p: P3,
     /// Depths (mm, negative outside) in A and B.
     inside: [f64; 2],
-    /// The sum of the depths, as far as it counts, and what is taken off where one is less than the least
-    /// one.
+    /// Weighted sum of the depths, minus the weighted shortfall of the smaller depth from the minimum
+    /// depth.
     value: f64,
-    /// By how much the parts of the value grow (frame of A): the depth in A, that in B, and what is taken
-    /// off.
+    /// Gradients of the terms of the value (frame of A): depth in A, depth in B, shortfall.
     uphill: [V3; 3],
 }
 
-/// Moves a witness so that the sum of its distances becomes larger. Between convex solids the depths are
-/// concave, and the search ends at the largest sum; else at one that is the largest nearby.
+/// Moves a witness to increase the sum of its distances. Between convex solids the depths are concave, so
+/// that the search ends near the global maximum of the sum, otherwise near a local one.
 pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut Probe) -> Witness {
     if ctx.a.is_sheet() || ctx.b.is_sheet() {
         return start;
     }
-    let least = start.inside[0].min(start.inside[1]).min(2.0 * need);
+    let min_depth = start.inside[0].min(start.inside[1]).min(2.0 * need);
     let step = start.inside[0].max(start.inside[1]);
-    let course = Course { least, sum: 1.0, step, trials: TRIALS };
-    let stays = |best: &Asked, next: &Asked, probe: &mut Probe| is_inside(ctx, best, next, need, probe);
-    let best = uphill(ctx, &start.p, &course, stays, |_| false, probe);
+    let options = AscentOptions { min_depth, sum_weight: 1.0, step, max_samples: MAX_SAMPLES_TO_DEEPEN };
+    let accepts =
+        |best: &DepthSample, next: &DepthSample, probe: &mut Probe| is_inside(ctx, best, next, need, probe);
+    let best = ascend(ctx, &start.p, &options, accepts, |_| false, probe);
     let [a, b] = best.inside;
     if a.min(b) > need && a + b > start.inside[0] + start.inside[1] {
         Witness { p: best.p, inside: best.inside, ..start }
@@ -67,101 +74,114 @@ pub(super) fn deepened(ctx: &Context<'_>, start: Witness, need: f64, probe: &mut
     }
 }
 
-/// A point near a crossing that is inside both solids by more than `need` (mm): in a sharp tip no step along
-/// a normal leads there.
+/// Searches for a point near a crossing that is deeper than `need` (mm) inside both solids: in a sharp
+/// tip, no step along a normal reaches such a point.
 pub(super) fn reached(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -> Option<Witness> {
-    // In a sharp tip both grow together only where the sum shrinks.
-    let course = Course { least: 2.0 * need, sum: 0.0, step: 4.0 * need, trials: FEW_TRIALS };
-    let is_there = |asked: &Asked| asked.inside[0].min(asked.inside[1]) > 1.01 * need;
-    let best = uphill(ctx, p, &course, |_, _, _| true, is_there, probe);
-    if is_there(&best) { depth(ctx, &best.p, need, probe) } else { None }
+    // In a sharp tip both depths grow together only where their sum shrinks.
+    let options = AscentOptions {
+        min_depth: 2.0 * need,
+        sum_weight: 0.0,
+        step: 4.0 * need,
+        max_samples: MAX_SAMPLES_TO_REACH,
+    };
+    let is_inside_both = |sample: &DepthSample| sample.inside[0].min(sample.inside[1]) > 1.01 * need;
+    let best = ascend(ctx, p, &options, |_, _, _| true, is_inside_both, probe);
+    if is_inside_both(&best) { depth(ctx, &best.p, need, probe) } else { None }
 }
 
-/// How a search begins and when it gives up.
+/// Start values and limits of an ascent.
 #[derive(Clone, Copy, Debug)]
-struct Course {
-    /// Depth (mm) that a point should have in both.
-    least: f64,
-    /// How much the sum of the depths counts beside what is missing to it.
-    sum: f64,
+struct AscentOptions {
+    /// Wanted depth (mm) in both solids.
+    min_depth: f64,
+    /// Weight of the sum of the depths beside the shortfall.
+    sum_weight: f64,
     /// First step (mm).
     step: f64,
-    /// Points to ask about.
-    trials: u32,
+    /// Maximum number of samples.
+    max_samples: u32,
 }
 
-/// The highest point found, and only by points that `stays` accepts; the first one that is `enough` ends the
-/// search.
-fn uphill(
+/// Ascends from `start` and returns the highest sample. Only samples that `accepts` accepts replace the
+/// current one; the first that satisfies `is_sufficient` ends the search.
+fn ascend(
     ctx: &Context<'_>,
     start: &P3,
-    course: &Course,
-    mut stays: impl FnMut(&Asked, &Asked, &mut Probe) -> bool,
-    enough: impl Fn(&Asked) -> bool,
+    options: &AscentOptions,
+    mut accepts: impl FnMut(&DepthSample, &DepthSample, &mut Probe) -> bool,
+    is_sufficient: impl Fn(&DepthSample) -> bool,
     probe: &mut Probe,
-) -> Asked {
-    let Course { mut step, mut trials, .. } = *course;
-    let mut best = ask(ctx, start, course, probe);
-    let mut asked: ArrayVec<Asked, REMEMBERED> = ArrayVec::new();
-    asked.push(best);
+) -> DepthSample {
+    let AscentOptions { mut step, max_samples: mut left, .. } = *options;
+    let mut best = sample_depth(ctx, start, options, probe);
+    let mut samples: ArrayVec<DepthSample, STORED_SAMPLES> = ArrayVec::new();
+    samples.push(best);
     let mut oldest = 0;
-    while trials > 0 && step > LEAST_STEP * ctx.tol.size && !enough(&best) {
-        let up = shortest(&asked, &best.p, 2.0 * step);
+    while left > 0 && step > MIN_STEP * ctx.tol.size && !is_sufficient(&best) {
+        let up = shortest(&samples, &best.p, 2.0 * step);
         let slope = up.norm();
-        if slope < LEVEL_GROUND {
+        if slope < MIN_SLOPE {
             step *= 0.25;
             continue;
         }
-        trials -= 1;
-        let next = ask(ctx, &(best.p + up * (step / slope)), course, probe);
-        if asked.is_full() {
-            asked[oldest] = next;
-            oldest = (oldest + 1) % REMEMBERED;
+        left -= 1;
+        let next = sample_depth(ctx, &(best.p + up * (step / slope)), options, probe);
+        if samples.is_full() {
+            samples[oldest] = next;
+            oldest = (oldest + 1) % STORED_SAMPLES;
         } else {
-            asked.push(next);
+            samples.push(next);
         }
         let onward: f64 = next.uphill.iter().map(|d| d.dot(&up)).sum();
-        let rises = next.value - best.value > ENOUGH * slope * step;
-        if rises && stays(&best, &next, probe) {
+        let rises = next.value - best.value > MIN_RISE * slope * step;
+        if rises && accepts(&best, &next, probe) {
             best = next;
             step *= 4.0;
         } else if rises || onward > 0.5 * slope * slope {
-            // It tells nothing new: too far.
+            // The step is too long: the sample adds no new direction.
             step *= 0.25;
         }
     }
     best
 }
 
-/// Whether a point is inside both solids. Within the balls about one that is, it is; else rays may say that
-/// it is not, where faces overlap their trims and the nearest one has the wrong side.
-fn is_inside(ctx: &Context<'_>, best: &Asked, next: &Asked, need: f64, probe: &mut Probe) -> bool {
+/// Whether a sample is inside both solids. It is, within the balls about a sample that is inside.
+/// Elsewhere rays may show that it is outside, where faces extend beyond their trims and the nearest one
+/// has the wrong side.
+fn is_inside(
+    ctx: &Context<'_>,
+    best: &DepthSample,
+    next: &DepthSample,
+    need: f64,
+    probe: &mut Probe,
+) -> bool {
     let [a, b] = best.inside;
     let [c, d] = next.inside;
     c.min(d) > need && ((next.p - best.p).norm() < a.min(b) || depth(ctx, &next.p, need, probe).is_some())
 }
 
-fn ask(ctx: &Context<'_>, p: &P3, course: &Course, probe: &mut Probe) -> Asked {
+fn sample_depth(ctx: &Context<'_>, p: &P3, options: &AscentOptions, probe: &mut Probe) -> DepthSample {
     let (a, out_a) = depth_in(ctx, ctx.a, p, probe);
     let (b, out_b) = depth_in(ctx, ctx.b, &(ctx.pose_ba * p), probe);
     let (in_a, in_b) = (-out_a, -(ctx.pose_ab * out_b));
-    let short = (a.min(b) - course.least).min(0.0);
+    let short = (a.min(b) - options.min_depth).min(0.0);
     let back = match short {
         0.0 => V3::zeros(),
         _ if a < b => in_a,
         _ => in_b,
     };
-    let value = course.sum * (a + b) + INSIDE_FIRST * short;
-    let uphill = [in_a * course.sum, in_b * course.sum, back * INSIDE_FIRST];
-    Asked { p: *p, inside: [a, b], value, uphill }
+    let value = options.sum_weight * (a + b) + SHORTFALL_WEIGHT * short;
+    let uphill = [in_a * options.sum_weight, in_b * options.sum_weight, back * SHORTFALL_WEIGHT];
+    DepthSample { p: *p, inside: [a, b], value, uphill }
 }
 
-/// The shortest vector in the sum of the convex hulls of both solids' directions at the points within a
-/// radius; by GJK.
-fn shortest(asked: &[Asked], p: &P3, radius: f64) -> V3 {
-    let near: ArrayVec<&Asked, REMEMBERED> = asked.iter().filter(|a| (a.p - p).norm() <= radius).collect();
+/// Computes the shortest vector in the sum of the convex hulls of both solids' directions at the samples
+/// within a radius, by GJK.
+fn shortest(samples: &[DepthSample], p: &P3, radius: f64) -> V3 {
+    let near: ArrayVec<&DepthSample, STORED_SAMPLES> =
+        samples.iter().filter(|a| (a.p - p).norm() <= radius).collect();
     let lowest = |which: usize, v: &V3| {
-        let along = |a: &&&Asked| a.uphill[which].dot(v);
+        let along = |a: &&&DepthSample| a.uphill[which].dot(v);
         near.iter().min_by(|x, y| along(x).total_cmp(&along(y))).map_or_else(V3::zeros, |a| a.uphill[which])
     };
     let mut v = near.first().map_or_else(V3::zeros, |a| a.uphill.iter().sum());

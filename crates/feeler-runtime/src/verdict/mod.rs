@@ -1,29 +1,30 @@
-//! Whether the interiors of the two solids meet: decided, not searched for.
+//! Decides whether the interiors of the two solids intersect.
 //!
-//! If they do, then an edge of one passes through a face of the other one, or two faces cross in a closed
-//! curve inside both, or a shell of one lies inside the other solid. All crossings are found
-//! ([`feeler_geom::crossing`]), at a level a little inside the material so that faces that only touch make
-//! none. Each is evidence; a [`Witness`], a point farther than the tolerance inside both solids, confirms it.
+//! If they do, then an edge of one solid passes through a face of the other one, or two faces cross in a
+//! closed curve inside both, or a shell of one solid lies inside the other solid. All crossings are found
+//! ([`feeler_geom::crossing`]), at a level slightly inside the material, at which faces that only touch do
+//! not cross. Each crossing is evidence; a [`Witness`], a point deeper than the tolerance inside both
+//! solids, confirms it.
 //!
 //! # Guarantees
-//! [`Finding::Meet`] comes with its witness. [`Finding::Apart`] means that there is no evidence,
-//! [`Finding::Touch`] that all of it is shallower than about twice the tolerance or within the deviation of
-//! the trims that it lies on, or that no point nearby is inside both solids. What the budget of cells has not
-//! decided is [`Finding::Undecided`].
+//! [`Finding::Meet`] contains its witness. [`Finding::Apart`] means that no evidence was found.
+//! [`Finding::Touch`] means that all evidence is shallower than about twice the tolerance or within the
+//! deviation of the trims that it lies on, or that no point near it is inside both solids.
+//! [`Finding::Undecided`] means that the budget of cells was exhausted.
 //!
 //! # Source
 //! MATH §15.
 //!
 //! # Deviations
-//! Coincidence is not classified piece by piece: the level takes the place of it, and points beside each
-//! crossing that of samples of the pieces.
+//! Coincident faces are not classified piece by piece: the level replaces this classification, and points
+//! beside each crossing replace samples of the pieces.
 
+mod clearance_bounds;
 mod closed_curves;
 mod deepen;
 mod depth;
 mod edges;
 mod overlap;
-mod rooms;
 mod shells;
 mod witness;
 
@@ -35,94 +36,101 @@ use crate::cull::motion::{AccumulatedMotion, MotionChannels};
 use crate::nearest::NearScratch;
 use crate::nearest::membership::RayScratch;
 use crate::query::{Accepted, Context, sort_by_features};
+use clearance_bounds::{CachedResult, ClearanceBound, ClearanceCache, CrossingQuery, OpenArcs};
 use feeler_geom::crossing::{Patch, Search, third_of_closed_form};
 use feeler_geom::obb::separated_in_frame;
 use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Pose, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature};
 use overlap::Overlaps;
-use rooms::{Known, Open, Question, Room, Rooms};
 
-/// Depths (in tolerances) of the levels at which crossings are looked for: at the second one where those at
-/// the first have no witness. What is inside both by more than the tolerance may hang together with what is
-/// so by less, and reach the first level only there.
+/// Depths (in tolerances) of the levels at which crossings are searched for. The second level is searched
+/// if the crossings at the first one have no witness: a common part deeper than the tolerance may be
+/// connected to a shallower one and reach the first level only there. At larger depths, shallow
+/// interference is missed; at smaller ones, contacts produce crossings by rounding.
 const LEVELS: [f64; 2] = [1.0, 2.5];
-/// How far (in tolerances) from the level what counts as a crossing may be.
-const SLACK: f64 = 0.5;
-/// How far (in tolerances) from a trim a crossing still counts as on the face.
-const BESIDE: f64 = 4.0;
-/// Cells that one query may take.
+/// Maximum distance (in tolerances) of a crossing from its level. A larger value accepts evidence from
+/// contacts; a smaller one takes more cells and leaves more verdicts undecided.
+const LEVEL_SLACK: f64 = 0.5;
+/// Maximum distance (in tolerances) of a crossing beyond a trim at which it counts as on the face; it
+/// closes the levels at re-entrant edges. A larger value gives more evidence without a witness; a smaller
+/// one misses interference at concave edges.
+const MAX_BESIDE_TRIM: f64 = 4.0;
+/// Maximum number of cells of one query. A larger value takes longer for contacts of nearly coincident
+/// faces; a smaller one leaves more verdicts undecided.
 const BUDGET: u32 = 1_000_000;
-/// Cells that one pair of a curve or area and a face may take.
+/// Maximum number of cells of one pair of a curve or area and a face. A larger value lets one pair use up
+/// the budget of the query; a smaller one leaves more verdicts undecided.
 const PAIR_BUDGET: u32 = 200_000;
 
-/// Distance (relative to the size) from a crossing without a witness below which another one of the same
-/// faces is passed over.
-const SAME_PLACE: f64 = 1e-3;
+/// Distance from a crossing without a witness, relative to the size, within which other crossings of the
+/// same faces are skipped. At a larger distance, a deep common part may be skipped; a smaller one repeats
+/// searches for witnesses.
+const SAME_CROSSING_DISTANCE: f64 = 1e-3;
 
-/// What the decision has found.
+/// Result of the decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Finding {
     /// No evidence of crossing.
     Apart,
-    /// Evidence, none of it deeper than the tolerances.
+    /// Evidence, all of it shallower than the tolerances.
     Touch,
     /// A point inside both.
     Meet(Witness),
-    /// The budget ran out about some places: [`Scratch::undecided`].
+    /// The budget was exhausted at some places: [`Scratch::undecided`].
     Undecided,
 }
 
-/// A point inside both solids, frame of A.
+/// A point inside both solids, in the frame of A.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Witness {
     pub p: P3,
     /// Distances (mm) to the boundaries of A and B.
     pub inside: [f64; 2],
-    /// The faces that cross, of A and B; none where a shell lies inside.
+    /// Crossing faces of A and B; `None` if a shell lies inside the other solid.
     pub faces: Option<FacePair>,
-    /// Where they cross, or the point of the shell.
+    /// Point at which the faces cross, or the point of the shell.
     pub at: P3,
 }
 
-/// Where something is undecided, frame of A.
+/// Place at which the decision is open, in the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub p: P3,
     /// Faces of A and B.
     pub faces: FacePair,
-    /// No penetration there is deeper (mm).
+    /// Upper bound (mm) of the penetration depth there.
     pub depth: f64,
 }
 
-/// A crossing of the boundaries, frame of A.
+/// A crossing of the boundaries, in the frame of A.
 #[derive(Clone, Copy, Debug)]
 struct Evidence {
     p: P3,
     /// Faces of A and B.
     faces: FacePair,
-    /// Unit direction along the edge that crosses.
+    /// Unit direction along the crossing edge.
     along: Option<V3>,
     /// Largest distance (mm) by which the borders of both faces at an edge miss each other, if the crossing
     /// lies on a border; 0 otherwise.
     deviation: f64,
 }
 
-/// Reused memory.
+/// Scratch buffers and results reused between queries.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     overlaps: Overlaps,
-    rooms: Rooms,
-    meetings: Vec<u64>,
+    clearances: ClearanceCache,
+    arc_targets: Vec<u64>,
     shells: shells::Outside,
     probe: Probe,
     places: Vec<Place>,
     widened: Vec<(P3, f64)>,
-    /// Evidence that no witness confirms: faces and place.
+    /// Evidence without a witness: faces and point.
     failed: Vec<(FacePair, P3)>,
 }
 
-/// What asking about points needs.
+/// Scratch buffers of point queries.
 #[derive(Debug, Default)]
 struct Probe {
     rays: RayScratch,
@@ -130,49 +138,49 @@ struct Probe {
 }
 
 impl Scratch {
-    /// Forgets earlier queries.
+    /// Clears the results of earlier queries.
     pub(crate) fn clear(&mut self) {
         self.overlaps.clear();
-        self.rooms.clear();
+        self.clearances.clear();
         self.shells.clear();
     }
 
-    /// Whether the last decision has shown that the areas of a free-form and of a canonical face are apart by
+    /// Whether the last decision proved that the areas of a free-form and of a canonical face are apart by
     /// more than the tolerance.
     pub(crate) fn are_apart(&self, ctx: &Context<'_>, (i, j): AreaPair) -> bool {
         let (Feature::Face(fa), Feature::Face(fb)) = (ctx.a.area(i).feature, ctx.b.area(j).feature) else {
             return false;
         };
         match (closed_form(ctx.a, fa), closed_form(ctx.b, fb)) {
-            (Some(_), None) => self.rooms.is_clear(ctx, Question::Area(Which::B, j), [fb, fa]),
-            (None, Some(_)) => self.rooms.is_clear(ctx, Question::Area(Which::A, i), [fa, fb]),
+            (Some(_), None) => self.clearances.is_clear(ctx, CrossingQuery::Area(Which::B, j), [fb, fa]),
+            (None, Some(_)) => self.clearances.is_clear(ctx, CrossingQuery::Area(Which::A, i), [fa, fb]),
             _ => false,
         }
     }
 
-    /// Places of the last decision about which the budget ran out.
+    /// Places of the last decision at which the budget was exhausted.
     pub(crate) fn undecided(&self) -> &[Place] {
         &self.places
     }
 
-    /// Places (frame of A) of the last decision where a common point is inside by no more than the tolerance
-    /// and the deviation (mm) of a trim there.
+    /// Places (frame of A) of the last decision at which a common point is inside by at most the tolerance
+    /// plus the deviation (mm) of a trim there.
     pub(crate) fn widened(&self) -> &[(P3, f64)] {
         &self.widened
     }
 }
 
-/// The course of one decision.
+/// State of one decision.
 struct Decision<'a> {
     ctx: &'a Context<'a>,
-    /// The solid that is looked at first.
+    /// The solid that is processed first.
     first: Which,
     probe: &'a mut Probe,
     places: &'a mut Vec<Place>,
     widened: &'a mut Vec<(P3, f64)>,
     failed: &'a mut Vec<(FacePair, P3)>,
-    /// What earlier queries have shown; none where all is looked at.
-    rooms: Option<&'a mut Rooms>,
+    /// Cached results of earlier queries; `None` if all pairs are searched.
+    clearances: Option<&'a mut ClearanceCache>,
     /// Depth (mm) of the level.
     level: f64,
     budget: u32,
@@ -181,21 +189,21 @@ struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    /// Takes in evidence; whether the search may end.
-    fn weigh(&mut self, evidence: &Evidence) -> bool {
+    /// Adds evidence. Returns whether the search may end.
+    fn add_evidence(&mut self, evidence: &Evidence) -> bool {
         let tol = self.ctx.tol.tol;
-        // One crossing curve is met in many points: what is beside a point without a witness is tried less,
-        // and less the more there are.
-        let (mut beside, mut known) = (f64::INFINITY, 0);
+        // One crossing curve is intersected at many points. Points beside one without a witness are
+        // skipped within a distance that grows with their number.
+        let (mut nearest, mut count) = (f64::INFINITY, 0);
         for (_, p) in self.failed.iter().filter(|(faces, _)| *faces == evidence.faces) {
-            beside = beside.min((p - evidence.p).norm());
-            known += 1;
+            nearest = nearest.min((p - evidence.p).norm());
+            count += 1;
         }
-        let reach = SAME_PLACE * f64::from(1 << (known / 8).min(8)) * self.ctx.tol.size;
-        if beside <= reach {
+        let reach = SAME_CROSSING_DISTANCE * f64::from(1 << (count / 8).min(8)) * self.ctx.tol.size;
+        if nearest <= reach {
             return false;
         }
-        let thorough = beside > 20.0 * reach;
+        let thorough = nearest > 20.0 * reach;
         self.failed.push((evidence.faces, evidence.p));
         let need = tol + evidence.deviation;
         self.witness = witness::confirm(self.ctx, self.first, evidence, (need, thorough), self.probe);
@@ -212,27 +220,34 @@ impl Decision<'_> {
         self.witness.is_some()
     }
 
-    /// What earlier queries have shown of a face of a question's solid and one of the other solid.
-    fn known(&mut self, question: Question, faces: FacePair) -> Known {
+    /// Returns the cached result for a face of the query's solid and a face of the other solid.
+    fn cached(&mut self, query: CrossingQuery, faces: FacePair) -> CachedResult {
         let ctx = self.ctx;
-        self.rooms.as_mut().map_or(Known::Unlikely, |rooms| rooms.known(ctx, question, faces))
+        self.clearances.as_mut().map_or(CachedResult::NotWorthwhile, |cache| cache.get(ctx, query, faces))
     }
 
-    /// Keeps it for later ones.
-    fn keep(&mut self, question: Question, faces: FacePair, found: (Room, Open)) {
+    /// Stores a result for later queries.
+    fn store(&mut self, query: CrossingQuery, faces: FacePair, found: (ClearanceBound, OpenArcs)) {
         let ctx = self.ctx;
-        if let Some(rooms) = &mut self.rooms {
-            rooms.keep(ctx, question, faces, found);
+        if let Some(cache) = &mut self.clearances {
+            cache.store(ctx, query, faces, found);
         }
     }
 
-    /// A budget for a number of pairs.
-    fn take(&self, pairs: usize) -> u32 {
+    /// Returns the number of cells that may be used for a number of pairs.
+    fn budget_for(&self, pairs: usize) -> u32 {
         PAIR_BUDGET.saturating_mul(u32::try_from(pairs).unwrap_or(u32::MAX)).min(self.budget)
     }
 
-    /// Gives back what is left of a pair's budget; whether the search may end.
-    fn settle(&mut self, given: u32, left: u32, search: Search, place: impl Fn() -> (P3, FacePair)) -> bool {
+    /// Charges the used part of a pair's budget and records the place if the budget is exhausted. Returns
+    /// whether the search may end.
+    fn charge_budget(
+        &mut self,
+        given: u32,
+        left: u32,
+        search: Search,
+        place: impl Fn() -> (P3, FacePair),
+    ) -> bool {
         self.budget -= given - left;
         if let Search::Spent(beyond) = search {
             let (p, faces) = place();
@@ -242,10 +257,10 @@ impl Decision<'_> {
     }
 }
 
-/// Decides whether the interiors meet. `moved` is how far B has moved in all; without it all pairs of areas
-/// are looked at, whatever their boxes and earlier queries say.
+/// Decides whether the interiors intersect. `moved` is the accumulated motion of B; without it, all pairs
+/// of areas are searched, regardless of their boxes and of earlier queries.
 pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scratch: &mut Scratch) -> Finding {
-    let Scratch { overlaps, rooms, meetings, shells, probe, places, widened, failed } = scratch;
+    let Scratch { overlaps, clearances, arc_targets, shells, probe, places, widened, failed } = scratch;
     places.clear();
     failed.clear();
     widened.clear();
@@ -259,7 +274,7 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
     }
     let level = LEVELS[0] * ctx.tol.tol;
     let first = ctx.first();
-    rooms.begin(ctx.tol.tol);
+    clearances.begin(ctx.tol.tol);
     let mut decision = Decision {
         ctx,
         first,
@@ -267,7 +282,7 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
         places,
         widened,
         failed,
-        rooms: moved.map(|_| rooms),
+        clearances: moved.map(|_| clearances),
         level,
         budget: BUDGET,
         touched: false,
@@ -281,12 +296,18 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
         }
         let Overlaps { pairs, apart, keys, .. } = overlaps;
         sort_by_features(ctx, first, pairs, keys);
-        let mut memory = moved.map(|moved| (apart, MotionChannels::new(ctx.b, moved)));
+        let mut separation = moved.map(|moved| (apart, MotionChannels::new(ctx.b, moved)));
         for level in LEVELS {
             decision.level = level * ctx.tol.tol;
             decision.failed.clear();
-            done = edges::through_faces(&mut decision, first, pairs, memory.as_mut(), meetings)
-                || edges::through_faces(&mut decision, first.other(), pairs, memory.as_mut(), meetings)
+            done = edges::through_faces(&mut decision, first, pairs, separation.as_mut(), arc_targets)
+                || edges::through_faces(
+                    &mut decision,
+                    first.other(),
+                    pairs,
+                    separation.as_mut(),
+                    arc_targets,
+                )
                 || closed_curves::search(&mut decision, pairs);
             if done || decision.failed.is_empty() {
                 break;
@@ -302,8 +323,8 @@ pub(crate) fn decide(ctx: &Context<'_>, moved: Option<&AccumulatedMotion>, scrat
     }
 }
 
-/// Searches for a common point beside contacts that are deeper than twice the tolerance, where [`decide`] has
-/// found crossings and no point inside both solids: in a thin lens the search from a crossing may end early.
+/// Searches for a common point beside contacts deeper than twice the tolerance, if [`decide`] found
+/// crossings but no point inside both solids: in a thin lens, the search from a crossing may end early.
 pub(crate) fn confirm_contacts(
     ctx: &Context<'_>,
     contacts: &[Accepted],
@@ -327,12 +348,12 @@ pub(crate) fn meeting_areas<'s>(
     pairs
 }
 
-/// The closed form of a face's surface in the solid's frame.
+/// Closed form of a face's surface, in the solid's frame.
 fn closed_form(body: &Body, face: FaceId) -> Option<&Primitive> {
     body.features()[face.index()].primitive.as_ref()
 }
 
-/// A face area as a patch, in a frame that `pose` takes the solid's coordinates to.
+/// Returns the patch of a face area, in the frame that `pose` takes the solid's coordinates to.
 pub(crate) fn patch_of<'a>(
     body: &'a Body,
     area: AreaId,

@@ -1,10 +1,11 @@
-//! Pairs of face areas whose crossing is not ruled out by boxes, surfaces and closed bounds of their
+//! Pairs of face areas whose crossing is not excluded by boxes, surfaces and lower bounds of their
 //! distance.
 //!
-//! A pair is left out when one face stays above the other one, at the most [`SHALLOW`] tolerances behind it:
-//! faces that touch, as those of a bolt and its hole, never get to the search for crossings.
+//! A pair is excluded if one face stays above the other one, or at most [`MAX_SHALLOW_DEPTH`] tolerances
+//! behind it. Touching faces, such as those of a bolt and its hole, are therefore not searched for
+//! crossings.
 
-use super::{LEVELS, SLACK};
+use super::{LEVEL_SLACK, LEVELS};
 use crate::body::Body;
 use crate::body::face_tree::FaceNode;
 use crate::body::ids::{AreaPair, FacePair, NodePair};
@@ -21,7 +22,7 @@ use feeler_geom::obb::{PoseMatrix, SAT_AXES, gap_along, gap_in_frame};
 use feeler_geom::skeleton::{Primitive, range_over_box};
 use feeler_hierarchy::{FaceId, Feature};
 
-/// What the search for pairs of areas that may meet uses and finds.
+/// Result and scratch buffers of the search for pairs of areas that may intersect.
 #[derive(Debug, Default)]
 pub(super) struct Overlaps {
     pub pairs: Vec<AreaPair>,
@@ -30,28 +31,29 @@ pub(super) struct Overlaps {
     envelopes: PlacedEnvelopes,
     pub apart: SeparationCache,
     tree: PairTree<()>,
-    /// The tolerance that the tree was made with.
+    /// Tolerance with which the tree was computed.
     valid_for: Option<f64>,
 }
 
 impl Overlaps {
-    /// Forgets earlier queries.
+    /// Clears the results of earlier queries.
     pub(super) fn clear(&mut self) {
         self.tree.clear();
         self.apart.clear();
     }
 }
 
-/// How far (in tolerances) behind another face a face may stay that is above it: a point inside both by more
-/// than the tolerance needs two.
-const SHALLOW: f64 = 1.9;
-/// How far (in tolerances) behind another face a face is that does not cross it: farther than any crossing
-/// that is looked for.
-const DEEP: f64 = LEVELS[1] + SLACK;
+/// Maximum depth (in tolerances) of a face behind another face at which the pair is excluded as touching:
+/// a point deeper than the tolerance inside both needs a depth of two. A larger value misses interference;
+/// a smaller one searches contacts.
+const MAX_SHALLOW_DEPTH: f64 = 1.9;
+/// Depth (in tolerances) of a face behind another face beyond which the faces do not cross: deeper than
+/// all levels of crossings. A larger value takes more searches; a smaller one misses crossings.
+const MIN_DEEP_DEPTH: f64 = LEVELS[1] + LEVEL_SLACK;
 
-/// Both in mm.
+/// Returns the two depths in mm.
 fn limits(ctx: &Context<'_>) -> [f64; 2] {
-    [SHALLOW, DEEP].map(|l| l * ctx.tol.tol)
+    [MAX_SHALLOW_DEPTH, MIN_DEEP_DEPTH].map(|l| l * ctx.tol.tol)
 }
 
 /// All pairs of face areas.
@@ -68,8 +70,8 @@ pub(super) fn all_faces(ctx: &Context<'_>, scratch: &mut Overlaps) {
     scratch.pairs.extend(of_a.iter().flat_map(|i| of_b.iter().map(move |j| (*i, *j))));
 }
 
-/// Pairs of face areas that may meet, into the scratch memory: their boxes overlap, the surface of neither
-/// passes by the box of the other one, and the faces are not plainly apart.
+/// Collects the pairs of face areas that may intersect in `scratch.pairs`: their boxes overlap, the
+/// surface of neither excludes the box of the other one, and the faces are not separated as wholes.
 pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &AccumulatedMotion, scratch: &mut Overlaps) {
     scratch.pairs.clear();
     if ctx.a.faces().is_empty() || ctx.b.faces().is_empty() {
@@ -86,12 +88,12 @@ pub(super) fn overlapping_faces(ctx: &Context<'_>, moved: &AccumulatedMotion, sc
     let Overlaps { tree, pairs, placed, envelopes, apart, .. } = scratch;
     let pose = PoseMatrix::from(&ctx.pose_ab);
     let channels = MotionChannels::new(ctx.b, moved);
-    tree.walk(moved, &mut Meetings { ctx, pose, channels, pairs, placed, envelopes, apart });
+    tree.walk(moved, &mut OverlapWalk { ctx, pose, channels, pairs, placed, envelopes, apart });
     tree.reserve_active(pairs);
 }
 
 /// One query's walk down the faces of both solids.
-struct Meetings<'a> {
+struct OverlapWalk<'a> {
     ctx: &'a Context<'a>,
     pose: PoseMatrix,
     channels: MotionChannels<'a>,
@@ -101,59 +103,60 @@ struct Meetings<'a> {
     apart: &'a mut SeparationCache,
 }
 
-/// By how much pairs of faces are plainly apart as wholes, kept from query to query.
+/// Motion bounds of pairs of faces that are separated as wholes, kept from query to query.
 #[derive(Debug, Default)]
 pub(super) struct SeparationCache {
-    known: PairTable<CachedSeparation>,
+    entries: PairTable<CachedSeparation>,
     queries: u32,
 }
 
-/// What is known of a pair of faces.
+/// Cached result for a pair of faces.
 #[derive(Clone, Copy, Debug, Default)]
 struct CachedSeparation {
-    /// Way by a channel at which they may meet.
+    /// Motion of a channel up to which the faces stay separated.
     until: f64,
     channel: u8,
-    /// The query from which on it is worth to look again.
-    again: u32,
+    /// Number of the query from which on the pair is tested again.
+    retry_at: u32,
 }
 
-/// Queries in which two faces that were not plainly apart are taken as not apart without a look: most stay
-/// so, and it costs tests only.
-const LOOK_EVERY: u32 = 8;
+/// Number of queries for which two faces that are not separated are not tested again: most of them stay
+/// so, and a wrong guess only takes further tests. A larger value searches separated faces for longer; a
+/// smaller one repeats tests in vain.
+const RETRY_INTERVAL: u32 = 8;
 
 impl SeparationCache {
     fn clear(&mut self) {
-        self.known.restart();
+        self.entries.restart();
         self.queries = 0;
     }
 
-    /// Begins a query.
+    /// Starts a query.
     fn begin(&mut self) {
-        if self.queries > u32::MAX - 2 * LOOK_EVERY {
+        if self.queries > u32::MAX - 2 * RETRY_INTERVAL {
             self.clear();
         }
         self.queries += 1;
     }
 
-    /// How far (mm) B may move by a channel until the faces can be within `room` (mm) and the tolerance, and
-    /// that channel; `None` where they are not known to be apart.
-    pub(super) fn spare(
+    /// Motion (mm) of a channel after which the faces can be within `distance` (mm) and the tolerance of
+    /// each other, and that channel; `None` if they are not known to be separated.
+    pub(super) fn remaining_motion(
         &mut self,
         ctx: &Context<'_>,
         channels: &MotionChannels<'_>,
         faces: FacePair,
-        room: f64,
+        distance: f64,
     ) -> Option<(f64, u8)> {
         let left = |known: &CachedSeparation| {
-            (known.until - channels.displacement(known.channel) - room, known.channel)
+            (known.until - channels.displacement(known.channel) - distance, known.channel)
         };
-        if let Some(known) = self.known.get(faces) {
+        if let Some(known) = self.entries.get(faces) {
             let (spare, channel) = left(&known);
             if spare > 0.0 {
                 return Some((spare, channel));
             }
-            if self.queries < known.again {
+            if self.queries < known.retry_at {
                 return None;
             }
         }
@@ -167,13 +170,15 @@ impl SeparationCache {
         let mut spare = spare;
         let threads = if spare > 0.0 { None } else { threads(ctx, faces) };
         if let Some(by_turns) = threads.and_then(|[a, b]| helical::apart(a, b, &ctx.pose_ab, limits(ctx))) {
-            // What the screw motion leaves where it is a rotation does not.
+            // Threads are invariant under a screw motion but not under a rotation, so channels about an
+            // axis do not apply.
             (spare, channel) = (by_turns.max(0.0), MotionChannels::WHOLE);
         }
-        // Flanks in contact are not apart for a query now and then, and a search for crossings is dear.
-        let again = self.queries + if spare > 0.0 || threads.is_some() { 1 } else { LOOK_EVERY };
-        let known = CachedSeparation { until: channels.displacement(channel) + spare, channel, again };
-        self.known.set(faces, known);
+        // Flanks in contact are rarely separated, and their search for crossings is expensive, so they are
+        // tested in every query.
+        let retry_at = self.queries + if spare > 0.0 || threads.is_some() { 1 } else { RETRY_INTERVAL };
+        let known = CachedSeparation { until: channels.displacement(channel) + spare, channel, retry_at };
+        self.entries.set(faces, known);
         Some(left(&known)).filter(|left| left.0 > 0.0)
     }
 }
@@ -184,40 +189,42 @@ fn threads<'a>(ctx: &Context<'a>, faces: FacePair) -> Option<[&'a Band; 2]> {
     Some([band(ctx.a, faces[0])?, band(ctx.b, faces[1])?])
 }
 
-/// Number of the tests that can cull a pair beside that of the boxes.
-const TESTS: u8 = 3;
-/// From here on the numbers are axes of that one.
-const AXES: u8 = TESTS;
-const END: u8 = AXES + SAT_AXES;
+/// Number of tests that can cull a pair, apart from the test of boxes.
+const NUM_TESTS: u8 = 3;
+/// First hint that is a separating axis of the boxes.
+const FIRST_AXIS: u8 = NUM_TESTS;
+/// End of the hints that are separating axes.
+const END_OF_AXES: u8 = FIRST_AXIS + SAT_AXES;
 
-impl Meetings<'_> {
-    /// How far (mm) apart the boxes of faces may be that cross: the levels are as far behind the faces.
-    fn room(&self) -> f64 {
+impl OverlapWalk<'_> {
+    /// Maximum distance (mm) of the boxes of crossing faces: the levels are that far behind the faces.
+    fn crossing_distance(&self) -> f64 {
         limits(self.ctx)[1]
     }
 
-    /// How far B may move until the boxes of two nodes can meet, and the axis that tells it.
-    fn boxes(&mut self, (i, j): NodePair) -> Option<(u8, Margin)> {
-        let room = self.room();
+    /// Motion of B before the boxes of two nodes can intersect, with the separating axis.
+    fn box_margin(&mut self, (i, j): NodePair) -> Option<(u8, Margin)> {
+        let distance = self.crossing_distance();
         let node_b = self.placed.get(self.ctx.b.faces(), &self.pose, j);
-        let (axis, gap) = gap_in_frame(&self.ctx.a.faces()[i.index()].obb, &node_b.obb, room)?;
-        Some((axis, Motion::of_displacement(gap - room).by(node_b.region)))
+        let (axis, gap) = gap_in_frame(&self.ctx.a.faces()[i.index()].obb, &node_b.obb, distance)?;
+        Some((axis, Motion::of_displacement(gap - distance).by(node_b.region)))
     }
 
-    /// The same along one axis, which is counted from [`AXES`].
-    fn boxes_along(&self, (i, j): NodePair, axis: u8) -> Option<Margin> {
+    /// Motion of B before the boxes can intersect along one axis, which is counted from [`FIRST_AXIS`].
+    fn box_margin_along(&self, (i, j): NodePair, axis: u8) -> Option<Margin> {
         let (node_a, node_b) = (&self.ctx.a.faces()[i.index()], &self.ctx.b.faces()[j.index()]);
-        let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - AXES);
-        let spare = gap - self.room();
+        let gap = gap_along(&node_a.obb, &node_b.obb, &self.pose, axis - FIRST_AXIS);
+        let spare = gap - self.crossing_distance();
         (spare > 0.0).then(|| Motion::of_displacement(spare).by(node_b.region))
     }
 
-    /// How far B may move until a pair can meet by one of the tests, from cheap to dear: by the surface of A
-    /// or of B and the box of the other, by the faces as wholes.
-    fn culled(&mut self, pair: NodePair, test: u8) -> Option<Margin> {
+    /// Motion of B before a pair can intersect, by one of the tests, which are ordered by cost: 0, the
+    /// surface of A against the box of B; 1, the surface of B against the box of A; 2, the faces as
+    /// wholes.
+    fn margin_by_test(&mut self, pair: NodePair, test: u8) -> Option<Margin> {
         let (ctx, channels) = (self.ctx, &self.channels);
         let (node_a, node_b) = (&ctx.a.faces()[pair.0.index()], &ctx.b.faces()[pair.1.index()]);
-        // By the form of a feature.
+        // Margin by the closed form of a feature.
         let by_form = |which: Which, face: FaceId, spare: f64| {
             let data = ctx.body(which).data(Feature::Face(face));
             let motion = Motion::of_displacement(spare);
@@ -241,14 +248,14 @@ impl Meetings<'_> {
             }
             _ => {
                 let faces = [node_a.face()?, node_b.face()?];
-                let (spare, channel) = self.apart.spare(ctx, channels, faces, 0.0)?;
+                let (spare, channel) = self.apart.remaining_motion(ctx, channels, faces, 0.0)?;
                 Some(Motion::of_displacement(spare).by(channel))
             }
         }
     }
 }
 
-impl Pairs for Meetings<'_> {
+impl Pairs for OverlapWalk<'_> {
     type Note = ();
 
     fn note(&mut self, _: NodePair) {}
@@ -261,23 +268,23 @@ impl Pairs for Meetings<'_> {
         false
     }
 
-    /// `hint` tells which test has culled the pair last.
+    /// `hint`: number of the test that culled the pair last.
     fn test(&mut self, pair: NodePair, (): (), hint: &mut u8) -> Verdict {
         let first = *hint;
         let again = match first {
-            0..TESTS => self.culled(pair, first),
-            AXES..END => self.boxes_along(pair, first),
+            0..NUM_TESTS => self.margin_by_test(pair, first),
+            FIRST_AXIS..END_OF_AXES => self.box_margin_along(pair, first),
             _ => None,
         };
         if let Some(margin) = again {
             return Verdict::Culled(margin);
         }
-        if let Some((axis, margin)) = self.boxes(pair) {
-            *hint = AXES + axis;
+        if let Some((axis, margin)) = self.box_margin(pair) {
+            *hint = FIRST_AXIS + axis;
             return Verdict::Culled(margin);
         }
-        for test in (0..TESTS).filter(|test| *test != first) {
-            if let Some(margin) = self.culled(pair, test) {
+        for test in (0..NUM_TESTS).filter(|test| *test != first) {
+            if let Some(margin) = self.margin_by_test(pair, test) {
                 *hint = test;
                 return Verdict::Culled(margin);
             }
@@ -300,7 +307,7 @@ impl Pairs for Meetings<'_> {
     }
 
     fn prune(&mut self, pair: NodePair) -> Option<Margin> {
-        self.boxes(pair).map(|(_, margin)| margin)
+        self.box_margin(pair).map(|(_, margin)| margin)
     }
 
     fn children(&self, (i, j): NodePair) -> [NodePair; 2] {

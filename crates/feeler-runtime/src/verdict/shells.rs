@@ -6,8 +6,8 @@ use crate::nearest::membership::contains;
 use crate::nearest::nearest;
 use feeler_geom::P3;
 
-/// Balls outside a solid, its own frame, one for each shell of the other one: as long as the shell's point is
-/// in its ball it is outside, in all poses.
+/// Balls outside a solid (in its own frame), one for each shell of the other one. While the point of a
+/// shell is in its ball, it is outside, at all poses.
 #[derive(Debug, Default)]
 pub(super) struct Outside([Vec<Option<(P3, f64)>>; 2]);
 
@@ -17,8 +17,9 @@ impl Outside {
     }
 }
 
-/// Asks whether a point of each shell is inside the other solid, or behind it: two solids in one place have
-/// no boundary point inside.
+/// Tests whether a point of each shell is inside the other solid, or on its boundary with common points
+/// behind it: two coincident solids have no boundary point inside each other. Returns whether a witness
+/// was found.
 pub(super) fn inside(decision: &mut Decision<'_>, mut known: Option<&mut Outside>) -> bool {
     let ctx = decision.ctx;
     for own in [decision.first, decision.first.other()] {

@@ -1,14 +1,14 @@
 //! Points inside both solids.
 //!
-//! About a crossing the two solids are, to first order, cones of their faces' normals; a point inside both
+//! Near a crossing the two solids are, to first order, cones of their faces' normals. A point inside both
 //! lies in a direction against the normal of a face of each. All such directions are tried at several
-//! lengths, and what is found is moved until the sum of its distances to both boundaries is large: every
-//! translation that separates the solids is at least as long.
+//! lengths. A point that is found is moved until the sum of its distances to both boundaries is large,
+//! because this sum is a lower bound of the length of every separating translation.
 
 use super::deepen::{deepened, reached};
 use super::depth::depth;
 use super::depth::depth_in;
-use super::{BESIDE, Evidence, Probe, Witness};
+use super::{Evidence, MAX_BESIDE_TRIM, Probe, Witness};
 use crate::body::side::Which;
 use crate::nearest::{Around, faces_around, nearest, outward_of_all};
 use crate::query::{Accepted, Context};
@@ -16,20 +16,22 @@ use arrayvec::ArrayVec;
 use feeler_geom::{P3, V3};
 use nalgebra::Matrix3;
 
-/// Lengths (in tolerances) at which directions are tried.
-const LENGTHS: [f64; 6] = [64.0, 1024.0, 16.0, 4.0, 16_384.0, 262_144.0];
-/// Points that an ascent along one boundary asks about.
-const CLIMB: u32 = 60;
+/// Lengths of the steps, in depths that a witness needs, at which directions are tried, in this order.
+/// Thin common parts need the short steps, parts behind inexact trims the long ones.
+const TRIAL_LENGTHS: [f64; 6] = [64.0, 1024.0, 16.0, 4.0, 16_384.0, 262_144.0];
+/// Maximum number of point queries of an ascent along one boundary. A larger number takes longer at
+/// contacts; a smaller one leaves thin common parts without a witness.
+const MAX_ASCENT_QUERIES: u32 = 60;
 
-/// Whether a point (frame of A) is so near to both solids that their distance is no more than the tolerance.
+/// Whether the distances of a point (frame of A) to both solids sum to at most the tolerance.
 pub(super) fn touch(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> bool {
     let off = |depth: f64| (-depth).max(0.0);
     let off_a = off(depth_in(ctx, ctx.a, p, probe).0);
     off_a + off(depth_in(ctx, ctx.b, &(ctx.pose_ba * p), probe).0) <= 1.01 * ctx.tol.tol
 }
 
-/// A point beside a crossing that is inside both solids by more than `need` (mm): a few places, and when
-/// `thorough` also uphill along both boundaries and in the smaller of the depths.
+/// Searches for a point beside a crossing that is deeper than `need` (mm) inside both solids. It tries a
+/// few points, and if `thorough` also ascends along both boundaries and in the smaller of the depths.
 pub(super) fn confirm(
     ctx: &Context<'_>,
     first: Which,
@@ -40,28 +42,28 @@ pub(super) fn confirm(
     if ctx.a.is_sheet() && ctx.b.is_sheet() {
         return sheets_cross(ctx, evidence, need, probe);
     }
-    let radius = BESIDE * ctx.tol.tol + evidence.deviation;
+    let radius = MAX_BESIDE_TRIM * ctx.tol.tol + evidence.deviation;
     let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
     let mut of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
     of_b.iter_mut().for_each(|(_, n)| *n = ctx.pose_ab * *n);
     let (one, other) = if first == Which::A { (&of_a, &of_b) } else { (&of_b, &of_a) };
     let directions = directions(one, other, evidence.along);
-    let tried = LENGTHS
+    let tried = TRIAL_LENGTHS
         .iter()
         .flat_map(|l| directions.iter().map(move |d| d * *l))
         .find_map(|step| depth(ctx, &(evidence.p + step * need), need, probe));
-    let mut uphill = || {
+    let mut by_ascent = || {
         [first, first.other()]
             .into_iter()
             .filter(|own| thorough && !ctx.body(own.other()).is_sheet())
             .find_map(|own| ascend(ctx, own, evidence, need, probe))
     };
-    let found = tried.or_else(&mut uphill)?;
+    let found = tried.or_else(&mut by_ascent)?;
     Some(deepened(ctx, Witness { faces: Some(evidence.faces), at: evidence.p, ..found }, need, probe))
 }
 
-/// Searches for a point inside both solids by more than the tolerance and the slacks of a contact, from the
-/// point between its footpoints.
+/// Searches for a point that is deeper inside both solids than the tolerance and the slacks of a contact
+/// together, from the point between its footpoints.
 pub(super) fn between_footpoints(
     ctx: &Context<'_>,
     contact: &Accepted,
@@ -80,9 +82,9 @@ pub(super) fn between_footpoints(
     Some(deepened(ctx, Witness { faces: Some([face_a, face_b]), at, ..found }, need, probe))
 }
 
-/// Two sheets cross where one goes on steeply, by some tolerances, on both sides of the other one.
+/// Two sheets cross if one continues steeply, by some tolerances, on both sides of the other one.
 fn sheets_cross(ctx: &Context<'_>, evidence: &Evidence, need: f64, probe: &mut Probe) -> Option<Witness> {
-    let radius = BESIDE * need;
+    let radius = MAX_BESIDE_TRIM * need;
     let of_a = faces_around(ctx.a, &evidence.p, radius, &mut probe.near);
     let of_b = faces_around(ctx.b, &(ctx.pose_ba * evidence.p), radius, &mut probe.near);
     let normals = [of_a.first()?.1, ctx.pose_ab * of_b.first()?.1];
@@ -101,9 +103,10 @@ fn sheets_cross(ctx: &Context<'_>, evidence: &Evidence, need: f64, probe: &mut P
     cross.then_some(Witness { p, inside: [0.0; 2], faces, at: p })
 }
 
-/// From a crossing along the boundary of `own` uphill in the depth in the other solid, until a point behind
-/// it is inside both by more than `need` (mm), and from the top to where both depths are largest: common
-/// points of a thin lens, or behind an edge that dips into a face, lie across it.
+/// Ascends from a crossing along the boundary of `own` in the depth in the other solid, until a point
+/// behind the boundary is deeper than `need` (mm) inside both. From the highest point it ascends to where
+/// both depths are largest: common points of a thin lens, or behind an edge that dips into a face, lie
+/// across it.
 fn ascend(
     ctx: &Context<'_>,
     own: Which,
@@ -120,8 +123,8 @@ fn ascend(
     let start = if own == Which::A { evidence.p } else { ctx.pose_ba * evidence.p };
     let (mut foot, mut normal) = place(&start, probe)?;
     let (mut deep, mut out) = depth_in(ctx, other, &(to_other * foot), probe);
-    let beside = BESIDE * ctx.tol.tol + evidence.deviation;
-    // Of the edge that the foot is beside, which bends on the way.
+    let beside = MAX_BESIDE_TRIM * ctx.tol.tol + evidence.deviation;
+    // Direction of the edge beside the foot; the edge bends along the path.
     let edge_at = |foot: &P3, probe: &mut Probe| {
         let faces = faces_around(body, foot, beside, &mut probe.near);
         let across = faces.iter().flat_map(|(_, m)| faces.iter().map(move |(_, n)| m.cross(n)));
@@ -129,10 +132,10 @@ fn ascend(
     };
     let mut along = edge_at(&foot, probe);
     let mut step = 8.0 * need;
-    let mut left = CLIMB;
+    let mut left = MAX_ASCENT_QUERIES;
     while left > 0 && step > 0.5 * need {
         let mut moved = false;
-        // Into the other solid: along the face where the foot is inside one.
+        // Step into the other solid, along the face if the foot is inside one.
         let into = -(to_own * out);
         let tangent = normal.map_or(V3::zeros(), |n| into - n * into.dot(&n));
         for d in [tangent, into, along, -along].iter().filter_map(|d| d.try_normalize(1e-9)) {
@@ -152,7 +155,7 @@ fn ascend(
             along = edge_at(&foot, probe);
         }
         if moved && deep > 2.0 * need {
-            let faces = faces_around(body, &foot, BESIDE * need, &mut probe.near);
+            let faces = faces_around(body, &foot, MAX_BESIDE_TRIM * need, &mut probe.near);
             let sum = faces.iter().fold(V3::zeros(), |s, (_, n)| s + n).try_normalize(1e-9);
             for n in sum.into_iter().chain(faces.iter().map(|(_, n)| *n)).chain(outward_of_all(&faces)) {
                 let p = ctx.in_a(own, &(foot - n * (0.5 * deep)));
@@ -163,28 +166,30 @@ fn ascend(
         }
         step = if moved { 2.0 * step } else { 0.25 * step };
     }
-    // On the boundary itself nothing tells where its inside is.
+    // On the boundary itself, the side of the interior is not defined.
     let faces = faces_around(body, &foot, beside, &mut probe.near);
     let out = faces.iter().fold(V3::zeros(), |s, (_, n)| s + n).try_normalize(1e-9)?;
     reached(ctx, &ctx.in_a(own, &(foot - out * (0.5 * deep))), need, probe)
 }
 
-/// A point inside both solids behind a point of a shell, with its outward normal.
+/// Searches for a point inside both solids behind a point of a shell with its outward normal.
 pub(super) fn behind(ctx: &Context<'_>, p: &P3, n: &V3, probe: &mut Probe) -> Option<Witness> {
     let need = ctx.tol.tol;
     let slope = n.cross(&V3::new(0.3, 0.5, 0.8)).try_normalize(0.0).unwrap_or_else(V3::zeros);
-    // The point itself where the shell is a sheet's.
-    [0.0].iter().chain(&LENGTHS).flat_map(|l| [-n, slope - n, -slope - n].map(|d| d * *l)).find_map(|step| {
-        let found = depth(ctx, &(p + step * need), need, probe)?;
-        Some(deepened(ctx, Witness { at: *p, ..found }, need, probe))
-    })
+    // The point itself is tried first, for the shell of a sheet.
+    [0.0].iter().chain(&TRIAL_LENGTHS).flat_map(|l| [-n, slope - n, -slope - n].map(|d| d * *l)).find_map(
+        |step| {
+            let found = depth(ctx, &(p + step * need), need, probe)?;
+            Some(deepened(ctx, Witness { at: *p, ..found }, need, probe))
+        },
+    )
 }
 
 /// Unit directions against the normals of faces of both solids.
 fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 40> {
     let mut out: ArrayVec<V3, 40> = ArrayVec::new();
     let enters = |faces: &Around, d: &V3| faces.iter().any(|(_, n)| n.dot(d) < -1e-9);
-    let mut offer = |d: V3| {
+    let mut add = |d: V3| {
         if let Some(d) = d.try_normalize(1e-9)
             && enters(of_a, &d)
             && enters(of_b, &d)
@@ -196,23 +201,23 @@ fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 4
     };
     let sum = |faces: &Around| faces.iter().fold(V3::zeros(), |s, (_, n)| s + n);
     let (sum_a, sum_b) = (sum(of_a), sum(of_b));
-    offer(-(sum_a + sum_b));
+    add(-(sum_a + sum_b));
     for (_, a) in of_a {
         for (_, b) in of_b {
-            offer(-(a + b));
+            add(-(a + b));
         }
     }
     for (_, a) in of_a {
-        offer(-(a + sum_b));
+        add(-(a + sum_b));
     }
     for (_, b) in of_b {
-        offer(-(b + sum_a));
+        add(-(b + sum_a));
     }
     for t in along.iter().flat_map(|t| [*t, -*t]) {
-        offer(t - sum_a - sum_b);
-        offer(t - (sum_a + sum_b) * 0.1);
+        add(t - sum_a - sum_b);
+        add(t - (sum_a + sum_b) * 0.1);
     }
-    // As steeply behind one of three faces as behind the others: in a thin lens no sum of normals stays
+    // Directions that are equally steep behind three faces: in a thin lens, no sum of normals stays
     // inside.
     let all: ArrayVec<(bool, V3), 24> =
         of_a.iter().map(|(_, n)| (true, *n)).chain(of_b.iter().map(|(_, n)| (false, *n))).collect();
@@ -221,7 +226,7 @@ fn directions(of_a: &Around, of_b: &Around, along: Option<V3>) -> ArrayVec<V3, 4
             for (z, c) in &all[j + 1..] {
                 if x != z || x != y {
                     let rows = Matrix3::from_rows(&[a.transpose(), b.transpose(), c.transpose()]);
-                    rows.try_inverse().into_iter().for_each(|m| offer(m * V3::new(-1.0, -1.0, -1.0)));
+                    rows.try_inverse().into_iter().for_each(|m| add(m * V3::new(-1.0, -1.0, -1.0)));
                 }
             }
         }

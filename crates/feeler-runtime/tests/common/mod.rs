@@ -1,5 +1,5 @@
 //! Solids and checks that several test files share.
-#![allow(dead_code, reason = "every test file uses a part")]
+#![allow(dead_code, reason = "each test file uses some of the functions")]
 
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::fixtures::SourceBuilder;
@@ -13,7 +13,7 @@ use rand::rngs::SmallRng;
 use std::sync::Arc;
 
 pub(crate) fn body(source: &SolidSource) -> Arc<Body> {
-    let solid = build_solid(source, &BuildOptions::default()).expect("a sound solid");
+    let solid = build_solid(source, &BuildOptions::default()).expect("a valid solid");
     let hierarchy = feeler_prepare::prepare_solid(&solid, &Options { flatness: 0.5 }).expect("a hierarchy");
     Arc::new(Body::new(hierarchy).expect("a body"))
 }
@@ -22,7 +22,7 @@ pub(crate) fn at(x: f64, y: f64, z: f64) -> Pose {
     Pose::translation(x, y, z)
 }
 
-/// Rotation vector in degrees, applied before the translation.
+/// Pose with a translation and a rotation vector in degrees, applied before the translation.
 pub(crate) fn turned(x: f64, y: f64, z: f64, rx: f64, ry: f64, rz: f64) -> Pose {
     let r = V3::new(rx.to_radians(), ry.to_radians(), rz.to_radians());
     Pose::from_parts(Translation3::new(x, y, z), UnitQuaternion::from_scaled_axis(r))
@@ -39,7 +39,7 @@ pub(crate) fn random_pose(rng: &mut SmallRng, reach: f64) -> Pose {
     Pose::from_parts(t, random_rotation(rng))
 }
 
-/// Queries by traversal and by brute force, demands the same result, and returns it.
+/// Queries by traversal and by brute force, asserts that the results are equal, and returns them.
 pub(crate) fn query(
     a: &Arc<Body>,
     b: &Arc<Body>,
@@ -78,7 +78,7 @@ pub(crate) fn traverse(
     found
 }
 
-/// What every LMD promises by itself.
+/// Checks the properties that each contact has by itself, and that contacts are sorted.
 pub(crate) fn check_contracts(contacts: &[Contact], options: &QueryOptions) {
     for l in contacts {
         assert!((l.normal.norm() - 1.0).abs() < 1e-12, "unit normal {l:?}");

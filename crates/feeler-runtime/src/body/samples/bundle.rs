@@ -5,9 +5,11 @@ use crate::body::Body;
 use feeler_geom::{P3, Rect, V3, math};
 use feeler_hierarchy::{AreaId, Feature};
 
-/// Pieces of a patch around its pole and away from it.
-const AROUND: usize = 8;
-const AWAY: usize = 2;
+/// Number of pieces of a patch around its pole, each with a cone of normals. More pieces need more tests
+/// for each interval of an edge; with fewer, intervals beside apices are halved more often.
+const PIECES_AROUND: usize = 8;
+/// Number of pieces of a patch from its pole to the opposite side, as for [`PIECES_AROUND`].
+const PIECES_AWAY: usize = 2;
 
 /// A ball around a piece of a face and a cone around its outward normals.
 #[derive(Clone, Copy, Debug)]
@@ -41,21 +43,21 @@ impl NormalBundle {
         }
         let sin_delta = around / distance;
         let cos_delta = (1.0 - sin_delta * sin_delta).max(0.0).sqrt();
-        // Below a right angle the cosine of the sum of both angles falls with either.
+        // Below a right angle, the cosine of the sum of both angles decreases with either angle.
         let is_wide = self.cos <= 0.0;
         let open = distance * (self.cos * cos_delta - self.sin * sin_delta);
         let along = from.dot(&self.axis);
         (nearest > max || !is_wide && along < open) && (nearest > -min || !is_wide && -along < open)
     }
 
-    /// Bundles of the pieces of a free-form area and [`MARGIN`] beyond it, except behind the pole. Around an
-    /// apex each piece has a narrow cone of normals; a single cone would contain the apex's polar.
+    /// Bundles of the pieces of a free-form area and [`MARGIN`] beyond it, except behind the pole. Around
+    /// an apex each piece has a narrow cone of normals; a single cone would contain the polar of the apex.
     pub(super) fn of_area(body: &Body, index: AreaId, pole: &Pole) -> Box<[Self]> {
         let area = body.area(index);
         let Feature::Face(f) = area.feature else { unreachable!("an area of a face") };
         let face = body.face(f);
-        let mut counts = [AROUND; 2];
-        counts[pole.along()] = AWAY;
+        let mut counts = [PIECES_AROUND; 2];
+        counts[pole.along()] = PIECES_AWAY;
         let ends = [0, 1].map(|k| {
             let is_at = |end: f64| k == pole.along() && (pole.params()[k] - end).abs() < 0.5;
             let beyond = |end: f64| if is_at(end) { 0.0 } else { MARGIN };

@@ -1,14 +1,14 @@
-//! Where the derivatives of a function over a grid may be zero.
+//! Cells of a grid in which the derivatives of a function may be zero.
 
 use super::CELL_SLACK;
 
-/// The linear model of a function's derivatives over a cell of a patch's grid, for one step of the grid.
+/// Linear model of a function's derivatives over a cell of a patch's grid, per step of the grid.
 pub(super) struct Cell {
     /// At the corners: first, next in u, next in v, next in both.
     pub(super) corners: [[f64; 2]; 4],
-    /// Derivatives in the middle.
+    /// First derivatives in the middle.
     pub(super) first: [f64; 2],
-    /// By u twice, by both, by v twice.
+    /// Second derivatives: uu, uv, vv.
     pub(super) second: [f64; 3],
 }
 
@@ -27,33 +27,33 @@ impl Cell {
         uu * vv - uv * uv
     }
 
-    /// Smallest and largest derivative at the corners; those that are no numbers left out.
+    /// Smallest and largest derivative at the corners, NaN excluded.
     pub(super) fn range(&self, x: usize) -> (f64, f64) {
         self.corners
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), s| (lo.min(s[x]), hi.max(s[x])))
     }
 
-    /// Whether each of the derivatives may pass zero in the cell.
+    /// Whether each of the derivatives may be zero somewhere in the cell.
     pub(super) fn passes_zero(&self) -> bool {
         (0..2).all(|x| {
             let (lo, hi) = self.range(x);
-            let room = CELL_SLACK * (hi - lo);
-            lo - room <= 0.0 && hi + room >= 0.0
+            let slack = CELL_SLACK * (hi - lo);
+            lo - slack <= 0.0 && hi + slack >= 0.0
         })
     }
 
-    /// Whether both derivatives may be zero in one place within `reach` steps of the middle, when they leave
-    /// the model by `room` of their range: told by the sums of both in which the model leaves only one of the
-    /// parameters.
-    pub(super) fn may_be_critical(&self, reach: f64, room: f64) -> bool {
+    /// Whether both derivatives may be zero at one point within `reach` steps of the middle, if they
+    /// deviate from the model by at most `slack` of their range. Tests the two combinations of the
+    /// derivatives that depend on only one of the parameters in the model.
+    pub(super) fn may_be_critical(&self, reach: f64, slack: f64) -> bool {
         let ([g, h], [uu, uv, vv]) = (self.first, self.second);
         let [of_g, of_h] = [0, 1].map(|x| {
             let (lo, hi) = self.range(x);
-            room * (hi - lo)
+            slack * (hi - lo)
         });
-        let most = reach * self.determinant().abs();
-        let is_off = |p: f64, q: f64| (p * g - q * h).abs() > most + p.abs() * of_g + q.abs() * of_h;
+        let limit = reach * self.determinant().abs();
+        let is_off = |p: f64, q: f64| (p * g - q * h).abs() > limit + p.abs() * of_g + q.abs() * of_h;
         !(is_off(vv, uv) || is_off(uv, uu))
     }
 }

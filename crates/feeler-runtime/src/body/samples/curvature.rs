@@ -8,27 +8,29 @@ use crate::body::Body;
 use feeler_geom::Ball;
 use feeler_hierarchy::{AreaId, Feature};
 
-/// Cells along each parameter over which bounds are taken.
+/// Number of cells along each parameter over which curvatures are bounded. More cells give tighter bounds
+/// and cost more.
 const CELLS: u8 = 4;
 
-/// Bounds of the normal curvatures (1/mm) of a patch over an area and [`MARGIN`] beyond it, against the
-/// outward normal: positive where the material is convex. Infinite where the patch collapses.
+/// Bounds of the normal curvatures (1/mm) of a patch over an area and [`MARGIN`] beyond it, with respect to
+/// the outward normal: positive where the material is convex. They are infinite where the patch collapses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurvatureBounds {
-    /// No normal curvature is smaller.
+    /// Lower bound of all normal curvatures.
     pub min: f64,
-    /// No normal curvature is larger.
+    /// Upper bound of all normal curvatures.
     pub max: f64,
-    /// The smaller principal curvature is nowhere larger.
+    /// Upper bound of the smaller principal curvature.
     smaller: f64,
-    /// The larger principal curvature is nowhere smaller.
+    /// Lower bound of the larger principal curvature.
     larger: f64,
     /// Largest absolute curvature at the middles of the cells.
     sampled: f64,
 }
 
-/// Ratio of the largest absolute curvature of an area to that at the middles of its cells, where the bounds
-/// are larger, as they are near a point where the patch collapses.
+/// Ratio of the assumed largest absolute curvature of an area to that at the middles of its cells, where
+/// the bounds are larger or infinite, as near a point where the patch collapses. A larger value solves more
+/// pairs there; with a smaller one, quasi-minima are missed.
 const MAX_OVER_SAMPLED: f64 = 2.0;
 
 impl CurvatureBounds {
@@ -71,15 +73,16 @@ impl CurvatureBounds {
         self.larger = self.larger.min(cell.larger);
     }
 
-    /// Estimate of the largest absolute curvature: a bound, except near a point where the patch collapses.
+    /// Estimate of the largest absolute curvature (1/mm). It is an upper bound except near a point where
+    /// the patch collapses.
     pub(crate) fn bend(&self) -> f64 {
         let bound = self.min.abs().max(self.max.abs());
         let estimate = MAX_OVER_SAMPLED * self.sampled;
         if bound <= estimate { bound } else { estimate }
     }
 
-    /// Smallest and largest signed distance (mm) from the area at which a point can have its nearest point in
-    /// it: between the centres of curvature on both sides.
+    /// Smallest and largest signed distance (mm) from the area at which a point can have its nearest point
+    /// in it. The limits are the centres of curvature on both sides.
     pub(crate) fn focal_range(&self) -> [f64; 2] {
         [
             if self.larger > 0.0 { -1.0 / self.larger } else { f64::NEG_INFINITY },
@@ -94,7 +97,7 @@ impl CurvatureBounds {
             let scale = 1.0 + d * k;
             if scale > 0.0 { k / scale } else { f64::INFINITY * k.signum() }
         };
-        // k / (1 + d k) grows with k and falls with d.
+        // k / (1 + d k) increases with k and decreases with d.
         [parallel(self.min, hi), parallel(self.max, lo)]
     }
 }
@@ -114,7 +117,7 @@ fn of_cell(first: &[Ball; 2], second: &[Ball; 3], outward: f64) -> CurvatureBoun
     if !(length > 2.0 * normal.radius && shortest[0] > 0.0 && shortest[1] > 0.0) {
         return everything;
     }
-    // Unit vectors differ by no more than twice the difference over the longer one.
+    // Unit vectors differ by at most twice the difference of the vectors over the longer one.
     let inward = Ball::new(normal.center * (-outward / length), 2.0 * normal.radius / length);
     let form = second.each_ref().map(|s| {
         let (x, r) = s.dot(&inward);

@@ -1,31 +1,33 @@
-//! Sides of patches that are one point.
+//! Sides of patches that are a single point.
 //!
-//! The meridian of a footpoint beside a pole has the direction from the pole to the point. All meridians are
-//! near, and Newton's method from the nearest grid point may step over the pole. The parameters behind it do
-//! not belong to the surface, and the patch's equations have a reversed normal there.
+//! The meridian of a footpoint beside a pole has the direction from the pole to the point. All meridians
+//! are near the pole, and Newton's method from the nearest grid point may step over it. The parameters
+//! behind the pole do not belong to the surface, and the patch's equations have a reversed normal there.
 
 use super::{Grid, SIDE, side, step};
 use feeler_geom::{P3, V3, math};
 
-/// Range of the parameter across the meridians, in the unit box, in which footpoints are searched for.
+/// Distance outside a patch, in the unit box across the meridians, up to which footpoints beside its pole
+/// are searched. A larger value finds footpoints of adjacent patches; with a smaller one, minima beside
+/// poles are lost.
 const BEYOND_MERIDIANS: f64 = 0.5;
 
-/// A side of a patch that is one point.
+/// A side of a patch that is a single point.
 #[derive(Clone, Debug)]
 pub(crate) struct Pole {
     pub point: P3,
-    /// Unit vector about which the meridians turn.
+    /// Unit vector around which the meridians turn.
     pub axis: V3,
-    /// The parameter that changes along the meridians.
+    /// Index of the parameter that changes along the meridians.
     along: usize,
-    /// Its value at the pole, 0 or 1.
+    /// Value of that parameter at the pole, 0 or 1.
     value: f64,
     /// Derivatives of the meridians at the grid points of the side, away from the pole.
     meridians: [V3; SIDE],
 }
 
 impl Pole {
-    /// The pole on a side of a grid; `None` if its meridians do not turn.
+    /// Returns the pole on a side of a grid; `None` if its meridians do not turn.
     pub(super) fn new(grid: &Grid, along: usize, is_end: bool) -> Option<Self> {
         let points = side(along, is_end);
         let inwards = if is_end { -1.0 } else { 1.0 };
@@ -36,7 +38,8 @@ impl Pole {
         Some(Self { point: grid.points[points[0]], axis, along, value, meridians })
     }
 
-    /// Vector from the pole to a point across the axis, and the height (mm) of the point along it.
+    /// Vector from the pole to a point, projected across the axis, and the height (mm) of the point along
+    /// the axis.
     pub(crate) fn offset(&self, p: &P3) -> (V3, f64) {
         let from = p - self.point;
         let height = from.dot(&self.axis);
@@ -48,7 +51,7 @@ impl Pole {
         if self.value > 0.0 { at[self.along] > 1.0 } else { at[self.along] < 0.0 }
     }
 
-    /// Number of the parameter that changes along the meridians.
+    /// Index of the parameter that changes along the meridians.
     pub(super) fn along(&self) -> usize {
         self.along
     }
@@ -60,12 +63,13 @@ impl Pole {
         out
     }
 
-    /// Whether all meridians are across the axis, up to an angle (rad): the surface has a tangent plane here.
+    /// Whether all meridians are orthogonal to the axis up to an angle (rad), so that the surface has a
+    /// tangent plane at the pole.
     pub(crate) fn is_smooth(&self, angle: f64) -> bool {
         self.meridians.iter().all(|m| m.dot(&self.axis).abs() <= angle * m.norm())
     }
 
-    /// Unit-box parameters next to the footpoint of a point beside the pole: on the meridian in the direction
+    /// Unit-box parameters near the footpoint of a point beside the pole: on the meridian in the direction
     /// of the point, at most [`BEYOND_MERIDIANS`] outside the patch.
     pub(crate) fn start(&self, p: &P3) -> [f64; 2] {
         let (across, _) = self.offset(p);

@@ -20,7 +20,7 @@ fn empty() -> Grid {
     }
 }
 
-/// A field with a zero between grid points is told from one without.
+/// A field with a zero between grid points is distinguished from one without.
 #[test]
 fn fields_that_vanish() {
     let grid = empty();
@@ -38,12 +38,12 @@ fn fields_that_vanish() {
         assert!(grid.may_vanish(&f, nearest, 1e-3), "{x0} {y0}");
         assert!(cells(&f) <= 16, "{x0} {y0}: {}", cells(&f));
     }
-    assert_eq!(cells(&field(0.5, 0.5, 0.2)), 0, "nowhere short");
-    assert_eq!(cells(&field(-1.0, 0.5, 0.0)), 0, "short outside");
-    assert_eq!(cells(&[V3::repeat(f64::NAN); GRID_POINTS]), GRID_POINTS, "what is not known may vanish");
+    assert_eq!(cells(&field(0.5, 0.5, 0.2)), 0, "long everywhere");
+    assert_eq!(cells(&field(-1.0, 0.5, 0.0)), 0, "short only outside the grid");
+    assert_eq!(cells(&[V3::repeat(f64::NAN); GRID_POINTS]), GRID_POINTS, "an unknown field may vanish");
 }
 
-/// On a grid over half a radian of a torus the foot is that of the torus but for a small part of a cell.
+/// Feet on a grid over half a radian of a torus differ from those of the torus by a small part of a cell.
 #[test]
 fn feet_are_near_the_feet_of_the_surface() {
     let torus = |u: f64, v: f64| {
@@ -75,20 +75,20 @@ fn feet_are_near_the_feet_of_the_surface() {
     }
 }
 
-/// The same along a helix, beyond its ends, too.
+/// Feet on a grid along a helix, also beyond its ends.
 #[test]
 fn feet_along_curves() {
     let helix = |t: f64| P3::new(2.0 * math::cos(t), 2.0 * math::sin(t), 0.7 * t);
-    let mut grid = Grid { shape: [ALONG, 1], ..empty() };
-    for k in 0..ALONG {
-        grid.points[k] = helix(step(k, ALONG));
+    let mut grid = Grid { shape: [CURVE_POINTS, 1], ..empty() };
+    for k in 0..CURVE_POINTS {
+        grid.points[k] = helix(step(k, CURVE_POINTS));
     }
     for i in -2..=22_i32 {
         let t = 0.05 * f64::from(i);
         let outward = V3::new(math::cos(t), math::sin(t), 0.0);
         let foot = grid.foot(&(helix(t) + outward * 0.1));
         assert_eq!((foot.params[1], foot.beyond[1]), (0.0, 0.0));
-        // A few steps of the search tell it less well beyond the ends.
+        // A few steps of the search are less accurate beyond the ends.
         let close = if (0.0..=1.0).contains(&t) { 2e-3 } else { 5e-3 };
         assert!((foot.beyond[0] - t).abs() < close, "{t}: {foot:?}");
         let end = t.clamp(0.0, 1.0);
@@ -107,26 +107,25 @@ fn one_grid_point_of_a_basin_is_its_minimum() {
     });
     let minima: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&values, k)).collect();
     assert_eq!(minima, [SIDE + 3]);
-    assert!(!grid.is_minimum(&[f64::NAN; GRID_POINTS], 0), "what is not finite is no minimum");
+    assert!(!grid.is_minimum(&[f64::NAN; GRID_POINTS], 0), "a value that is not finite is never a minimum");
     let flat: Vec<usize> = (0..grid.len()).filter(|&k| grid.is_minimum(&[1.0; GRID_POINTS], k)).collect();
-    assert_eq!(flat, [0], "ties go to the first");
+    assert_eq!(flat, [0], "the first of equal values is the minimum");
 }
 
-/// Minima in basins and in long valleys, straight and bent: every one in the patch has a start within
-/// a step of it, at a grid point or in a cell; most patches with none are left alone.
+/// Minima in basins and in straight and bent valleys: each minimum in the patch has a starting point within
+/// one step of it, at a grid point or in a cell; most patches without a minimum have no starting point.
 #[test]
 fn minima_have_a_start_beside_them() {
     let mut rng = SmallRng::seed_from_u64(11);
     let grid = Grid { tangents: [[V3::x(), V3::y()]; GRID_POINTS], ..empty() };
-    let (mut inside, mut beside, mut left) = (0, 0, 0);
+    let (mut inside, mut outside, mut skipped) = (0, 0, 0);
     for k in 0..20_000 {
         let mut random = |lo: f64, hi: f64| rng.random_range(lo..hi);
         let (x0, y0) = (random(-0.6, 1.6), random(-0.6, 1.6));
-        // The second is the smaller one.
+        // The second one is the smaller one.
         let second = if k % 3 == 0 { random(1e-4, 1e-2) } else { random(0.05, 1.0) };
         let (sin, cos) = math::sin_cos(random(0.0, 3.2));
-        // Straight valleys and bent ones: ½ (U − κ V²)² + ½ σ V² with axes turned, and a little of the
-        // third order.
+        // Straight and bent valleys: ½ (U − κ V²)² + ½ σ V² with rotated axes and a small third-order term.
         let bend = if k % 2 == 0 { random(0.0, 0.3 / step(1, SIDE)) } else { 0.0 };
         let third = 0.1 * second * random(-1.0, 1.0);
         let local = |x: f64, y: f64| {
@@ -157,17 +156,20 @@ fn minima_have_a_start_beside_them() {
         let near = |[x, y]: [f64; 2]| (x - x0).abs() <= step(1, SIDE) && (y - y0).abs() <= step(1, SIDE);
         if [x0, y0].iter().all(|c| (0.0..=1.0).contains(c)) {
             inside += 1;
-            assert!(starts.any(near), "{k}: none beside {x0} {y0}, curvature {second} across ({cos}, {sin})");
+            assert!(
+                starts.any(near),
+                "{k}: no start near {x0} {y0}, curvature {second} across ({cos}, {sin})"
+            );
         } else if [x0, y0].iter().any(|c| *c < -0.3 || *c > 1.3) {
-            beside += 1;
-            left += usize::from(starts.next().is_none());
+            outside += 1;
+            skipped += usize::from(starts.next().is_none());
         }
     }
-    assert!(inside > 3000 && left * 5 > beside * 3, "{inside} inside; {left} of {beside} left alone");
+    assert!(inside > 3000 && skipped * 5 > outside * 3, "{inside} inside; {skipped} of {outside} skipped");
 }
 
-/// A solid of revolution, flattened along y so that it is free-form, with a pole at either end: an arc about
-/// the axis from one angle to another, whose ends are on the axis.
+/// A solid of revolution, flattened along y so that it is free-form, with a pole at either end. Its profile
+/// is an arc between two angles whose ends are on the axis.
 fn with_poles(half_angle: f64) -> Body {
     let off = math::cos(half_angle);
     let upright = Frame { origin: P3::new(-off, 0.0, 0.0), x: V3::x(), y: V3::z(), z: -V3::y() };
@@ -185,10 +187,10 @@ fn with_poles(half_angle: f64) -> Body {
     Body::new(feeler_prepare::prepare_solid(&solid, &options).unwrap()).unwrap()
 }
 
-/// A ball about a point of a normal is never missed, at smooth poles and at apices; beside apices the bundles
-/// of pieces miss balls that one bundle around all of them does not.
+/// Bundles contain every ball around a point of a normal, at smooth poles and at apices. At apices, the
+/// bundles of the pieces exclude balls that a single bundle around all of them does not exclude.
 #[test]
-fn bundles_of_normals_miss_no_point_of_a_normal() {
+fn bundles_of_normals_contain_points_of_normals() {
     let mut rng = SmallRng::seed_from_u64(48);
     for (half_angle, is_apex) in [(std::f64::consts::FRAC_PI_2, false), (0.8, true)] {
         let body = with_poles(half_angle);
@@ -206,7 +208,7 @@ fn bundles_of_normals_miss_no_point_of_a_normal() {
             for _ in 0..400 {
                 let mut signed = || rng.random_range(-1.0..1.0);
                 let (direction, offset) = (V3::from_fn(|_, _| signed()), V3::from_fn(|_, _| signed()));
-                let [least, most] = [-2.0 * signed().abs(), 2.0 * signed().abs()];
+                let [min, max] = [-2.0 * signed().abs(), 2.0 * signed().abs()];
                 let within = 0.1 * signed().abs();
                 let unit = [0.5 + 0.549 * signed(), 0.5 + 0.549 * signed()];
                 let uv = at(&rect, unit[0], unit[1]);
@@ -216,9 +218,9 @@ fn bundles_of_normals_miss_no_point_of_a_normal() {
                     continue;
                 }
                 let is_in_area = unit.iter().all(|x| (0.0..=1.0).contains(x));
-                let t = rng.random_range(least..=most);
+                let t = rng.random_range(min..=max);
                 let ball = body.face(f).surface.point(uv) + n * t + offset.normalize() * within;
-                let reach = [least, most];
+                let reach = [min, max];
                 let misses = |b: &NormalBundle, p: &P3| b.misses(p, within * 1.000_001 + 1e-12, reach);
                 assert!(!is_in_area || !misses(&whole, &ball), "{ball} of {uv} at {t}");
                 assert!(!bundles.iter().all(|b| misses(b, &ball)), "{ball} of {uv} at {t}");

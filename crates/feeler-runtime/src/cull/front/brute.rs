@@ -1,10 +1,10 @@
-//! All pairs of leaves: what the traversal must not lose anything of.
+//! All pairs of leaves: the reference for the traversal.
 
 use super::LeafPair;
 use crate::api::contact::Stats;
 use crate::body::Body;
 
-/// All pairs of areas.
+/// Writes all pairs of areas to `out`.
 pub(crate) fn all_pairs(a: &Body, b: &Body, with_quasi: bool, out: &mut Vec<LeafPair>, stats: &mut Stats) {
     out.clear();
     for fa in a.features().iter().filter(|f| with_quasi || !f.quasi_only) {

@@ -1,17 +1,17 @@
-//! Step (a) of BREP Figure 4.1: which pairs of leaves may hold a minimum.
+//! Step (a) of BREP Figure 4.1: pairs of leaves that may contain a minimum.
 //!
 //! # Source
 //! BREP §4.2.1 (Algorithms 8 and 9), §4.5.1 (front tracking, see [`pair_tree`](crate::cull::pair_tree)).
 //!
 //! # Deviations
-//! Of two nodes the one with the larger radius is opened: flat boxes have no volume. Leaves of two features
-//! that are solved as wholes are not asked about their polyhedral cones: one solve costs as much as telling a
-//! few pairs of leaves apart.
+//! Of two nodes, the one with the larger radius is opened, because flat boxes have no volume. Leaves of two
+//! features that are solved as wholes are not tested with their polyhedral cones, because one solve costs
+//! as much as separating a few pairs of leaves.
 //!
 //! # Guarantees
-//! Culling never depends on earlier queries in what it may lose: a pair that stays culled by its margin holds
-//! no minimum at the pose of the query. The order of the output does not matter to what follows, which sorts
-//! it.
+//! The completeness of the pairs never depends on earlier queries: a pair that stays culled by its margin
+//! has no minimum at the pose of the query. The order of the output is irrelevant, because the next step
+//! sorts it.
 
 pub(crate) mod brute;
 
@@ -28,20 +28,20 @@ use crate::cull::placed::{PlacedEnvelopes, PlacedTree};
 use feeler_geom::Pose;
 use std::collections::BTreeMap;
 
-/// A pair of areas that may hold a minimum.
+/// A pair of areas that may contain a minimum.
 pub(crate) type LeafPair = AreaPair;
 
-/// What a query asks of the front.
+/// Input of an update of the front.
 pub(crate) struct Request<'a> {
     pub a: &'a Body,
     pub b: &'a Body,
     pub pose_ab: &'a Pose,
-    /// How far B has moved in all.
+    /// Accumulated motion of B.
     pub moved: &'a AccumulatedMotion,
     pub cull: &'a CullContext,
 }
 
-/// The pairs of nodes of one pair of bodies.
+/// Pairs of nodes of one pair of bodies, kept between queries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Front {
     tree: PairTree<u32>,
@@ -52,10 +52,11 @@ pub(crate) struct Front {
     envelopes: PlacedEnvelopes,
 }
 
-/// Parameters of culling beside the pose.
+/// Parameters of culling other than the pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Parameters {
-    /// Reach and distance beside faces (mm); NaN, which equals nothing, before the first query.
+    /// Reach and distance beside faces (mm). They are NaN, which differs from every value, before the first
+    /// query.
     lengths: [f64; 2],
     dilations: Dilations,
 }
@@ -66,73 +67,74 @@ impl Default for Parameters {
     }
 }
 
-/// Pairs of features that are solved as wholes, by numbers.
+/// Pairs of features that are solved as wholes, with their indices.
 #[derive(Clone, Debug, Default)]
 struct Wholes {
     numbers: BTreeMap<FeaturePair, u32>,
-    /// The query in which it was found, and what.
-    found: Vec<(u32, Whole)>,
+    /// Number of the query that set the state, and the state.
+    states: Vec<(u32, Whole)>,
     query: u32,
 }
 
-/// Pairs of features above which their numbers are forgotten with the tree.
-const MANY_WHOLES: usize = 1 << 16;
+/// Number of pairs of features above which their indices are discarded together with the tree. A larger
+/// value uses more memory; a smaller one assigns the indices again more often.
+const MAX_KEPT_WHOLES: usize = 1 << 16;
 
-/// No pair of features that is solved as a whole.
-const NONE: u32 = u32::MAX;
+/// Marks a pair of nodes that is not part of a pair of features solved as a whole.
+const NO_WHOLE: u32 = u32::MAX;
 
-/// What a query knows of two features that are solved as a whole.
+/// State of a pair of features that is solved as a whole, within one query.
 #[derive(Clone, Copy, Debug)]
 enum Whole {
-    /// A pair of their areas may hold a minimum: one is enough.
+    /// A pair of their areas may contain a minimum; one such pair is sufficient.
     Chosen,
-    /// Their polars hold no opposite directions until B has moved this far.
+    /// Their polars contain no opposite directions until B has moved by the margin.
     Incompatible(Margin),
-    /// Neither.
+    /// Neither has been established.
     Open,
 }
 
 impl Wholes {
-    /// Forgets what was found.
+    /// Discards the states of the previous query.
     fn restart(&mut self) {
         if self.query == u32::MAX {
             self.query = 0;
-            self.found.iter_mut().for_each(|f| f.0 = 0);
+            self.states.iter_mut().for_each(|f| f.0 = 0);
         }
         self.query += 1;
     }
 
     fn number(&mut self, features: FeaturePair) -> u32 {
-        let next = crate::body::index(self.found.len());
+        let next = crate::body::index(self.states.len());
         let number = *self.numbers.entry(features).or_insert(next);
         if number == next {
-            self.found.push((0, Whole::Open));
+            self.states.push((0, Whole::Open));
         }
         number
     }
 
     fn get(&self, number: u32) -> Option<Whole> {
-        let (query, whole) = *self.found.get(number as usize)?;
+        let (query, whole) = *self.states.get(number as usize)?;
         (query == self.query).then_some(whole)
     }
 
     fn set(&mut self, number: u32, whole: Whole) {
-        self.found[number as usize] = (self.query, whole);
+        self.states[number as usize] = (self.query, whole);
     }
 }
 
 impl Front {
-    /// Forgets everything.
+    /// Discards all pairs.
     pub(crate) fn clear(&mut self) {
         self.tree.clear();
-        // Only the tree knows their numbers. A few are kept, with their memory.
-        if self.wholes.found.len() > MANY_WHOLES {
+        // Only the tree uses the indices. A moderate number of them is kept to avoid allocations.
+        if self.wholes.states.len() > MAX_KEPT_WHOLES {
             self.wholes = Wholes::default();
         }
     }
 
-    /// All pairs of leaves that pass the culling tests, and some that did a few queries ago, into `out`; of
-    /// two features that are solved as wholes at least one pair.
+    /// Writes to `out` all pairs of leaves that pass the culling tests, some that passed a few queries ago,
+    /// and for two features that are solved as wholes at least one pair.
     pub(crate) fn update(&mut self, request: &Request<'_>, out: &mut Vec<LeafPair>, stats: &mut Stats) {
         let &Request { a, b, pose_ab, moved, cull } = request;
         out.clear();
@@ -149,14 +151,17 @@ impl Front {
         self.wholes.restart();
         let Self { tree, placed, wholes, envelopes, .. } = self;
         let channels = MotionChannels::new(b, moved);
-        tree.walk(moved, &mut Walk { a, b, cull, channels, pose_ab, placed, wholes, envelopes, out, stats });
+        tree.walk(
+            moved,
+            &mut Traversal { a, b, cull, channels, pose_ab, placed, wholes, envelopes, out, stats },
+        );
         stats.leaf_pairs += out.len() as u64;
         tree.reserve_active(out);
     }
 }
 
-/// One query's walk.
-struct Walk<'a> {
+/// Traversal of one query.
+struct Traversal<'a> {
     a: &'a Body,
     b: &'a Body,
     cull: &'a CullContext,
@@ -169,17 +174,17 @@ struct Walk<'a> {
     stats: &'a mut Stats,
 }
 
-impl<'a> Pairs for Walk<'a> {
-    /// Number of the features below that are solved as wholes, or [`NONE`].
+impl<'a> Pairs for Traversal<'a> {
+    /// Index of the pair of features below that is solved as a whole, or [`NO_WHOLE`].
     type Note = u32;
 
     fn note(&mut self, (i, j): NodePair) -> u32 {
         let whole = self.a.tree()[i.index()].whole_with(&self.b.tree()[j.index()]);
-        whole.map_or(NONE, |features| self.wholes.number(features))
+        whole.map_or(NO_WHOLE, |features| self.wholes.number(features))
     }
 
     fn group(&self, note: u32) -> Option<u32> {
-        (note != NONE).then_some(note)
+        (note != NO_WHOLE).then_some(note)
     }
 
     fn resolved(&self, group: u32) -> bool {
@@ -189,7 +194,7 @@ impl<'a> Pairs for Walk<'a> {
     fn test(&mut self, pair: NodePair, note: u32, hint: &mut u8) -> Verdict {
         self.stats.bvtt_nodes += 1;
         let (a, b, cull) = (self.a, self.b, self.cull);
-        let whole = note != NONE && cull.solves_whole_features();
+        let whole = note != NO_WHOLE && cull.solves_whole_features();
         let node_a = &a.tree()[pair.0.index()];
         let node_b = &b.tree()[pair.1.index()];
         let incompatible = match self.wholes.get(note) {
@@ -200,7 +205,7 @@ impl<'a> Pairs for Walk<'a> {
                 let features = feature(a, node_a).zip(feature(b, node_b));
                 let margin = features.and_then(|(of_a, of_b)| {
                     let motion = cull.zones((&of_a.zone, node_a), (&of_b.zone, node_b))?;
-                    // About their axes zones may turn.
+                    // The directions may rotate about their axes.
                     let by_a = self.channels.of_form(motion, Which::A, of_a, MotionChannels::WHOLE);
                     Some(motion.by(self.channels.of_form(motion, Which::B, of_b, by_a)))
                 });
@@ -209,11 +214,11 @@ impl<'a> Pairs for Walk<'a> {
             }
             _ => None,
         };
-        let at_once = || {
+        let unplaced = || {
             let facing = cull.facing(node_a, node_b, || cull.pose.rotation * node_b.cap.axis);
             Some(facing.or_else(|| cull.boxes_along(node_a, node_b, *hint))?.by(node_b.region))
         };
-        if let Some(margin) = incompatible.or_else(at_once) {
+        if let Some(margin) = incompatible.or_else(unplaced) {
             return Verdict::Culled(margin);
         }
         let node_b = self.placed.get(b.tree(), &cull.pose, pair.1);
@@ -236,7 +241,7 @@ impl<'a> Pairs for Walk<'a> {
         }
         let (Some(i), Some(j)) = (node_a.area(), node_b.area()) else { return Verdict::Open };
         if whole {
-            // One pair of leaves is enough: see above.
+            // One pair of leaves is sufficient.
             self.wholes.set(note, Whole::Chosen);
         } else if let Some(margin) = cull.leaves((a, i), (b, j, node_b), hint) {
             return Verdict::Culled(margin.by(node_b.region));
@@ -252,7 +257,7 @@ impl<'a> Pairs for Walk<'a> {
     fn keep(&mut self, (i, j): NodePair, note: u32) -> bool {
         let areas = self.a.tree()[i.index()].area().zip(self.b.tree()[j.index()].area());
         self.out.extend(areas);
-        if note != NONE && self.cull.solves_whole_features() {
+        if note != NO_WHOLE && self.cull.solves_whole_features() {
             self.wholes.set(note, Whole::Chosen);
         }
         true

@@ -5,18 +5,18 @@ use feeler_hierarchy::NodeId;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
-/// Motion channels that tell the displacement of the intervals, one of them as it is and the others more.
+/// Motion channels that bound the displacement of the intervals: exactly or from above.
 const CHANNELS: usize = 3;
 
-/// Leaves of a tree of intervals; node i has the children 2 i + 1 and 2 i + 2.
+/// Number of leaves of a tree of intervals. Node `i` has the children `2 i + 1` and `2 i + 2`.
 const LEAVES: u32 = 32;
 
-/// Intervals on a line, those of B shifted.
+/// Intervals on a line; those of B are shifted.
 struct Intervals {
     a: Vec<[f64; 2]>,
     b: Vec<[f64; 2]>,
     shift: f64,
-    /// Pairs of nodes at this depth whose leaves are resolved by any of them.
+    /// Whether the leaves below a pair of nodes at depth 3 form a group that any of them resolves.
     grouped: bool,
     chosen: Vec<(u32, u32)>,
     out: Vec<NodePair>,
@@ -42,7 +42,7 @@ fn is_leaf(i: u32) -> bool {
     i + 1 >= LEAVES
 }
 
-/// The node above at depth 3, of nodes that are that deep.
+/// Ancestor at depth 3 of a node that is at least as deep.
 fn group(mut i: u32) -> Option<u32> {
     while i > 14 {
         i = (i - 1) / 2;
@@ -97,10 +97,10 @@ impl Pairs for Intervals {
 
     fn prune(&mut self, pair: NodePair) -> Option<Margin> {
         let gap = self.gap(pair);
-        // Any channel will do, one this time and another one next time.
+        // Any channel is valid; successive tests use different ones.
         let channel = self.tests % CHANNELS;
         let channel = u8::try_from(channel).expect("a few");
-        // Rotations are as large as displacements here.
+        // Rotations equal displacements in this test.
         let motion = [
             Motion::of_displacement(gap),
             Motion::of_rotation(gap),
@@ -118,10 +118,10 @@ impl Pairs for Intervals {
     }
 }
 
-/// After any motion the walk meets all pairs of leaves that touch, or one of their group, and no others
-/// than those that did a few walks ago.
+/// After any motion, the traversal finds all pairs of leaves that touch, or one of their group, and other
+/// pairs only if they touched a few traversals ago.
 #[test]
-fn finds_what_brute_force_finds() {
+fn traversal_equals_brute_force() {
     for seed in 0..20 {
         let mut rng = SmallRng::seed_from_u64(seed);
         let (a, b) = (tree(&mut rng), tree(&mut rng));
@@ -132,7 +132,7 @@ fn finds_what_brute_force_finds() {
         let mut touched_at = std::collections::BTreeMap::new();
         for step in 0..600_u32 {
             let step_length = [0.01, 0.3, 5.0][rng.random_range(0..3)] * rng.random_range(-1.0..1.0_f64);
-            // About the start, so that they meet again and again.
+            // The shift returns to the start, so that the intervals touch repeatedly.
             let before = pairs.shift;
             pairs.shift = 0.98 * before + step_length;
             for moved in &mut moved {

@@ -1,23 +1,23 @@
-//! Which pairs of a front can be due soon.
+//! Pairs of a front that may be due soon.
 
 use crate::body::index;
 use crate::cull::motion::{AccumulatedMotion, Deadline};
 
-/// The pairs of a front that can be due in the next walks. Most others stay what they are for long: the front
-/// is passed over as a whole once in a few walks.
+/// Pairs of a front that may be due in the next traversals. Most other pairs keep their state for long, so
+/// the whole front is scanned only once in a few traversals.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UpcomingQueue {
     pub(super) soon: Vec<Upcoming>,
-    /// Whether each place is among them.
+    /// Whether each position is listed in `soon`.
     pub(super) is_listed: Vec<bool>,
-    /// What the components tell when anything else can be due.
+    /// Values of the components beyond which other pairs may be due.
     until: Vec<f64>,
-    /// What they reached in the last walk.
+    /// Values of the components in the last traversal.
     last: Vec<f64>,
 }
 
-/// A place in the front and when it is due, so that those that are not yet are passed over side by side. A
-/// place that is listed keeps that until it is taken out, unless it is gone.
+/// A position in the front and its deadline, stored together so that entries that are not due are skipped
+/// fast. An entry keeps its deadline until it is removed, unless its pair is gone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Upcoming {
     at: f64,
@@ -25,27 +25,29 @@ pub(super) struct Upcoming {
     component: u16,
 }
 
-/// Steps like the last one for which the front is not passed over again: with twice as many, or half, queries
-/// of inserted parts take as many operations but for one part in a hundred.
+/// Number of steps like the last one for which the front is not scanned again. With half or twice as many,
+/// queries of inserted parts take the same number of operations to one part in a hundred.
 const STEPS_AHEAD: f64 = 4.0;
-/// The shortest step by any component that is reckoned with, in steps of B as a whole.
-const LEAST_STEP: f64 = 0.1;
+/// Smallest assumed step of a component, in steps of B as a whole, because a component at rest may start to
+/// move. It affects speed only.
+const MIN_STEP: f64 = 0.1;
 
-/// Places of the front that are passed over side by side.
+/// Number of positions of the front that are scanned as one block. It affects speed only.
 const BLOCK: usize = 64;
-/// Places that are touched before they are looked at: a few kilobytes.
-pub(super) const TOUCHED: usize = 16;
+/// Number of positions whose data is prefetched before they are tested, which is a few kilobytes. It
+/// affects speed only.
+pub(super) const PREFETCHED: usize = 16;
 
 impl UpcomingQueue {
-    /// Forgets everything: the next walk passes over the front.
+    /// Discards all entries, so that the next traversal scans the front.
     pub(super) fn clear(&mut self) {
         self.soon.clear();
         self.is_listed.clear();
         self.until.clear();
     }
 
-    /// Passes over the front, given by when its pairs are due, if more can be due than what is listed.
-    // One loop over a long list: what is around the call is not to change how it is compiled.
+    /// Scans the front, given by its deadlines, if pairs that are not listed may be due.
+    // Not inlined: the code around the call must not change how this loop over a long list is compiled.
     #[inline(never)]
     pub(super) fn renew(&mut self, moved: &AccumulatedMotion, front: &Deadlines) {
         let Self { soon, is_listed, until, last } = self;
@@ -56,15 +58,15 @@ impl UpcomingQueue {
                 let last = last.get(component).copied().unwrap_or(f64::INFINITY);
                 (reached[component] - last).max(0.0)
             };
-            // What has stood still may begin to move.
-            let least = |component: usize| LEAST_STEP * moved.step_of_whole(component);
+            // A component at rest may start to move.
+            let min_step = |component: usize| MIN_STEP * moved.step_of_whole(component);
             until.clear();
-            until.extend((0..reached.len()).map(|k| reached[k] + STEPS_AHEAD * step(k).max(least(k))));
+            until.extend((0..reached.len()).map(|k| reached[k] + STEPS_AHEAD * step(k).max(min_step(k))));
             soon.clear();
             is_listed.clear();
             is_listed.resize(front.at.len(), false);
-            // Which ones are listed follows no pattern: the place of each is written, and the count tells
-            // whether it stays.
+            // The pattern of listed positions is irregular, so each position is written and the count
+            // decides whether it stays.
             let mut places = [0; BLOCK];
             let blocks =
                 front.at.chunks(BLOCK).zip(front.accumulated.chunks(BLOCK)).zip(is_listed.chunks_mut(BLOCK));
@@ -88,13 +90,13 @@ impl UpcomingQueue {
         last.extend_from_slice(reached);
     }
 
-    /// Moves the places that are due to `out`.
-    // See above.
+    /// Moves the positions that are due to `out`.
+    // Not inlined, like `renew`.
     #[inline(never)]
     pub(super) fn take_due(&mut self, reached: &[f64], out: &mut Vec<u32>) {
         let Self { soon, is_listed, .. } = self;
-        // Which ones are due follows no pattern: all are written to both lists, and the counts tell what
-        // stays.
+        // The pattern of due positions is irregular, so all are written to both lists and the counts decide
+        // which stay.
         out.clear();
         out.resize(soon.len(), 0);
         let (mut kept, mut taken) = (0, 0);
@@ -111,7 +113,7 @@ impl UpcomingQueue {
         out.iter().for_each(|place| is_listed[*place as usize] = false);
     }
 
-    /// Takes in the pair at a place if it can be due soon.
+    /// Adds the pair at a position if it may be due soon.
     pub(super) fn add(&mut self, place: usize, Deadline { component, at }: Deadline) {
         let is_soon = self.until.get(usize::from(component)).is_some_and(|until| at <= *until);
         if is_soon && !std::mem::replace(&mut self.is_listed[place], true) {
@@ -120,7 +122,8 @@ impl UpcomingQueue {
     }
 }
 
-/// When the pairs of a front are due: all that most walks read of most of them.
+/// Deadlines of the pairs of a front, stored separately because most traversals read nothing else of most
+/// pairs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deadlines {
     pub(super) accumulated: Vec<u16>,

@@ -1,7 +1,7 @@
-//! Following a curve of two surfaces, between the trims of two faces.
+//! Tracing of the intersection curve of two surfaces between the trims of two faces.
 //!
-//! Points are corrected in space: Newton's method on the signed distances from both surfaces and a plane
-//! across the way. It needs no parameters, and a pole or a seam is like any other place.
+//! Points are corrected in space, by Newton's method on the signed distances from both surfaces and from
+//! a plane orthogonal to the direction. This needs no parameters, so poles and seams are ordinary points.
 
 use super::seed::Seed;
 use crate::body::ids::FacePair;
@@ -12,45 +12,58 @@ use feeler_geom::skeleton::{Primitive, signed_distance_form};
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{FaceId, Feature};
 
-/// Sine of the angle between the surfaces below which they are tangent.
-const TANGENT: f64 = 1e-6;
-/// Distance (relative to the size) at which a point is on both surfaces.
-const ON_BOTH: f64 = 1e-12;
-/// Sine of that angle below which curves nearby are not told apart.
-const BLURRED: f64 = 0.02;
-/// Curves that come near each other are told apart by small steps: over a side that sine changes by no more
-/// than this factor, unless it falls below the limit at which they are taken to meet.
-const SINE_CHANGE: f64 = 0.4;
-const MEETING: f64 = 4e-5;
-/// Steps of Newton's method.
-const NEWTON: usize = 24;
-/// Largest turn of the direction in one step (cosine).
-const TURN: f64 = 0.85;
-/// The same where curves may meet.
-const TURN_NEAR: f64 = 0.998;
-/// Part of the chord error that the measured places of a side may have.
-const MEASURED: f64 = 0.8;
-/// Smallest step, and the way from a seed at which a side of it is looked at, relative to the size.
-const LEAST_STEP: f64 = 1e-6;
-/// Distance (relative to the size) of points of one curve that are one.
-const SAME: f64 = 1e-8;
+/// Sine of the angle between the surfaces below which they are tangent. With a larger value, curves end
+/// early; with a smaller one, curves consist of rounding.
+const TANGENT_SINE: f64 = 1e-6;
+/// Length of a step of Newton's method, as a fraction of the size, at which a point is on both surfaces.
+/// A larger value is less exact; with a smaller one, Newton's method never ends.
+const CONVERGED_STEP: f64 = 1e-12;
+/// Sine of the angle between the surfaces below which neighbouring curves are not distinguished by their
+/// distance, and steps are small. A larger value is slower; with a smaller one, the tracing jumps to
+/// another curve.
+const SMALL_SINE: f64 = 0.02;
+/// Smallest ratio of the sines at two points of a segment, so that steps are small where curves come near
+/// each other. A larger value is slower; with a smaller one, the tracing jumps to another curve.
+const MIN_SINE_RATIO: f64 = 0.4;
+/// Sine of the angle between the surfaces below which curves count as crossing each other, so that
+/// [`MIN_SINE_RATIO`] does not apply. With a larger value, curves that nearly touch are joined; with a
+/// smaller one, the intersection of two equal cylinders ends at their double points.
+const CROSSING_SINE: f64 = 4e-5;
+/// Maximum number of steps of Newton's method. A larger value is slower without a solution; with a
+/// smaller one, points at small angles are lost.
+const MAX_NEWTON_STEPS: usize = 24;
+/// Cosine of the largest change of direction in one step. A larger value takes smaller steps, a smaller
+/// one coarser ones.
+const MIN_TURN_COS: f64 = 0.85;
+/// Value of [`MIN_TURN_COS`] where the sine is below [`SMALL_SINE`]. A larger value takes smaller steps;
+/// with a smaller one, the tracing jumps to another curve.
+const MIN_TURN_COS_AT_SMALL_SINE: f64 = 0.998;
+/// Largest deviation at the measured points of a segment, as a fraction of the chord error. With a larger
+/// value, polylines can exceed the chord error between these points; a smaller one adds vertices.
+const MAX_MEASURED_DEVIATION: f64 = 0.8;
+/// Smallest step, and distance from a seed at which both directions are tested, as a fraction of the
+/// size. With a larger value, parts of curves are omitted; a smaller one is slower.
+const MIN_STEP: f64 = 1e-6;
+/// Distance, as a fraction of the size, below which points of a curve are the same. With a larger value,
+/// curves close early; with a smaller one, they never close.
+const SAME_POINT_DISTANCE: f64 = 1e-8;
 
 /// A surface with its face.
 struct Sheet {
     which: Which,
     face: FaceId,
-    /// The closed form in the frame of A, if there is one.
+    /// Closed form in the frame of A, if the surface has one.
     primitive: Option<Primitive>,
 }
 
-/// Two faces that may cross.
+/// Two faces that can intersect.
 pub(super) struct Faces<'a> {
     pub ctx: &'a Context<'a>,
-    /// Of A and of B.
+    /// Faces of A and of B.
     pub numbers: FacePair,
     sheets: [Sheet; 2],
-    /// Longest step (mm).
-    pub most: f64,
+    /// Largest step (mm).
+    pub max_step: f64,
 }
 
 /// A point of the curve.
@@ -61,23 +74,23 @@ pub(super) struct Point {
     pub t: V3,
     /// Sine of the angle between the surfaces.
     pub sine: f64,
-    /// Parameters on both surfaces, to start from nearby.
+    /// Parameters on both surfaces, as starting values of nearby points.
     uv: [P2; 2],
 }
 
-/// Where to follow a curve from.
+/// Start of a trace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     at: Point,
-    /// Into both faces.
+    /// Direction into both faces.
     t: V3,
-    /// A point of the curve inside both, a little from there.
+    /// A point of the curve inside both faces, near `at` in this direction.
     pub beside: P3,
-    /// It goes on the other way, too.
+    /// Whether the curve also continues in the opposite direction.
     both: bool,
 }
 
-/// How a curve ended.
+/// Reason why a trace ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Closed,
@@ -86,33 +99,33 @@ pub(super) enum End {
     Full,
 }
 
-/// A polyline, frame of A; a closed one ends with its first point.
+/// Polyline of a curve in the frame of A. A closed one ends with its first point.
 #[derive(Clone, Debug)]
 pub(super) struct Trace {
     pub points: Vec<P3>,
     pub closed: bool,
-    /// Largest measured distance (mm) of the curve from it.
+    /// Largest measured distance (mm) of the curve from the polyline.
     sag: f64,
 }
 
 impl Trace {
-    /// Whether a point of some curve of the same faces is on this one.
-    pub(super) fn holds(&self, faces: &Faces<'_>, start: &Start) -> bool {
+    /// Whether the start of another trace of the same faces is on this curve.
+    pub(super) fn contains(&self, faces: &Faces<'_>, start: &Start) -> bool {
         let p = &start.beside;
         let size = faces.ctx.tol.size;
-        let near = 1.5 * self.sag + SAME * size;
+        let near = 1.5 * self.sag + SAME_POINT_DISTANCE * size;
         self.points.windows(2).any(|w| {
             let d = w[1] - w[0];
             let s = ((p - w[0]).dot(&d) / d.norm_squared()).clamp(0.0, 1.0);
             let on = w[0] + d * s;
-            // Another curve may be as near as the chord error allows; but where curves meet in a tangent
-            // point all are one.
+            // Another curve can be within the chord error of the polyline, so the point must be on this
+            // curve. Near tangent points all curves count as one.
             (p - on).norm() <= near
-                && ((p - on).norm() <= SAME * size
-                    || start.at.sine < BLURRED
+                && ((p - on).norm() <= SAME_POINT_DISTANCE * size
+                    || start.at.sine < SMALL_SINE
                     || faces
                         .onto(&on, Some(&d), [P2::origin(); 2])
-                        .is_none_or(|q| (q.p - p).norm() <= 10.0 * SAME * size))
+                        .is_none_or(|q| (q.p - p).norm() <= 10.0 * SAME_POINT_DISTANCE * size))
         })
     }
 }
@@ -130,7 +143,7 @@ impl<'a> Faces<'a> {
             ctx,
             numbers,
             sheets: [sheet(Which::A, a), sheet(Which::B, b)],
-            most: 0.25 * extent(Which::A, a).min(extent(Which::B, b)),
+            max_step: 0.25 * extent(Which::A, a).min(extent(Which::B, b)),
         }
     }
 
@@ -138,7 +151,8 @@ impl<'a> Faces<'a> {
         self.ctx.tol.size
     }
 
-    /// Signed distance from a surface, unit normal and parameters (those given where none are needed).
+    /// Signed distance (mm) from a surface, its unit normal, and parameters. The given parameters are
+    /// returned for surfaces with a closed form.
     fn distance(&self, sheet: &Sheet, p: &P3, uv: P2) -> Option<(f64, V3, P2)> {
         if let Some(primitive) = &sheet.primitive {
             let form = signed_distance_form(primitive, p)?;
@@ -154,16 +168,17 @@ impl<'a> Faces<'a> {
         Some((value, if is_a { n } else { ctx.pose_ab * n }, uv))
     }
 
-    /// The point of both surfaces near `p`: in the plane across `along` through `p`, or the nearest one.
+    /// Point of both surfaces near `p`: in the plane through `p` orthogonal to `along`, or without
+    /// `along` the nearest one. `None` if Newton's method fails or the surfaces are tangent.
     pub(super) fn onto(&self, p: &P3, along: Option<&V3>, mut uv: [P2; 2]) -> Option<Point> {
         let (mut q, mut last) = (*p, f64::INFINITY);
-        for _ in 0..NEWTON {
+        for _ in 0..MAX_NEWTON_STEPS {
             let (fa, na, ua) = self.distance(&self.sheets[0], &q, uv[0])?;
             let (fb, nb, ub) = self.distance(&self.sheets[1], &q, uv[1])?;
             uv = [ua, ub];
             let cross = na.cross(&nb);
             let sine = cross.norm();
-            if sine < TANGENT {
+            if sine < TANGENT_SINE {
                 return None;
             }
             let t = along.and_then(|d| d.try_normalize(0.0)).unwrap_or(cross / sine);
@@ -171,7 +186,7 @@ impl<'a> Faces<'a> {
             if det.abs() < 1e-3 * sine {
                 return None;
             }
-            if last <= ON_BOTH * self.size() {
+            if last <= CONVERGED_STEP * self.size() {
                 return Some(Point { p: q, t: cross / sine, sine, uv });
             }
             let back = along.map_or(0.0, |_| (p - q).dot(&t));
@@ -185,7 +200,7 @@ impl<'a> Faces<'a> {
         None
     }
 
-    /// Whether a point of the curve is on both faces; on a trim counts.
+    /// Whether a point of the curve is on both faces. A point on a trim is on the face.
     fn inside(&self, at: &Point) -> bool {
         let ctx = self.ctx;
         self.sheets.iter().zip(at.uv).all(|(sheet, hint)| {
@@ -197,15 +212,15 @@ impl<'a> Faces<'a> {
         })
     }
 
-    /// Ways from a seed into both faces.
+    /// Directions of the curve from a seed into both faces.
     pub(super) fn starts(&self, seed: &Seed) -> Vec<Start> {
         let Some(at) = self.onto(&seed.p, None, seed.uv) else { return Vec::new() };
-        let reach = LEAST_STEP * self.size();
+        let reach = MIN_STEP * self.size();
         let mut out = Vec::new();
         for t in [at.t, -at.t] {
             let Some(beside) = self.onto(&(at.p + t * reach), Some(&t), at.uv) else { continue };
             if self.inside(&beside) {
-                // What a seed is off its trim grows where the surfaces are almost parallel.
+                // The distance of a seed from its trim grows if the surfaces are almost parallel.
                 let first = if self.inside(&at) { at } else { self.border(&beside, &at.p) };
                 out.push(Start { at: first, t, beside: beside.p, both: false });
             }
@@ -217,7 +232,8 @@ impl<'a> Faces<'a> {
         out
     }
 
-    /// The curve from a start. `stops` are where edges pass, `left` the vertices that may still be made.
+    /// Traces the curve from a start in one or both directions. `stops` are points where edges pass,
+    /// `left` is the number of vertices that remain.
     pub(super) fn trace(
         &self,
         start: &Start,
@@ -237,6 +253,7 @@ impl<'a> Faces<'a> {
         (trace, ends)
     }
 
+    /// Traces the curve in one direction and appends its points.
     fn follow(
         &self,
         start: &Start,
@@ -247,55 +264,57 @@ impl<'a> Faces<'a> {
         trace: &mut Trace,
     ) -> End {
         let (mut at, mut t) = (start.at, direction);
-        let mut step = self.most.min(4.0 * chord.max(LEAST_STEP * self.size()));
+        let mut step = self.max_step.min(4.0 * chord.max(MIN_STEP * self.size()));
         let first = trace.points.len();
         loop {
             if *left == 0 {
                 return End::Full;
             }
-            let Some(side) = self.side(&at, &t, step, chord) else {
+            let Some(segment) = self.segment(&at, &t, step, chord) else {
                 step *= 0.5;
-                if step < 0.1 * LEAST_STEP * self.size() {
+                if step < 0.1 * MIN_STEP * self.size() {
                     return End::Tangent;
                 }
                 continue;
             };
-            trace.sag = trace.sag.max(side.sag);
-            if let Some(end) = self.exit(&side, stops) {
+            trace.sag = trace.sag.max(segment.sag);
+            if let Some(end) = self.exit(&segment, stops) {
                 if (end - at.p).norm() > 0.0 {
                     trace.points.push(end);
                 }
                 return End::Trim;
             }
-            // Round to where it began.
-            let d = side.end.p - at.p;
+            // The curve is closed if the segment passes through the start.
+            let d = segment.end.p - at.p;
             let s = (start.at.p - at.p).dot(&d) / d.norm_squared();
             let begins = trace.points.len() > first || first > 1;
             if begins && s > 1e-9 && s <= 1.0 + 1e-9 {
                 let on = self.onto(&(at.p + d * s), Some(&d), at.uv);
-                if on.is_some_and(|on| (on.p - start.at.p).norm() <= SAME * self.size()) {
+                if on.is_some_and(|on| (on.p - start.at.p).norm() <= SAME_POINT_DISTANCE * self.size()) {
                     trace.points.push(start.at.p);
                     return End::Closed;
                 }
             }
-            trace.points.push(side.end.p);
+            trace.points.push(segment.end.p);
             *left -= 1;
-            at = side.end;
-            t = side.t;
-            // The error grows with the square of the step.
-            let grow = (0.8 * MEASURED * chord / side.sag).sqrt();
-            step = (step * grow.clamp(0.3, 2.0)).min(self.most);
+            at = segment.end;
+            t = segment.t;
+            // The deviation grows with the square of the step.
+            let grow = (0.8 * MAX_MEASURED_DEVIATION * chord / segment.sag).sqrt();
+            step = (step * grow.clamp(0.3, 2.0)).min(self.max_step);
         }
     }
 
-    /// A side of the polyline, when the curve turns little over it and stays within the chord error.
-    fn side(&self, from: &Point, t: &V3, step: f64, chord: f64) -> Option<Side> {
+    /// Segment of the polyline; `None` if the curve changes its direction too much over it or exceeds the
+    /// chord error.
+    fn segment(&self, from: &Point, t: &V3, step: f64, chord: f64) -> Option<Segment> {
         let to = from.p + t * step;
         let end = self.onto(&to, Some(t), from.uv)?;
         let d = end.p - from.p;
         let onward = if end.t.dot(&d) < 0.0 { -end.t } else { end.t };
         let unit = d.try_normalize(0.0)?;
-        let turn = if from.sine.min(end.sine) < BLURRED { TURN_NEAR } else { TURN };
+        let turn =
+            if from.sine.min(end.sine) < SMALL_SINE { MIN_TURN_COS_AT_SMALL_SINE } else { MIN_TURN_COS };
         if (end.p - to).norm() > 0.5 * step
             || onward.dot(t) < turn
             || unit.dot(t) < turn
@@ -304,7 +323,7 @@ impl<'a> Faces<'a> {
             return None;
         }
         let mut sag = 0.0_f64;
-        let [mut least, mut most] = [from.sine.min(end.sine), from.sine.max(end.sine)];
+        let [mut min_sine, mut max_sine] = [from.sine.min(end.sine), from.sine.max(end.sine)];
         for s in [0.25, 0.5, 0.75] {
             let on = from.p + d * s;
             let between = self.onto(&on, Some(&d), from.uv)?;
@@ -312,16 +331,16 @@ impl<'a> Faces<'a> {
             if between.t.dot(&unit).abs() < turn {
                 return None;
             }
-            least = least.min(between.sine);
-            most = most.max(between.sine);
+            min_sine = min_sine.min(between.sine);
+            max_sine = max_sine.max(between.sine);
         }
-        if least > MEETING && least < SINE_CHANGE * most {
+        if min_sine > CROSSING_SINE && min_sine < MIN_SINE_RATIO * max_sine {
             return None;
         }
-        (sag <= MEASURED * chord).then_some(Side { from: *from, end, t: onward, sag })
+        (sag <= MAX_MEASURED_DEVIATION * chord).then_some(Segment { from: *from, end, t: onward, sag })
     }
 
-    /// Where the curve leaves one of the faces on the way from a point of both to one beyond.
+    /// Point at which the curve leaves one of the faces, between a point of both faces and a point outside.
     fn border(&self, inside: &Point, beyond: &P3) -> Point {
         let d = beyond - inside.p;
         let (mut best, mut low, mut high) = (*inside, 0.0, 1.0);
@@ -335,42 +354,42 @@ impl<'a> Faces<'a> {
         best
     }
 
-    /// Where the curve leaves one of the faces on the way along a side.
-    fn exit(&self, side: &Side, stops: &[P3]) -> Option<P3> {
-        let d = side.end.p - side.from.p;
-        let at = |s: f64| self.onto(&(side.from.p + d * s), Some(&d), side.from.uv);
-        let mut places = vec![0.25, 0.5, 0.75, 1.0];
-        // Beyond and before each edge that passes.
-        let near = 2.0 * side.sag + 10.0 * SAME * self.size();
+    /// Point at which the curve leaves one of the faces within a segment; `None` if it does not.
+    fn exit(&self, segment: &Segment, stops: &[P3]) -> Option<P3> {
+        let d = segment.end.p - segment.from.p;
+        let at = |s: f64| self.onto(&(segment.from.p + d * s), Some(&d), segment.from.uv);
+        let mut samples = vec![0.25, 0.5, 0.75, 1.0];
+        // Samples before and beyond each edge that passes.
+        let near = 2.0 * segment.sag + 10.0 * SAME_POINT_DISTANCE * self.size();
         let mut cuts: Vec<f64> = stops
             .iter()
-            .map(|p| ((p - side.from.p).dot(&d) / d.norm_squared(), p))
-            .filter(|(s, p)| *s > 0.0 && *s < 1.0 && (side.from.p + d * *s - **p).norm() <= near)
+            .map(|p| ((p - segment.from.p).dot(&d) / d.norm_squared(), p))
+            .filter(|(s, p)| *s > 0.0 && *s < 1.0 && (segment.from.p + d * *s - **p).norm() <= near)
             .map(|(s, _)| s)
             .collect();
         cuts.extend([0.0, 1.0]);
         cuts.sort_by(f64::total_cmp);
-        places.extend(cuts.windows(2).map(|w| 0.5 * (w[0] + w[1])));
-        places.sort_by(f64::total_cmp);
+        samples.extend(cuts.windows(2).map(|w| 0.5 * (w[0] + w[1])));
+        samples.sort_by(f64::total_cmp);
         let mut inside = 0.0;
-        for s in places {
+        for s in samples {
             if at(s).is_some_and(|p| self.inside(&p)) {
                 inside = s;
                 continue;
             }
-            let last = at(inside).unwrap_or(side.from);
-            return Some(self.border(&last, &(side.from.p + d * s)).p);
+            let last = at(inside).unwrap_or(segment.from);
+            return Some(self.border(&last, &(segment.from.p + d * s)).p);
         }
         None
     }
 }
 
-/// One side of a polyline.
-struct Side {
+/// Segment of a polyline.
+struct Segment {
     from: Point,
     end: Point,
-    /// Unit direction at its end.
+    /// Unit tangent of the curve at the end.
     t: V3,
-    /// Largest measured distance of the curve from it.
+    /// Largest measured distance (mm) of the curve from the segment.
     sag: f64,
 }

@@ -1,11 +1,12 @@
-//! The curves in which the boundaries of two interfering solids cross, and the pairs of faces that do.
+//! Curves in which the boundaries of two interfering solids intersect, and the pairs of faces that intersect.
 //!
-//! A curve of two faces begins and ends where an edge of one passes through the other one, or is closed. Both
-//! are found as in the verdict, with the surfaces themselves instead of their levels ([`seeds`]); from there
-//! the curve is followed ([`march`]).
+//! A curve of two faces is closed, or has ends at points where an edge of one face passes through the
+//! other face. Points on curves of both kinds are found as in the verdict, with the surfaces instead of
+//! their levels ([`seeds`]). Each curve is traced from such a point ([`march`]).
 //!
 //! # Deviations
-//! Faces that are nearly tangent have no sharp curve: such places are left out and named.
+//! Nearly tangent faces have no sharp curve, so such points are omitted and reported in
+//! [`Crossings::left_out`].
 
 mod march;
 mod seed;
@@ -27,17 +28,20 @@ use march::{End, Faces, Trace};
 use seeds::Seeds;
 use std::sync::Arc;
 
-/// Vertices that all curves together may have.
-const MOST_POINTS: usize = 1_000_000;
+/// Maximum number of vertices of all curves. A larger value uses more memory; with a smaller one, curves
+/// end early.
+const MAX_VERTICES: usize = 1_000_000;
 
 impl ContactPair {
-    /// All pairs of a face of A and one of B that cross, by their numbers; empty where the solids do not
-    /// interfere, and where one holds the other one. Features with the parameters of a point where they do.
+    /// Computes all pairs of a face of A and a face of B that intersect, sorted by index, each with the
+    /// parameters of a point of their intersection. Empty unless the status at these poses is
+    /// [`Status::Interfering`], and if one solid contains the other.
     ///
-    /// What is in contact or in one place does not cross. A search that takes about as long as a few queries.
+    /// Faces that only touch or coincide do not count. The search takes the time of a few queries. The
+    /// results of the last query of this pair do not change.
     ///
     /// # Errors
-    /// As [`ContactPair::query`].
+    /// Errors of [`ContactPair::query`].
     pub fn crossing_faces(
         &self,
         pose_a: &Pose,
@@ -47,21 +51,23 @@ impl ContactPair {
         let mut out = Vec::new();
         self.each_crossing(pose_a, pose_b, options, |ctx, faces, found| {
             let starts = found.seeds.iter().find_map(|seed| faces.starts(seed).first().map(|_| seed.p));
-            out.extend(starts.map(|p| places(ctx, faces.numbers, &p)));
+            out.extend(starts.map(|p| faces_at(ctx, faces.numbers, &p)));
         })?;
         Ok(out)
     }
 
-    /// The curves in which faces of the two solids cross, as polylines in world coordinates (mm), by the
-    /// numbers of the faces: empty where the solids do not interfere.
+    /// Computes the curves in which faces of the two solids intersect, as polylines in world coordinates
+    /// (mm), sorted by the indices of the faces. Empty unless the status at these poses is
+    /// [`Status::Interfering`].
     ///
-    /// Vertices are on both surfaces to 1e-9 of the size or better, and no point of a curve is farther than
-    /// `chord` (mm) from its polyline, as measured at three places of each side. Curves end at the trims of
-    /// both faces; an edge that lies in the other face is met from one of its own. Places that could not be
-    /// followed are in [`Crossings::left_out`].
+    /// # Guarantees
+    /// Vertices are on both surfaces up to 1e-9 of the size. Points of a curve are at most `chord` (mm)
+    /// from its polyline, as measured at three points of each segment. Curves end at the trims of both
+    /// faces. If an edge lies in the other face, the faces of the edge report its curve. Points where a
+    /// curve could not be traced are in [`Crossings::left_out`].
     ///
     /// # Errors
-    /// As [`ContactPair::query`], and [`QueryError::Chord`].
+    /// Errors of [`ContactPair::query`], and [`QueryError::Chord`] if `chord` is not a finite length above 0.
     pub fn crossing_curves(
         &self,
         pose_a: &Pose,
@@ -73,14 +79,14 @@ impl ContactPair {
             return Err(QueryError::Chord(chord));
         }
         let mut out = Crossings::default();
-        let mut left = MOST_POINTS;
+        let mut left = MAX_VERTICES;
         self.each_crossing(pose_a, pose_b, options, |ctx, faces, found| {
             let mut traces: Vec<Trace> = Vec::new();
             let mut left_out: Vec<(P3, &'static str)> = Vec::new();
             let stops: Vec<P3> = found.seeds.iter().filter(|s| s.at_edge).map(|s| s.p).collect();
             for seed in &found.seeds {
                 for start in faces.starts(seed) {
-                    if traces.iter().any(|t| t.holds(faces, &start)) {
+                    if traces.iter().any(|t| t.contains(faces, &start)) {
                         continue;
                     }
                     let (trace, ends) = faces.trace(&start, &stops, chord, &mut left);
@@ -91,24 +97,24 @@ impl ContactPair {
                     }
                 }
             }
-            left_out.extend(found.unfinished.iter().map(|p| (*p, "the search is not finished")));
+            left_out
+                .extend(found.unfinished.iter().map(|p| (*p, "the work limit of the search was reached")));
             left_out.extend(found.tangent.iter().map(|p| (*p, "the faces are tangent")));
             for trace in traces {
                 let (feature_a, feature_b) =
-                    places(ctx, faces.numbers, &trace.points[trace.points.len() / 2]);
+                    faces_at(ctx, faces.numbers, &trace.points[trace.points.len() / 2]);
                 let points = trace.points.iter().map(|p| pose_a * p).collect();
                 out.curves.push(CrossingCurve { feature_a, feature_b, closed: trace.closed, points });
             }
             out.left_out.extend(left_out.into_iter().map(|(p, why)| {
-                let (feature_a, feature_b) = places(ctx, faces.numbers, &p);
+                let (feature_a, feature_b) = faces_at(ctx, faces.numbers, &p);
                 LeftOut { feature_a, feature_b, point: pose_a * p, why }
             }));
         })?;
         Ok(out)
     }
 
-    /// Hands over each pair of faces that may cross, with the places where curves begin or that they run
-    /// through.
+    /// Calls `each` for each pair of faces that can intersect, with the points found on their curves.
     fn each_crossing(
         &self,
         pose_a: &Pose,
@@ -117,9 +123,9 @@ impl ContactPair {
         mut each: impl FnMut(&Context<'_>, &Faces<'_>, &Seeds),
     ) -> Result<(), QueryError> {
         let Some(ctx) = context(self, (pose_a, pose_b), options)? else { return Ok(()) };
-        let judging = options.for_verdict();
+        let verdict_options = options.for_verdict();
         let mut pair = ContactPair::new(Arc::clone(self.body_a()), Arc::clone(self.body_b()));
-        pair.query(pose_a, pose_b, &judging)?;
+        pair.query(pose_a, pose_b, &verdict_options)?;
         if pair.status() != Some(Status::Interfering) {
             return Ok(());
         }
@@ -127,7 +133,7 @@ impl ContactPair {
         motion_tracker.advance(&ctx.pose_ab);
         let mut scratch = verdict::Scratch::default();
         let areas = meeting_areas(&ctx, motion_tracker.total(), &mut scratch);
-        let mut budget = seeds::BUDGET;
+        let mut budget = seeds::TOTAL_BUDGET;
         let of = |&(i, j): &AreaPair| [ctx.a.face_of(i), ctx.b.face_of(j)];
         for group in areas.chunk_by(|x, y| of(x) == of(y)) {
             let faces = Faces::new(&ctx, of(&group[0]));
@@ -138,18 +144,18 @@ impl ContactPair {
     }
 }
 
-/// Both features at a point (frame of A).
-fn places(ctx: &Context<'_>, [a, b]: FacePair, p: &P3) -> (FeatureRef, FeatureRef) {
+/// Faces of A and of B with their parameters at a point (frame of A).
+fn faces_at(ctx: &Context<'_>, [a, b]: FacePair, p: &P3) -> (FeatureRef, FeatureRef) {
     (place_on_face(ctx.a, a, p), place_on_face(ctx.b, b, &(ctx.pose_ba * p)))
 }
 
 impl End {
-    /// Why a curve does not go on where neither it nor a face ends.
+    /// Reason why tracing stopped before the end of the curve; `None` at the end of the curve or of a face.
     fn reason(self) -> Option<&'static str> {
         match self {
             Self::Closed | Self::Trim => None,
             Self::Tangent => Some("the faces are tangent"),
-            Self::Full => Some("the most vertices are reached"),
+            Self::Full => Some("the maximum number of vertices is reached"),
         }
     }
 }

@@ -1,25 +1,25 @@
-//! Where a crossing curve is met first.
+//! Points from which crossing curves are traced.
 
 use feeler_geom::{P2, P3, V3};
 
-/// A point of a crossing curve, frame of A.
+/// A point of a crossing curve in the frame of A.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seed {
     pub p: P3,
-    /// A trim passes here.
+    /// Whether an edge passes through the other face here.
     pub at_edge: bool,
     /// Unit tangent of the curve, in either sense.
     pub t: V3,
     /// Sine of the angle between the surfaces.
     pub sine: f64,
-    /// Parameters where they are known, else the origin.
+    /// Parameters on both surfaces; the origin if they are not known.
     pub uv: [P2; 2],
 }
 
 impl Seed {
-    /// Whether another one is in the same place, or on the same curve nearby: in the direction of both
-    /// tangents.
-    pub(super) fn stands_for(&self, other: &Self, same: f64, nearby: f64) -> bool {
+    /// Whether this seed makes another one superfluous: they are the same point up to `same` (mm), or
+    /// `other` is within `nearby` (mm) in the direction of both tangents and not at an edge.
+    pub(super) fn replaces(&self, other: &Self, same: f64, nearby: f64) -> bool {
         let d = other.p - self.p;
         let length = d.norm();
         if length <= same {

@@ -1,5 +1,5 @@
-//! Points on all crossing curves of two faces: where their trims pass through the other surface, and points
-//! on each closed curve.
+//! Points on all crossing curves of two faces: points where trims pass through the other surface, and
+//! points on each closed curve.
 
 use super::march::Faces;
 use super::seed::Seed;
@@ -16,41 +16,49 @@ use feeler_geom::trim::TrimPiece;
 use feeler_geom::{P2, P3, V3};
 use feeler_hierarchy::{AreaId, Feature};
 
-/// Cells that all searches of two solids may take together, and one search.
-pub(super) const BUDGET: u32 = 1_000_000;
-const ONE: u32 = 50_000;
-/// How far from a surface (in tolerances) a cell is taken as crossing it: of trims, of areas.
-const SLACK: [f64; 2] = [1e-2, 0.5];
-/// Distance (relative to the size) below which seeds are one.
-const SAME: f64 = 1e-7;
-/// Distance (in longest steps) below which seeds on one curve stand for each other.
-const ALONG: f64 = 0.1;
-/// Seeds of one pair of faces: at trims, and others.
-const MOST: [usize; 2] = [4000, 500];
-/// Sine of the angle to the curve above which an edge passes through it.
-const ALONG_EDGE: f64 = 0.05;
+/// Maximum number of cells of all searches of two solids. A larger value is slower in unresolvable cases;
+/// with a smaller one, curves are incomplete.
+pub(super) const TOTAL_BUDGET: u32 = 1_000_000;
+/// Maximum number of cells of one search. A larger value lets one search use up [`TOTAL_BUDGET`]; with a
+/// smaller one, curves are incomplete.
+const SEARCH_BUDGET: u32 = 50_000;
+/// Distance from a surface, in tolerances, at which a cell counts as crossing it: cells of trims, and of
+/// areas. A larger value finds points several times, a smaller one needs more cells.
+const CELL_SLACK: [f64; 2] = [1e-2, 0.5];
+/// Distance, as a fraction of the size, below which seeds are the same point. A larger value loses a
+/// curve; a smaller one traces a curve twice.
+const SAME_SEED_DISTANCE: f64 = 1e-7;
+/// Distance, in longest steps, below which seeds on one curve replace each other. A larger value loses a
+/// curve; a smaller one is slower.
+const SAME_CURVE_DISTANCE: f64 = 0.1;
+/// Maximum number of seeds of one pair of faces: at trims, and elsewhere. A larger value is slower; with
+/// a smaller one, curves are incomplete.
+const MAX_SEEDS: [usize; 2] = [4000, 500];
+/// Sine of the smallest angle between an edge and the curve at which the edge passes through it. A larger
+/// value misses ends of curves; a smaller one adds ends due to rounding.
+const MIN_EDGE_SINE: f64 = 0.05;
 
-/// What was found on one pair of faces.
+/// Seeds of one pair of faces.
 #[derive(Debug, Default)]
 pub(super) struct Seeds {
     pub seeds: Vec<Seed>,
-    /// Places where the surfaces meet without crossing: at most one.
+    /// A point where the surfaces are tangent, if they have no other common point.
     pub tangent: Option<P3>,
-    /// Where the budget ran out: at most one.
+    /// A point where the budget was used up.
     pub unfinished: Option<P3>,
 }
 
-/// All seeds of a pair of faces; `areas` are those of their areas that may meet.
+/// Finds all seeds of a pair of faces. `areas` are the pairs of their areas that can intersect.
 pub(super) fn find(faces: &Faces<'_>, areas: &[AreaPair], budget: &mut u32) -> Seeds {
     let mut finder = Finder { faces, areas, budget, found: Seeds::default(), doubtful: None, at_edges: 0 };
-    finder.of_trims(Which::A);
-    finder.of_trims(Which::B);
+    finder.search_trims(Which::A);
+    finder.search_trims(Which::B);
     finder.at_edges = finder.found.seeds.len();
-    finder.of_areas();
+    finder.search_areas();
     let Finder { mut found, doubtful, .. } = finder;
-    // Ends of curves first, and then from where surfaces cross steeply.
+    // Curves are traced from their ends first, then from points where the surfaces intersect at large angles.
     found.seeds.sort_by(|x, y| y.at_edge.cmp(&x.at_edge).then(y.sine.total_cmp(&x.sine)));
-    // Of those that cross somewhere, tangent places are ends of curves, which tell of themselves.
+    // Tangent points on curves are reported when the tracing stops there.
     if found.seeds.is_empty() {
         found.tangent = doubtful;
     }
@@ -62,16 +70,16 @@ struct Finder<'a> {
     areas: &'a [AreaPair],
     budget: &'a mut u32,
     found: Seeds,
-    /// On both faces, and tangent.
+    /// A point on both faces that is possibly tangent.
     doubtful: Option<P3>,
-    /// Seeds at trims, once all of them are found.
+    /// Number of seeds at trims, set after all of them are found.
     at_edges: usize,
 }
 
 impl Finder<'_> {
-    /// Runs a search on a part of the budget.
+    /// Runs a search near a point within the budget of one search.
     fn search(&mut self, at: P3, run: impl FnOnce(&mut Self, &mut u32) -> Search) {
-        let given = ONE.min(*self.budget);
+        let given = SEARCH_BUDGET.min(*self.budget);
         let mut left = given;
         let search = run(self, &mut left);
         *self.budget -= given - left;
@@ -80,17 +88,19 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes in a place near a crossing (frame of A).
-    fn offer(&mut self, p: P3, edge: Option<V3>, uv: [P2; 2]) -> bool {
+    /// Adds a point near a crossing (frame of A) as a seed, with the direction of the edge that passes
+    /// there. Returns `true` if the maximum number of seeds is reached.
+    fn add_seed(&mut self, p: P3, edge: Option<V3>, uv: [P2; 2]) -> bool {
         let tol = &self.faces.ctx.tol;
         match self.faces.onto(&p, None, uv) {
             Some(on) if (on.p - p).norm() <= 1e-2 * tol.size => {
-                // An edge that runs along the curve bounds nothing here.
-                let across = |d: V3| d.cross(&on.t).norm() > ALONG_EDGE * d.norm();
+                // An edge along the curve does not end it.
+                let across = |d: V3| d.cross(&on.t).norm() > MIN_EDGE_SINE * d.norm();
                 let at_edge = edge.is_some_and(across);
                 let seed = Seed { p: on.p, t: on.t, at_edge, sine: on.sine, uv };
-                let apart = self.faces.most * ALONG;
-                if !self.found.seeds.iter().any(|s| s.stands_for(&seed, SAME * tol.size, apart)) {
+                let (same, nearby) =
+                    (SAME_SEED_DISTANCE * tol.size, self.faces.max_step * SAME_CURVE_DISTANCE);
+                if !self.found.seeds.iter().any(|s| s.replaces(&seed, same, nearby)) {
                     self.found.seeds.push(seed);
                 }
             }
@@ -98,7 +108,8 @@ impl Finder<'_> {
                 self.doubtful.get_or_insert(p);
             }
         }
-        let full = self.found.seeds.len() >= if edge.is_some() { MOST[0] } else { self.at_edges + MOST[1] };
+        let full = self.found.seeds.len()
+            >= if edge.is_some() { MAX_SEEDS[0] } else { self.at_edges + MAX_SEEDS[1] };
         if full {
             self.found.unfinished.get_or_insert(p);
         }
@@ -109,8 +120,8 @@ impl Finder<'_> {
         self.faces.ctx.primitive(which, Feature::Face(self.faces.numbers[which as usize]))
     }
 
-    /// Where trims of one face pass through the other surface.
-    fn of_trims(&mut self, own: Which) {
+    /// Searches for points where trims of one face pass through the other surface.
+    fn search_trims(&mut self, own: Which) {
         let ctx = self.faces.ctx;
         let other = own.other();
         let (body, facing) = (ctx.body(own), ctx.body(other));
@@ -122,7 +133,7 @@ impl Finder<'_> {
             self.areas.iter().map(|&(i, j)| if own == Which::A { j } else { i }).collect();
         theirs.sort_unstable();
         theirs.dedup();
-        let slack = SLACK[0] * ctx.tol.tol;
+        let slack = CELL_SLACK[0] * ctx.tol.tol;
         let turned = |d: V3| if own == Which::A { d } else { ctx.pose_ab * d };
         let mut thirds = PatchThirds::default();
         for piece in face.trim.pieces.iter().filter(|p| p.edge != u32::MAX) {
@@ -144,7 +155,7 @@ impl Finder<'_> {
                     let level = Level { primitive, at: 0.0, slack };
                     curve_through_level(&arc, &level, None, left, &mut |s| {
                         let (p, d) = eval(s);
-                        this.offer(ctx.in_a(own, &p), Some(turned(d)), [P2::origin(); 2])
+                        this.add_seed(ctx.in_a(own, &p), Some(turned(d)), [P2::origin(); 2])
                     })
                 });
                 continue;
@@ -156,20 +167,20 @@ impl Finder<'_> {
                     curve_through_patch(&arc, &target, left, &mut |s, uv| {
                         let uv = if own == Which::A { [piece.eval(s), uv] } else { [uv, piece.eval(s)] };
                         let (p, d) = eval(s);
-                        this.offer(ctx.in_a(own, &p), Some(turned(d)), uv)
+                        this.add_seed(ctx.in_a(own, &p), Some(turned(d)), uv)
                     })
                 });
             }
         }
     }
 
-    /// Points on each closed curve, and on others.
-    fn of_areas(&mut self) {
+    /// Searches for at least one point on each closed curve; other curves can get points, too.
+    fn search_areas(&mut self) {
         let ctx = self.faces.ctx;
         let (a, b) = (self.primitive(Which::A), self.primitive(Which::B));
         let is_plane = |p: &Option<Primitive>| matches!(p, Some(Primitive::Plane { .. }));
         match (a, b) {
-            // Two planes cross in a line.
+            // Two planes intersect in a line, which is not closed.
             _ if is_plane(&a) && is_plane(&b) => {}
             (Some(form), _) if is_plane(&a) || b.is_none() => self.through_form(Which::B, &form),
             (_, Some(form)) => self.through_form(Which::A, &form),
@@ -181,9 +192,9 @@ impl Finder<'_> {
                         continue;
                     };
                     self.search(patch.surface.point(patch.rect.center()), |this, left| {
-                        let target = Shifted { patch: target, by: 0.0, slack: SLACK[1] * ctx.tol.tol };
+                        let target = Shifted { patch: target, by: 0.0, slack: CELL_SLACK[1] * ctx.tol.tol };
                         patch_through_patch(&patch, &target, left, &mut |uv, other| {
-                            this.offer(patch.surface.point(uv), None, [uv, other])
+                            this.add_seed(patch.surface.point(uv), None, [uv, other])
                         })
                     });
                 }
@@ -191,17 +202,18 @@ impl Finder<'_> {
         }
     }
 
-    /// Areas of one face through the other one's closed form (frame of A).
+    /// Searches for points where areas of one face pass through the closed form of the other one (frame
+    /// of A).
     fn through_form(&mut self, own: Which, form: &Primitive) {
         let ctx = self.faces.ctx;
         let primitive = if own == Which::A { *form } else { form.transformed(&ctx.pose_ba) };
-        let level = Level { primitive: &primitive, at: 0.0, slack: SLACK[1] * ctx.tol.tol };
+        let level = Level { primitive: &primitive, at: 0.0, slack: CELL_SLACK[1] * ctx.tol.tol };
         let split = |pair: &AreaPair| if own == Which::A { *pair } else { (pair.1, pair.0) };
         let mut pairs: Vec<AreaPair> = self.areas.iter().map(split).collect();
         pairs.sort_unstable();
         for group in pairs.chunk_by(|x, y| x.0 == y.0) {
             let Some((_, patch)) = patch_of(ctx.body(own), group[0].0, None) else { continue };
-            // Beyond the areas of the other face only its surface goes on.
+            // The closed form extends beyond the areas of the other face.
             let other = ctx.body(own.other());
             let mut relevant = |p: &P3, radius: f64| {
                 let q = ctx.pose_to_other(own) * p;
@@ -212,14 +224,14 @@ impl Finder<'_> {
             self.search(at, |this, left| {
                 patch_through_level((&patch, [true; 2]), &level, None, &mut relevant, left, &mut |uv| {
                     let hints = if own == Which::A { [uv, P2::origin()] } else { [P2::origin(), uv] };
-                    this.offer(ctx.in_a(own, &patch.surface.point(uv)), None, hints)
+                    this.add_seed(ctx.in_a(own, &patch.surface.point(uv)), None, hints)
                 })
             });
         }
     }
 }
 
-/// Point and derivative of a trim in space.
+/// Point and derivative of a trim in the frame of its solid.
 fn along(surface: &feeler_geom::Surface, piece: &TrimPiece, s: f64) -> (P3, V3) {
     let (p, du, dv) = surface.first_derivs(piece.eval(s));
     let d = piece.derivative(s);

@@ -1,14 +1,16 @@
-//! Whether a direction in the polars of two features of revolution can be that of a critical pair, there and
-//! along the valley of small distances that it lies in.
+//! Tests whether a direction in the polars of two features of revolution can be that of a critical pair,
+//! or of a pair along the valley of small distances through it.
 //!
-//! The border of a fillet that meets its neighbours smoothly has a polar of nearly one angle to the axis, and
-//! a fillet that of a part of its meridian: most critical pairs of whole circles and tori have another one.
-//! Along a valley of nearly coaxial circles both footpoints turn about the axes and the angle hardly changes.
+//! The border of a fillet that joins its neighbours smoothly has a polar of nearly one angle to the axis,
+//! and a fillet that of a part of its meridian: most critical pairs of whole circles and tori have a
+//! different angle. Along a valley of nearly coaxial circles, both footpoints turn about the axes, and the
+//! angle hardly changes.
 //!
 //! # Source
-//! MATH §2 (polars), §3 (skeletons): with `w = h n` from one circle's point to the other's and axes z, z' at
-//! an angle τ, the angle's cosine is `w·z / h`; along the circles `w·z` changes by at most sin τ and `h` by
-//! at most what eccentricity and tilt make of the distance from the axis, both by unit of displacement.
+//! MATH §2 (polars), §3 (skeletons). With `w = h n` from one circle's point to the other's and axes z, z'
+//! at an angle τ, the cosine of the angle is `w·z / h`. Along the circles, per unit of displacement, `w·z`
+//! changes by at most sin τ, and `h` by at most the change of the distance from the axis due to
+//! eccentricity and tilt.
 
 use super::{Near, Shape};
 use crate::body::side::Which;
@@ -18,14 +20,16 @@ use feeler_geom::math;
 use feeler_geom::skeleton::{Critical, Primitive};
 use feeler_geom::{Frame, P3, V3};
 
-/// What estimates of first order are taken times.
-const SAFETY: f64 = 2.0;
+/// Safety factor of first-order estimates. A larger value takes more solves; a smaller one excludes
+/// minima.
+const FIRST_ORDER_FACTOR: f64 = 2.0;
 
-/// Largest ratio of lengths that is taken for an angle, with [`SAFETY`].
-const MOST_OFF: f64 = 0.5;
+/// Largest ratio of lengths that is used as an angle, with [`FIRST_ORDER_FACTOR`]. A larger value excludes
+/// minima wrongly; a smaller one takes more solves.
+const MAX_ANGLE_RATIO: f64 = 0.5;
 
-/// Whether a minimum within the way `reach` (mm) of a critical pair, along the features, can have its
-/// direction in both polars. `false` is certain up to what the features are measured to be off their
+/// Whether a minimum within the distance `reach` (mm) of a critical pair, along the features, can have its
+/// direction in both polars. `false` is certain up to the measured deviations of the features from their
 /// canonical ones.
 pub(super) fn may_hold(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical, reach: f64) -> bool {
     let Some(spread) = spread((a, b), c, reach, ctx.tol.same) else { return true };
@@ -33,8 +37,8 @@ pub(super) fn may_hold(ctx: &Context<'_>, (a, b): (&Shape, &Shape), c: &Critical
         && in_zone(ctx, (Which::B, b.feature), &-c.n, spread[1])
 }
 
-/// Angles (rad) by which the angles between the direction and the axes of A and B can change within the way
-/// `reach`, places being known to `same` (mm); `None` where nothing bounds them.
+/// Angles (rad) by which the angles between the direction and the axes of A and B can change within the
+/// distance `reach`, if points are exact to `same` (mm); `None` if they are not bounded.
 fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Option<[f64; 2]> {
     let off = |of: fn(&Near) -> f64| a.near.as_ref().map_or(0.0, of) + b.near.as_ref().map_or(0.0, of);
     let (deviation, turn) = (off(|n| n.deviation) + same, off(|n| n.angle));
@@ -58,53 +62,55 @@ fn spread((a, b): (&Shape, &Shape), c: &Critical, reach: f64, same: f64) -> Opti
             };
             let reach = reach * wider(frame, &c.p_a, *radius)?.max(wider(g, &c.p_b, *r)?).max(1.0);
             let left = h - reach * rate;
-            // In cosines, then as angles: the polars' zones are away from their poles, or this is wide.
+            // Changes of cosines are converted to angles: the zones of the polars are away from their
+            // poles, or the angle is large.
             let off = (deviation + turn * (sigma.abs() + s.abs())) / left + turn;
-            let change = reach * (rate + SAFETY * tilt) / left;
-            (left > 0.5 * h && off < MOST_OFF)
-                .then(|| [&frame.z, &g.z].map(|z| SAFETY * off + angle_of(z.dot(&c.n).abs(), change)))
+            let change = reach * (rate + FIRST_ORDER_FACTOR * tilt) / left;
+            (left > 0.5 * h && off < MAX_ANGLE_RATIO).then(|| {
+                [&frame.z, &g.z].map(|z| FIRST_ORDER_FACTOR * off + angle_of(z.dot(&c.n).abs(), change))
+            })
         }
         (Primitive::Circle { frame, .. }, line) => {
-            let slack = SAFETY * turn;
+            let slack = FIRST_ORDER_FACTOR * turn;
             Some([slack + turned(line, frame, &c.p_a, reach)?, slack])
         }
         (line, Primitive::Circle { frame, .. }) => {
-            let slack = SAFETY * turn;
+            let slack = FIRST_ORDER_FACTOR * turn;
             Some([slack, slack + turned(line, frame, &c.p_b, reach)?])
         }
         _ => None,
     }
 }
 
-/// Largest change of the distance from the circle of `frame` along another one, whose centre is `x` from this
-/// one's, by unit of displacement; `p` is the place on it.
+/// Largest change, per unit of displacement, of the distance from the circle of `frame` along another one,
+/// whose centre is `x` from this one's; `p` is the point on it.
 fn along(frame: &Frame, x: &V3, tilt: f64, p: &V3, other: &Frame) -> f64 {
     let height = p.dot(&frame.z);
     let rho = (p - frame.z * height).norm();
     let off = (x - other.z * x.dot(&other.z)).norm();
-    SAFETY * (off + height.abs() * tilt) / rho + tilt
+    FIRST_ORDER_FACTOR * (off + height.abs() * tilt) / rho + tilt
 }
 
-/// Largest change of an angle when its cosine, near `cos`, changes by `change`.
+/// Largest change of an angle if its cosine, near `cos`, changes by `change`.
 fn angle_of(cos: f64, change: f64) -> f64 {
-    let most = (cos + change).min(1.0);
-    let sin = (1.0 - most * most).sqrt();
-    // Near the pole an angle changes by the square root.
-    (change / sin).min((2.0 * change).sqrt() * SAFETY)
+    let max_cos = (cos + change).min(1.0);
+    let sin = (1.0 - max_cos * max_cos).sqrt();
+    // Near the pole, an angle changes by the square root of the change of its cosine.
+    (change / sin).min((2.0 * change).sqrt() * FIRST_ORDER_FACTOR)
 }
 
 /// Largest change of the angle between the axis of `frame` and the normals of a cone, cylinder or plane
-/// within the way `reach` from `p`: they keep their angle to their own axis; `None` for a sphere, whose
-/// normals have none.
+/// within the distance `reach` from `p`: normals keep their angle to their own axis. `None` for a sphere,
+/// whose normals have no axis.
 fn turned(line: &Primitive, frame: &Frame, p: &P3, reach: f64) -> Option<f64> {
     match line {
         Primitive::Line { origin, dir, .. } => {
             let (sin, cos) = (dir.cross(&frame.z).norm(), dir.dot(&frame.z).abs());
             let x = p - origin;
             let rho = (x - dir * x.dot(dir)).norm();
-            let by_way = SAFETY * reach * sin / (rho - reach);
-            let most = 2.0 * math::atan2(sin, cos);
-            Some(if by_way >= 0.0 { by_way.min(most) } else { most })
+            let by_displacement = FIRST_ORDER_FACTOR * reach * sin / (rho - reach);
+            let max_angle = 2.0 * math::atan2(sin, cos);
+            Some(if by_displacement >= 0.0 { by_displacement.min(max_angle) } else { max_angle })
         }
         Primitive::Plane { .. } => Some(0.0),
         Primitive::Point { .. } | Primitive::Circle { .. } => None,
@@ -128,12 +134,13 @@ mod tests {
         math::atan2(n.cross(axis).norm(), n.dot(axis))
     }
 
-    /// Along the valley of two circles or tori and of a cone and a circle, directions to the nearest partner
-    /// keep their angles to both axes within what is told, and this is less than what a normal turns by.
+    /// Along the valley of two circles or tori and of a cone and a circle, directions to the nearest
+    /// partner keep their angles to both axes within the bounds, and the bounds are smaller than the turn
+    /// of a normal.
     #[test]
     fn directions_stay_in_range() {
         let mut rng = SmallRng::seed_from_u64(17);
-        let (mut told, mut narrow) = (0, 0);
+        let (mut bounded, mut narrow) = (0, 0);
         for k in 0..3000 {
             let mut vector = |size: f64| V3::from_fn(|_, _| rng.random_range(-1.0..1.0)) * size;
             let frame = Frame::from_z(P3::from(vector(1.0)), vector(1.0), None);
@@ -156,11 +163,11 @@ mod tests {
             for c in &critical_pairs_between(&first, &second, [-1.0, 4.0], 1e-6, 20.0).isolated {
                 let reach = rng.random_range(0.01..3.0);
                 let Some(spread) = spread((&a, &b), c, reach, 0.0) else { continue };
-                told += 1;
+                bounded += 1;
                 narrow += usize::from(spread[1] < 0.3 * reach / radius);
                 for i in -10..=10 {
                     let displacement = reach * f64::from(i) / 10.0;
-                    // Along B's circle, with the nearest place of A's skeleton.
+                    // Point along B's circle, with the nearest point of A's skeleton.
                     let from = at.local(&(c.p_b + c.n * sigma));
                     let (sin, cos) = math::sin_cos(math::atan2(from.y, from.x) + displacement / radius);
                     let p = at.point(radius * cos, radius * sin, 0.0);
@@ -189,6 +196,6 @@ mod tests {
                 }
             }
         }
-        assert!(told > 2000 && narrow > 500, "{told} {narrow}");
+        assert!(bounded > 2000 && narrow > 500, "{bounded} {narrow}");
     }
 }

@@ -1,18 +1,20 @@
-//! Contacts of two solids that move little from step to step, followed instead of looked for.
+//! Contacts of two solids that move little from step to step, tracked without queries.
 //!
-//! A query looks everywhere; most of what it finds in the next step is what it has found before, a little
-//! further on. [`Following`] remembers where a query has found minima and takes each of them on by Newton's
-//! steps on its own two features, for as long as nothing else can have come near. It is what simulations of
-//! many solids ask: a contact takes a fiftieth of a query, or less, and a few hundred bytes.
+//! A query searches all pairs of features, although most contacts of the next step are those of the last
+//! one. [`Following`] stores the minima of a query and updates each of them by Newton's method on its own
+//! two features, as long as no other contact can have come within the reach. It is designed for
+//! simulations of many solids: a contact takes at most a fiftieth of the time of a query, and a few
+//! hundred bytes.
 //!
 //! # Guarantees
-//! A query with a reach of `reach + stride` knows of each minimum within it. While no point of B has moved by
-//! more than the stride since (or where none was near, by what was clear), distances have changed by no more,
-//! so that nothing that was beyond can be within the reach. What is told passes the same test of trims,
-//! polars and curvature as what queries tell; where a minimum does not, or passes on to another feature, the
-//! pair is to be asked again. Corners of flat contacts are no minima by themselves: they take part in motions
-//! that count as none. Only minima that arise within the reach, by one parting into two as surfaces fit each
-//! other more closely, are told up to a stride late.
+//! A query with the reach `reach + stride` finds every minimum within it. Distances change by at most the
+//! displacement of points of B, so while that displacement is at most the stride, no other minimum can be
+//! within the reach. If the query finds no contact, the same holds for the displacement that its
+//! clearance allows. Tracked contacts pass the same tests of trims, polars and curvature as those of a
+//! query. If a contact fails them, or passes on to another feature, a new query is required. Corners of
+//! flat contacts are not isolated minima, so they are kept only for motions within the tolerance. A
+//! minimum that arises within the reach, because one minimum splits into two as surfaces conform more
+//! closely, is reported up to a stride late.
 //!
 //! # Source
 //! MATH §8 (critical pairs), §10 (identities).
@@ -31,43 +33,49 @@ use crate::query::Context;
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::{EdgeId, FaceId, Feature, VertexId};
 
-/// What is followed.
+/// Options of [`Following`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FollowOptions {
-    /// Minima up to this distance (mm) are told for certain.
+    /// Distance (mm) up to which all minima are reported.
     pub reach: f64,
-    /// Contacts down to this depth (mm) are told for certain, as far as a stride more is less than walls
-    /// allow: see [`QueryOptions::penetration`](crate::QueryOptions::penetration).
+    /// Depth (mm) down to which all contacts are reported. The query searches one stride deeper, as far
+    /// as [`QueryOptions::penetration`](crate::QueryOptions::penetration) allows.
     pub penetration: f64,
-    /// How far (mm) B may move, as seen from A, before the pair is asked again.
+    /// Displacement (mm) of points of B in the frame of A after which a new query is required. A larger
+    /// stride makes queries rarer and each of them slower.
     pub stride: f64,
 }
 
-/// A minimum that is followed.
+/// A contact that is tracked from pose to pose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FollowedContact {
-    /// Identity: counts up from contact to contact of the pair, also where it passes on to another feature.
+    /// Identity within the pair, which increases from contact to contact. A contact keeps it when it
+    /// passes on to another feature.
     pub id: u64,
     /// Signed distance (mm) along the normal.
     pub distance: f64,
-    /// Footpoint on A, in A's own coordinates.
+    /// Footpoint on A in the frame of A.
     pub local_a: P3,
-    /// Footpoint on B, in B's own coordinates.
+    /// Footpoint on B in the frame of B.
     pub local_b: P3,
-    /// A's outward direction there, unit, in A's own coordinates.
+    /// Unit outward direction of A at its footpoint, in the frame of A.
     pub normal: V3,
-    /// Smallest and largest curvature (1/mm) of the gap between both surfaces, for Hertz's law: infinite
-    /// where one of them is no face.
+    /// Smallest and largest curvature (1/mm) of the gap between the surfaces, for Hertz's law; infinite
+    /// unless both features are faces, and at poles.
     pub curvatures: [f64; 2],
-    /// Features of A and of B.
+    /// Kind and index of the features of A and of B.
     pub features: [(FeatureKind, u32); 2],
-    /// Parameters of the footpoints there: `(u, v)` of a face, `(t, 0)` of an edge, zeros of a vertex.
+    /// Parameters of the footpoints: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
     pub uv: [[f64; 2]; 2],
-    /// Whether it is a corner of a line or area of equal distance.
+    /// Whether the contact is a corner of a line or area of equal distance.
     pub is_flat: bool,
 }
 
-/// The minima of a pair of solids, followed from pose to pose.
+/// Contacts of a pair of solids, tracked from pose to pose with as few queries as possible.
+///
+/// All contacts within the options' reach and depth are reported at each pose, with one exception: a
+/// minimum that arises within the reach because surfaces conform more closely is reported up to a stride
+/// late.
 ///
 /// ```no_run
 /// # use feeler_runtime::{Body, ContactPair, FollowOptions, Following};
@@ -75,7 +83,7 @@ pub struct FollowedContact {
 /// # fn show(a: std::sync::Arc<Body>, b: std::sync::Arc<Body>) -> Result<(), feeler_runtime::QueryError> {
 /// let here = feeler_geom::Pose::identity();
 /// let options = FollowOptions { reach: 0.0, penetration: 0.05, stride: 0.1 };
-/// // One may serve any number of pairs of the same two solids.
+/// // One `ContactPair` can serve any number of pairs of the same two solids.
 /// let mut pair = ContactPair::new(a.clone(), b.clone());
 /// let mut following = Following::default();
 /// for _ in 0..1000 {
@@ -90,64 +98,72 @@ pub struct FollowedContact {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Following {
-    asked: Option<Asked>,
+    last_query: Option<Asked>,
     contacts: Vec<FollowedContact>,
     next: u64,
 }
 
-/// When a pair was asked.
+/// Pose of the last query of a pair, and the displacement for which its contacts suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Asked {
-    /// Of B in A's coordinates.
+    /// Pose of B in the frame of A.
     pub pose: Pose,
-    /// How far (mm) B may move from there: a stride, or more where nothing was near, and less where there are
-    /// flat contacts; negative where the pair is to be asked in each pose.
+    /// Displacement (mm) of points of B from this pose up to which the contacts suffice. It is the
+    /// stride, or more if no contact was near, or the tolerance if a contact is flat. It is negative if
+    /// each pose requires a query.
     pub free: f64,
 }
 
-/// How much farther than points of B a footpoint runs at most where a contact goes on.
-const RUN: f64 = 10.0;
-/// The same where B has hardly moved, as a part of the smaller size.
-const NEAR: f64 = 1e-3;
-/// What the distance of the footpoints on the solid counts on which they are farther apart.
-const FARTHER: f64 = 0.01;
-/// Cosine of the angle by which the normal of a contact turns at most from one asking to the next.
-const TURNED: f64 = 0.5;
+/// Largest displacement of a footpoint, as a multiple of the displacement of points of B, for a contact
+/// to continue with its identity. A larger value passes identities to other contacts; with a smaller one,
+/// flat contacts get new identities, so that friction starts anew.
+const MAX_FOOTPOINT_RUN: f64 = 10.0;
+/// Displacement of a footpoint, as a fraction of the smaller solid's size, that is allowed in addition to
+/// [`MAX_FOOTPOINT_RUN`], because footpoints of flat contacts move even if B hardly does. The effects of
+/// larger and smaller values are the same.
+const FOOTPOINT_RUN_AT_REST: f64 = 1e-3;
+/// Weight of the larger one of the displacements of both footpoints when contacts are matched. With a
+/// larger value, contacts that slide or roll get new identities; with a smaller one, corners in two
+/// contacts exchange identities.
+const LARGER_RUN_WEIGHT: f64 = 0.01;
+/// Cosine of the largest angle between normals of a contact that continues. With a larger value, friction
+/// starts anew at edges; with a smaller one, a contact continues with the friction of another one.
+const MIN_NORMAL_COS: f64 = 0.5;
 
 impl Following {
-    /// The contacts of the last pose.
+    /// Contacts at the last pose, in the order of the last query, which sorts them by distance.
     #[must_use]
     pub fn contacts(&self) -> &[FollowedContact] {
         &self.contacts
     }
 
-    /// What a saved state has to hold: when the pair was asked, the contacts, and the number of the next one.
+    /// Parts of a saved state: the last query, the contacts, and the identity of the next new contact.
     #[must_use]
     pub fn parts(&self) -> (Option<&Asked>, &[FollowedContact], u64) {
-        (self.asked.as_ref(), &self.contacts, self.next)
+        (self.last_query.as_ref(), &self.contacts, self.next)
     }
 
-    /// From what [`parts`](Self::parts) has told.
+    /// Restores a state from its [`parts`](Self::parts).
     #[must_use]
-    pub fn from_parts(asked: Option<Asked>, mut contacts: Vec<FollowedContact>, next: u64) -> Self {
-        // More are never followed: only a damaged state has them.
-        contacts.truncate(MOST);
-        Self { asked, contacts, next }
+    pub fn from_parts(last_query: Option<Asked>, mut contacts: Vec<FollowedContact>, next: u64) -> Self {
+        // Only a damaged state has more contacts.
+        contacts.truncate(MAX_CONTACTS);
+        Self { last_query, contacts, next }
     }
 
-    /// Forgets all; numbers go on.
+    /// Removes the contacts and the last query. Identities are not reused.
     pub fn forget(&mut self) {
-        self.asked = None;
+        self.last_query = None;
         self.contacts.clear();
     }
 
-    /// Follows the contacts to other poses (which take each solid's own coordinates to the world), or tells
-    /// that the pair has to be asked: at first, after a stride, and where a contact has left its features.
-    /// The contacts are then those of before.
+    /// Moves the contacts to other poses, which take each solid's own coordinates to the world. Returns
+    /// `false` and leaves the contacts unchanged if a query ([`Following::ask`]) is required: before the
+    /// first query, after a displacement of more than the stride, and if a contact has left its features.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite, or if rounding of the coordinates exceeds a tenth of the
-    /// tolerance while there are contacts to follow.
+    /// tolerance and there are contacts.
     pub fn go_on(
         &mut self,
         a: &Body,
@@ -157,10 +173,10 @@ impl Following {
         options: &FollowOptions,
     ) -> Result<bool, QueryError> {
         let pose_ab = relative_pose(pose_a, pose_b)?;
-        let Some(asked) = &self.asked else { return Ok(false) };
-        // At most, not less than: a pair at rest is queried once, whatever the stride. A motion that
-        // overflows is not within it.
-        let is_within = moved(&asked.pose, &pose_ab, b) <= asked.free;
+        let Some(last) = &self.last_query else { return Ok(false) };
+        // `<=`, so that a pair at rest is queried once even if the stride is 0; false for a motion that
+        // overflows.
+        let is_within = displacement(&last.pose, &pose_ab, b) <= last.free;
         if !is_within {
             return Ok(false);
         }
@@ -175,16 +191,16 @@ impl Following {
             pose_ab,
             pose_ba: pose_ab.inverse(),
             tol,
-            // What was within reach and stride has moved by a stride at most.
+            // A contact within the reach and the stride has moved by at most another stride.
             d_max: options.reach + 2.0 * options.stride,
             least: tol.least_distance_apart().min(-options.penetration - 2.0 * options.stride),
             quasi_angle: 0.0,
             cull: None,
         };
-        // In place only once all of them are known.
-        let mut next: arrayvec::ArrayVec<FollowedContact, MOST> = arrayvec::ArrayVec::new();
+        // The contacts are replaced only if all of them can be updated.
+        let mut next: arrayvec::ArrayVec<FollowedContact, MAX_CONTACTS> = arrayvec::ArrayVec::new();
         for known in &self.contacts {
-            let found = if known.is_flat { Some(flat(&pose_ab, known)) } else { further(&ctx, known) };
+            let found = if known.is_flat { Some(moved_flat(&pose_ab, known)) } else { moved(&ctx, known) };
             let Some(found) = found else { return Ok(false) };
             let is_new = next.iter().all(|c| (c.local_a - found.local_a).norm() > tol.same);
             if !is_new || next.try_push(found).is_err() {
@@ -196,14 +212,14 @@ impl Following {
         Ok(true)
     }
 
-    /// Asks for the contacts at these poses. `pair` is of the same two solids; what it was asked before
-    /// plays no part.
+    /// Queries the contacts at these poses, sorted by distance. `pair` must be a pair of the same two
+    /// solids; its earlier queries have no effect.
     ///
-    /// Contacts along lines and areas are told by their corners. They go on for as long as B has moved by no
-    /// more than what counts as zero for the model (1e-7 of the size), as it does where it lies still.
+    /// Contacts along lines and areas are represented by their corners. Corners continue while points of
+    /// B have moved by at most the tolerance of the model (1e-7 of the size), as in bodies at rest.
     ///
     /// # Errors
-    /// As [`ContactPair::query`]; there are no contacts then.
+    /// Errors of [`ContactPair::query`]. After an error, the list of contacts is empty.
     pub fn ask(
         &mut self,
         pair: &mut ContactPair,
@@ -212,36 +228,39 @@ impl Following {
         options: &FollowOptions,
     ) -> Result<(), QueryError> {
         let size = pair.body_a().size().min(pair.body_b().size());
-        // What is deeper may rise within a stride.
-        let walls = DEEPEST * (pair.body_a().min_thickness() + pair.body_b().min_thickness());
+        // A contact that is deeper by a stride can come within the depth.
+        let walls = MAX_WALL_PART * (pair.body_a().min_thickness() + pair.body_b().min_thickness());
         let penetration = (options.penetration + options.stride).min(walls).max(options.penetration);
         let query = QueryOptions {
             penetration,
             detect_interference: false,
             conformal_spacing: Some(pair.body_a().size().max(pair.body_b().size())),
             load_bearing: true,
-            ..QueryOptions::within(options.reach + WIDE * options.stride)
+            ..QueryOptions::within(options.reach + SEARCH_STRIDES * options.stride)
         };
         pair.forget();
         let before = std::mem::take(&mut self.contacts);
-        let since = self.asked.take();
+        let last = self.last_query.take();
         pair.query(pose_a, pose_b, &query)?;
         let found = pair.contacts();
         let pose_ab = pose_a.inv_mul(pose_b);
-        let run = since.map(|since| RUN * moved(&since.pose, &pose_ab, pair.body_b()) + NEAR * size);
+        let run = last.map(|last| {
+            let displacement = displacement(&last.pose, &pose_ab, pair.body_b());
+            MAX_FOOTPOINT_RUN * displacement + FOOTPOINT_RUN_AT_REST * size
+        });
         let mut taken: u64 = 0;
         let turn = pose_a.rotation.inverse();
         let near = found.partition_point(|l| l.distance <= options.reach + options.stride);
-        for minimum in found[..near].iter().filter(|l| l.kind != ContactKind::Quasi).take(MOST) {
+        for minimum in found[..near].iter().filter(|l| l.kind != ContactKind::Quasi).take(MAX_CONTACTS) {
             let normal = turn * minimum.normal;
             let at = [minimum.local_a, minimum.local_b];
-            let number = run.and_then(|run| nearest(&before, &mut taken, (at, normal), run));
-            let number = number.unwrap_or_else(|| {
+            let id = run.and_then(|run| continued_id(&before, &mut taken, (at, normal), run));
+            let id = id.unwrap_or_else(|| {
                 self.next += 1;
                 self.next - 1
             });
             self.contacts.push(FollowedContact {
-                id: number,
+                id,
                 distance: minimum.distance,
                 local_a: minimum.local_a,
                 local_b: minimum.local_b,
@@ -252,18 +271,18 @@ impl Following {
                 is_flat: minimum.kind == ContactKind::Conformal,
             });
         }
-        let clear = found.first().map_or(WIDE * options.stride, |l| l.distance - options.reach);
+        let clear = found.first().map_or(SEARCH_STRIDES * options.stride, |l| l.distance - options.reach);
         let free = if near == 0 {
             clear
-        } else if near > MOST {
-            // Numbers go on all the same: friction lasts.
+        } else if near > MAX_CONTACTS {
+            // Each pose requires a query; identities continue, and with them friction.
             -1.0
         } else if self.contacts.iter().any(|c| c.is_flat) {
             options.stride.min(Tolerances::new(pair.body_a(), pair.body_b(), &pose_ab, None).tol)
         } else {
             options.stride
         };
-        self.asked = Some(Asked { pose: pose_ab, free });
+        self.last_query = Some(Asked { pose: pose_ab, free });
         let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
         for contact in &mut self.contacts {
             contact.curvatures = newton::gap_curvatures(bodies, &pose_ab, contact);
@@ -272,60 +291,69 @@ impl Following {
     }
 }
 
-/// How many strides far minima are looked for: where there are none, B is free to move as far.
-const WIDE: f64 = 4.0;
+/// Distance beyond the reach, in strides, up to which a query searches. If it finds nothing, B can move
+/// that far without another query. A larger value makes queries slower; a smaller one causes more of
+/// them.
+const SEARCH_STRIDES: f64 = 4.0;
 
-/// Part of the sum of both walls that depths stay below.
-const DEEPEST: f64 = 0.49;
+/// Largest depth of a query, as a fraction of the sum of both minimum thicknesses. Queries refuse 0.5 and
+/// more; with a smaller value, contacts that become shallower are reported late.
+const MAX_WALL_PART: f64 = 0.49;
 
-/// Contacts of a pair at most: what has more is asked for in each pose, and told up to here.
-const MOST: usize = 64;
+/// Maximum number of tracked contacts of a pair. If a query finds more, each pose requires a query, and
+/// only the first ones are reported. A larger value does not fit the bit set of 64 contacts in
+/// [`continued_id`]; a smaller one causes more queries.
+const MAX_CONTACTS: usize = 64;
 
-/// How far (mm) points of B have moved, as seen from A.
-fn moved(before: &Pose, now: &Pose, b: &Body) -> f64 {
+/// Largest displacement (mm) of a point of B between two poses of B in the frame of A.
+fn displacement(before: &Pose, now: &Pose, b: &Body) -> f64 {
     let moved = before.inv_mul(now);
     // Twice the sine of half the angle, for points up to the corner of B's box.
     moved.translation.vector.norm() + 2.0 * moved.rotation.imag().norm() * b.reach()
 }
 
-/// The number of the contact that one goes on: the nearest one whose normal is alike, and that none has taken
-/// yet. Of what slides a footpoint stays on the one solid, of what rolls neither does; where a corner is in
-/// two contacts the other footpoint tells them apart.
-fn nearest(
+/// Identity of the contact of the last query that a new contact continues: the nearest one with a similar
+/// normal that no other contact has `taken`. If a contact slides, one of its footpoints stays in place on
+/// its solid; if it rolls, neither does. If a corner is in two contacts, the other footpoint
+/// distinguishes them.
+fn continued_id(
     before: &[FollowedContact],
     taken: &mut u64,
     (at, normal): ([P3; 2], V3),
     run: f64,
 ) -> Option<u64> {
-    let free =
-        before.iter().enumerate().filter(|(k, c)| *taken & (1 << k) == 0 && c.normal.dot(&normal) > TURNED);
+    let free = before
+        .iter()
+        .enumerate()
+        .filter(|(k, c)| *taken & (1 << k) == 0 && c.normal.dot(&normal) > MIN_NORMAL_COS);
     let apart = free.map(|(k, c)| {
         let [a, b] = [(c.local_a - at[0]).norm(), (c.local_b - at[1]).norm()];
-        (k, a.min(b) + FARTHER * a.max(b), c.id)
+        (k, a.min(b) + LARGER_RUN_WEIGHT * a.max(b), c.id)
     });
-    let (k, _, number) = apart.filter(|(_, d, _)| *d <= run).min_by(|x, y| x.1.total_cmp(&y.1))?;
+    let (k, _, id) = apart.filter(|(_, d, _)| *d <= run).min_by(|x, y| x.1.total_cmp(&y.1))?;
     *taken |= 1 << k;
-    Some(number)
+    Some(id)
 }
 
-/// A corner of a flat contact at another pose, hardly away: what was opposite still is.
-fn flat(pose_ab: &Pose, known: &FollowedContact) -> FollowedContact {
+/// A corner of a flat contact at another pose within the tolerance: its footpoints stay in place on both
+/// solids.
+fn moved_flat(pose_ab: &Pose, known: &FollowedContact) -> FollowedContact {
     FollowedContact { distance: known.normal.dot(&(pose_ab * known.local_b - known.local_a)), ..*known }
 }
 
-/// A contact at another pose, or none where it is no minimum of its features any more.
-fn further(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact> {
-    // A saved state may be that of another solid.
-    let is_there = |body: &Body, (kind, index): (FeatureKind, u32)| {
+/// A contact at another pose; `None` if it is not a minimum of its features any more.
+fn moved(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact> {
+    // A saved state can belong to another solid.
+    let exists = |body: &Body, (kind, index): (FeatureKind, u32)| {
         let h = body.hierarchy();
-        let many = match kind {
+        let count = match kind {
             FeatureKind::Face => h.faces.len(),
             FeatureKind::Edge => h.edges.len(),
             FeatureKind::Vertex => h.vertices.len(),
         };
-        (index as usize) < many
+        (index as usize) < count
     };
-    if !(is_there(ctx.a, known.features[0]) && is_there(ctx.b, known.features[1])) {
+    if !(exists(ctx.a, known.features[0]) && exists(ctx.b, known.features[1])) {
         return None;
     }
     let candidate = newton::critical_pair(ctx, known)?;
@@ -342,7 +370,7 @@ fn further(ctx: &Context<'_>, known: &FollowedContact) -> Option<FollowedContact
     Some(out)
 }
 
-/// A feature of a body.
+/// Identifier of a feature of a body.
 fn feature((kind, index): (FeatureKind, u32)) -> Feature {
     match kind {
         FeatureKind::Face => Feature::Face(FaceId(index)),

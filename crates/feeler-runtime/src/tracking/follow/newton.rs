@@ -1,7 +1,9 @@
-//! The critical pair of two features next to a known one, by equations that are regular at contact.
+//! Critical pair of two features near a known one, by Newton's method on equations that are regular at
+//! contact.
 //!
-//! With w from the one footpoint to the other and n normal to a face: w·∂p = 0 along that face and
-//! n·∂q = 0 along the other feature. Without a face w is orthogonal to both features.
+//! Let w be the vector from the footpoint p to the footpoint q. If p is on a face with the normal n, the
+//! equations are w·∂p = 0 and n·∂q = 0 for derivatives along the features. Without a face, w is
+//! orthogonal to both features.
 //!
 //! # Source
 //! MATH §8.
@@ -14,23 +16,29 @@ use feeler_geom::{P3, Pose, V3, math};
 use feeler_hierarchy::Feature;
 use nalgebra::{Matrix2, Matrix4, Vector4};
 
-/// Newton's steps at most: from a stride away each doubles the digits.
-const STEPS: u32 = 10;
-/// A step of this part of the size is the last one.
-const SETTLED: f64 = 1e-14;
-/// A step that is no shorter than this part of the size, where steps end, has not settled.
-const UNSETTLED: f64 = 1e-11;
-/// How far a footpoint may run in one pose, as a part of the size.
-const FARTHEST: f64 = 0.1;
+/// Maximum number of steps of Newton's method, which doubles the number of digits in each step from a
+/// stride away. With a smaller value, large motions require queries; a larger one has no effect on
+/// regular contacts.
+const MAX_STEPS: u32 = 10;
+/// Length of a step, as a fraction of the size, that ends the iteration. A larger value loses digits; a
+/// smaller one takes steps of rounding.
+const CONVERGED_STEP: f64 = 1e-14;
+/// Largest length of the last step, as a fraction of the size, of a solution. A larger value accepts
+/// inexact contacts; with a smaller one, flat contacts require queries.
+const MAX_LAST_STEP: f64 = 1e-11;
+/// Largest displacement of a footpoint from one pose to the next, as a fraction of the size. With a
+/// larger value, other minima of the same faces are found; with a smaller one, flat contacts require
+/// queries.
+const MAX_RUN: f64 = 0.1;
 
-/// A feature at parameters, in A's coordinates: its point, and derivatives along its parameters, of which
-/// points have none, curves one.
+/// Point of a feature in A's frame with its derivatives with respect to the parameters. A vertex has no
+/// parameters, an edge has one.
 #[derive(Clone, Copy, Debug)]
 struct Jet {
     p: P3,
     parameters: usize,
     first: [V3; 2],
-    /// Along u twice, along both, along v twice.
+    /// Derivatives uu, uv and vv.
     second: [V3; 3],
 }
 
@@ -60,20 +68,21 @@ impl Jet {
     }
 }
 
-/// The critical pair of the contact's features next to where it was, if there is one.
+/// Critical pair of a contact's features near its last position; `None` if Newton's method does not
+/// converge there.
 pub(super) fn critical_pair(ctx: &Context<'_>, known: &FollowedContact) -> Option<Candidate> {
     let [fa, fb] = known.features.map(feature);
     let (mut uv_a, mut uv_b) = (known.uv[0], known.uv[1]);
     let start = known.local_a;
     let size = ctx.tol.size;
     let mut last = f64::INFINITY;
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         let a = Jet::new(ctx.a, None, fa, uv_a);
         let b = Jet::new(ctx.b, Some(&ctx.pose_ab), fb, uv_b);
-        if (a.p - start).norm() > FARTHEST * size {
+        if (a.p - start).norm() > MAX_RUN * size {
             return None;
         }
-        // The face, where there is one, goes first: its normal is that of the contact.
+        // A face comes first, because its normal is that of the contact.
         let swap = a.parameters < b.parameters && b.parameters == 2;
         let x = if swap { step(&b, &a)? } else { step(&a, &b)? };
         let ((da, db), length) = if swap {
@@ -84,25 +93,25 @@ pub(super) fn critical_pair(ctx: &Context<'_>, known: &FollowedContact) -> Optio
         if !length.is_finite() {
             return None;
         }
-        let is_settled = length <= SETTLED * size;
-        // Rounding alone: steps get no shorter any more.
-        if !is_settled && length >= 0.5 * last && last <= UNSETTLED * size {
+        let has_converged = length <= CONVERGED_STEP * size;
+        // Steps that do not get shorter any more are rounding.
+        if !has_converged && length >= 0.5 * last && last <= MAX_LAST_STEP * size {
             break;
         }
         last = length;
         uv_a = [uv_a[0] - da[0], uv_a[1] - da[1]];
         uv_b = [uv_b[0] - db[0], uv_b[1] - db[1]];
-        if is_settled {
+        if has_converged {
             break;
         }
     }
-    if last > UNSETTLED * size {
+    if last > MAX_LAST_STEP * size {
         return None;
     }
     candidate(ctx, known, (fa, uv_a), (fb, uv_b))
 }
 
-/// What a step of Newton's method takes from the parameters of the first and the second feature.
+/// Step of Newton's method: the values to subtract from the parameters of the first and the second feature.
 fn step(s: &Jet, o: &Jet) -> Option<Vector4<f64>> {
     let w = o.p - s.p;
     let is_face = s.parameters == 2;
@@ -111,7 +120,7 @@ fn step(s: &Jet, o: &Jet) -> Option<Vector4<f64>> {
         s.second[0].cross(&s.first[1]) + s.first[0].cross(&s.second[1]),
         s.second[1].cross(&s.first[1]) + s.first[0].cross(&s.second[2]),
     ];
-    // Rows of what is not there are those of the unit matrix.
+    // Rows of missing parameters are those of the identity matrix.
     let (mut f, mut j) = (Vector4::zeros(), Matrix4::identity());
     for i in 0..s.parameters {
         f[i] = w.dot(&s.first[i]);
@@ -136,7 +145,7 @@ fn step(s: &Jet, o: &Jet) -> Option<Vector4<f64>> {
     j.lu().solve(&f)
 }
 
-/// How far (mm) a footpoint runs along a step.
+/// Displacement (mm) of a footpoint in a step of parameters.
 fn run(jet: &Jet, x: [f64; 2]) -> f64 {
     (jet.first[0] * x[0] + jet.first[1] * x[1]).norm()
 }
@@ -161,7 +170,7 @@ fn candidate(
     };
     let distance = apart.dot(&n);
     let across = (apart - n * distance).norm();
-    if across > ctx.tol.tol.max(ACROSS * distance.abs()) {
+    if across > ctx.tol.tol.max(MAX_OFFSET * distance.abs()) {
         return None;
     }
     let hint = |feature: Feature, uv| (!matches!(feature, Feature::Vertex(_))).then_some(point(uv));
@@ -178,8 +187,9 @@ fn candidate(
     })
 }
 
-/// How far beside the normal the other footpoint may be, as a part of the distance.
-const ACROSS: f64 = 1e-6;
+/// Largest offset of the other footpoint from the normal, as a fraction of the distance. A larger value
+/// accepts pairs that are not critical; a smaller one loses minima at large distances.
+const MAX_OFFSET: f64 = 1e-6;
 
 /// Curvatures (1/mm) of the gap between two faces at a contact; infinite without two faces, and at poles.
 pub(super) fn gap_curvatures([a, b]: [&Body; 2], pose_ab: &Pose, contact: &FollowedContact) -> [f64; 2] {
@@ -191,14 +201,15 @@ pub(super) fn gap_curvatures([a, b]: [&Body; 2], pose_ab: &Pose, contact: &Follo
         (Some(a), Some(b)) => {
             let of = b - a;
             let (middle, half) = (0.5 * (of[(0, 0)] + of[(1, 1)]), 0.5 * (of[(0, 0)] - of[(1, 1)]));
-            let off = math::hypot(half, of[(0, 1)]);
-            [middle - off, middle + off]
+            let radius = math::hypot(half, of[(0, 1)]);
+            [middle - radius, middle + radius]
         }
         _ => [f64::INFINITY; 2],
     }
 }
 
-/// Second derivatives of a surface's height along `n` over the plane across it.
+/// Second derivatives of a surface's height along `n` over the plane orthogonal to it; `None` without a
+/// surface and at degenerate points.
 fn height(jet: &Jet, n: &V3, (x, y): &(V3, V3)) -> Option<Matrix2<f64>> {
     if jet.parameters < 2 {
         return None;

@@ -1,33 +1,34 @@
-//! The bodies of a scene, and what is asked of them.
+//! Bodies of a scene and their options.
 
 use super::SceneError;
 use crate::body::Body;
 use feeler_geom::Pose;
 use std::sync::Arc;
 
-/// A body of a scene. Numbers ascend and are never given again.
+/// Identifier of a body of a scene. Identifiers increase and are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(pub u32);
 
-/// What is asked of all pairs of a body.
+/// Options of a body, which apply to all its pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BodyOptions {
-    /// Largest gap (mm) of interest; `None` as the scene has it. Of two bodies the larger one counts.
+    /// Largest gap (mm) of the contacts that are reported; `None` for the value of the scene. The larger
+    /// value of the two bodies of a pair applies.
     pub d_max: Option<f64>,
-    /// Implicit dilation (mm), added to that of the scene.
+    /// Implicit dilation (mm), added to the dilation of the scene.
     pub dilation: f64,
-    /// Never moves: two fixed bodies are not asked how they stand to each other.
+    /// Whether the body never moves. Pairs of two fixed bodies are not queried.
     pub fixed: bool,
 }
 
-/// What is asked of a pair of bodies in place of what is asked of each of them.
+/// Options of a pair of bodies, which replace those of its bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PairOptions {
-    /// Largest gap (mm) of interest; `None` as the bodies have it.
+    /// Largest gap (mm) of the contacts that are reported; `None` for the value of the bodies.
     pub d_max: Option<f64>,
-    /// Implicit dilations (mm), added to those of the scene; `None` as the bodies have them.
+    /// Implicit dilations (mm), added to those of the scene; `None` for the values of the bodies.
     pub dilation: Option<[f64; 2]>,
-    /// Not asked at all.
+    /// Whether the pair is never queried.
     pub ignored: bool,
 }
 
@@ -44,7 +45,7 @@ impl PairOptions {
         self.dilation.into_iter().flatten().try_for_each(check_dilation)
     }
 
-    /// The same, for the bodies the other way round.
+    /// Options for the pair with its bodies swapped.
     pub(super) fn swapped(self) -> Self {
         Self { dilation: self.dilation.map(|[a, b]| [b, a]), ..self }
     }
@@ -71,13 +72,13 @@ pub(super) struct Entry {
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) body: Arc<Body>,
-    /// Its place in the body's frame.
+    /// Pose of the solid in the body's frame.
     pub(super) local: Pose,
-    /// Its number in the broad phase.
+    /// Index of the solid in the broad phase.
     pub(super) number: u32,
 }
 
-/// A solid of a body of the scene.
+/// Reference to a solid of a body of the scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PartRef {
     pub(super) body: BodyId,

@@ -1,46 +1,46 @@
-//! The contacts of all pairs as one list, and how they come and go.
+//! Contacts of all pairs of a scene as one list, and their changes from step to step.
 
 use super::BodyId;
 use crate::api::contact::Contact;
 
-/// A minimum of a pair of bodies.
+/// A contact of a pair of bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SceneContact {
-    /// The bodies, ascending; the first one is A.
+    /// The bodies in ascending order; the first one is A.
     pub bodies: [BodyId; 2],
-    /// Which of their solids.
+    /// Indices of the solids in these bodies.
     pub parts: [u32; 2],
-    /// The minimum.
+    /// The contact, in world coordinates.
     pub contact: Contact,
 }
 
-/// What became of a contact.
+/// Change of a contact from the previous step to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
-    /// It was not there in the step before.
+    /// The contact did not exist in the previous step.
     Began,
-    /// It was, and is.
+    /// The contact exists in both steps.
     Persisted,
-    /// It was, and is no more.
+    /// The contact existed in the previous step only.
     Ended,
 }
 
-/// A contact that has come, stayed or gone in a step.
+/// Change of one contact in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContactEvent {
-    /// What became of it.
+    /// Kind of the change.
     pub kind: EventKind,
-    /// The bodies, ascending.
+    /// The bodies in ascending order.
     pub bodies: [BodyId; 2],
-    /// Which of their solids.
+    /// Indices of the solids in these bodies.
     pub parts: [u32; 2],
     /// [`Contact::id`].
     pub id: u64,
-    /// Where it stands among [`Scene::contacts`](super::Scene::contacts); `None` of one that has ended.
+    /// Index of the contact in [`Scene::contacts`](super::Scene::contacts); `None` if it has ended.
     pub contact: Option<usize>,
 }
 
-/// The solids of a contact.
+/// Identity of a pair of solids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct PairIds {
     pub(super) bodies: [BodyId; 2],
@@ -51,7 +51,7 @@ pub(super) struct PairIds {
 #[derive(Debug, Default)]
 pub(super) struct Contacts {
     now: Vec<SceneContact>,
-    /// Who they are, ascending, and where they stand in `now`.
+    /// Pair, identity and index in `now` of each contact, in ascending order.
     ids: Vec<(PairIds, u64, usize)>,
     last_ids: Vec<(PairIds, u64, usize)>,
     events: Vec<ContactEvent>,
@@ -66,7 +66,7 @@ impl Contacts {
         &self.events
     }
 
-    /// The contacts of the next step.
+    /// Replaces the contacts by those of the next step, and computes the events.
     pub(super) fn advance<'a>(&mut self, pairs: impl Iterator<Item = (PairIds, &'a [Contact])>) {
         std::mem::swap(&mut self.ids, &mut self.last_ids);
         self.now.clear();
@@ -77,19 +77,20 @@ impl Contacts {
                 self.now.push(SceneContact { bodies: of.bodies, parts: of.parts, contact: *contact });
             }
         }
-        // By pairs they are in order already.
+        // The pairs are sorted already, the identities within a pair are not.
         self.ids.sort_unstable();
-        self.compare();
+        self.update_events();
     }
 
-    /// A step in which nothing has moved.
-    pub(super) fn hold(&mut self) {
+    /// Advances by a step in which nothing has moved: all contacts persist.
+    pub(super) fn repeat(&mut self) {
         self.last_ids.clone_from(&self.ids);
         self.now.iter_mut().for_each(|c| c.contact.age = c.contact.age.saturating_add(1));
-        self.compare();
+        self.update_events();
     }
 
-    fn compare(&mut self) {
+    /// Computes the events from the sorted identities of both steps.
+    fn update_events(&mut self) {
         self.events.clear();
         let event = |kind, (of, id, _): (PairIds, u64, usize), contact| ContactEvent {
             kind,
@@ -101,13 +102,13 @@ impl Contacts {
         let key = |x: &(PairIds, u64, usize)| (x.0, x.1);
         let mut last = self.last_ids.iter().peekable();
         for x in &self.ids {
-            while let Some(gone) = last.next_if(|y| key(y) < key(x)) {
-                self.events.push(event(EventKind::Ended, *gone, None));
+            while let Some(ended) = last.next_if(|y| key(y) < key(x)) {
+                self.events.push(event(EventKind::Ended, *ended, None));
             }
-            let stayed = last.next_if(|y| key(y) == key(x)).is_some();
-            let kind = if stayed { EventKind::Persisted } else { EventKind::Began };
+            let persists = last.next_if(|y| key(y) == key(x)).is_some();
+            let kind = if persists { EventKind::Persisted } else { EventKind::Began };
             self.events.push(event(kind, *x, Some(x.2)));
         }
-        self.events.extend(last.map(|gone| event(EventKind::Ended, *gone, None)));
+        self.events.extend(last.map(|ended| event(EventKind::Ended, *ended, None)));
     }
 }

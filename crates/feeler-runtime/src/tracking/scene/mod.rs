@@ -1,11 +1,11 @@
-//! Many bodies: which pairs are near, and all their minima, in parallel.
+//! Scenes of many bodies: near pairs, their contacts and the changes from step to step, computed in parallel.
 //!
 //! # Source
-//! DIST §3.3 for the near pairs ([`BroadPhase`]), BREP §4 for each of them.
+//! DIST §3.3 for the near pairs ([`BroadPhase`]), BREP §4 for the query of each pair.
 //!
 //! # Deviations
-//! The hull that stands for a solid in the broad phase is not that of control points: it is stored with the
-//! solid, found from its exact extents, and exceeds none of them by more than 1 %.
+//! The hull that represents a solid in the broad phase is not the hull of its control points. It is
+//! stored with the solid, is computed from exact extents, and exceeds each of them by at most 1 %.
 
 mod bodies;
 mod contacts;
@@ -33,113 +33,131 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracked::Trackers;
 
-/// Why a scene has no answer.
+/// Error of a [`Scene`].
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SceneError {
-    /// A compound body without solids.
+    /// A compound body has no solids.
     #[error("a body needs at least one solid")]
     NoParts,
-    /// A solid without features has no place.
-    #[error("solid '{0}' has no faces")]
+    /// A solid without features cannot be part of a scene, because it has no position.
+    #[error("solid '{0}' has no faces; remove it or export it again as a closed solid")]
     Empty(String),
-    /// No body has this number: it was never given, or the body was removed.
-    #[error("there is no body {}", .0.0)]
+    /// The identifier was never assigned, or its body was removed.
+    #[error("body {} does not exist or was removed", .0.0)]
     NoBody(BodyId),
-    /// A pair that names one body twice.
-    #[error("body {} makes no pair with itself", .0.0)]
+    /// A pair names the same body twice.
+    #[error("body {} cannot form a pair with itself; give two different bodies", .0.0)]
     NoPair(BodyId),
-    /// A pose with a number that is NaN or infinite.
+    /// A pose of a body, or of a solid in it, contains a number that is NaN or infinite.
     #[error("the pose of body {} is not finite; give finite millimetres and a unit quaternion", .0.0)]
     Pose(BodyId),
-    /// A largest distance that is negative or not finite.
-    #[error("d_max is {0}; in a scene give a finite distance of 0 mm or more")]
+    /// `d_max` is negative or not finite.
+    #[error("d_max of the scene is {0}; give a finite distance of 0 mm or more")]
     DMax(f64),
-    /// A dilation that is not finite.
+    /// A dilation is not finite.
     #[error("the dilation is {0}; give a finite thickness in mm, 0 for none")]
     Dilation(f64),
-    /// A solid of a model that cannot be queried.
+    /// A solid of a model cannot be queried.
     #[error(transparent)]
     Body(#[from] BodyError),
-    /// Too many bodies, or poses beyond what numbers hold.
+    /// The scene has too many solids, or coordinates overflow.
     #[error(transparent)]
     BroadPhase(#[from] BroadPhaseError),
-    /// Options that make no sense.
+    /// An option is out of range.
     #[error(transparent)]
     Options(QueryError),
-    /// A pair whose query is refused: its coordinates are too large, or its solids too thin for the options.
+    /// The query of a pair failed: its coordinates are too large, or its solids are too thin for the options.
     #[error("bodies {} and {}: {error}", bodies[0].0, bodies[1].0)]
     Query {
-        /// Which.
+        /// The bodies of the pair in ascending order.
         bodies: [BodyId; 2],
-        /// Why.
+        /// Error of the query.
         error: QueryError,
     },
 }
 
-/// Number of steps for which the caches of a separated pair are kept.
-const KEPT: u64 = 64;
+/// Number of steps for which the cached results of a pair are kept after it was near. A larger value uses
+/// more memory; a smaller one recomputes the caches of pairs that separate briefly.
+const MAX_IDLE_STEPS: u64 = 64;
 
-/// Bodies that move together, and what is known of the pairs that are near.
+/// Many bodies with the contacts of all near pairs.
 ///
-/// A body is one solid or several that move as one. It can be added and removed between any two steps; its
-/// number is never given again. [`Scene::update`] computes all minima of all near pairs
-/// ([`Scene::contacts`]) and their differences from those of the step before ([`Scene::events`]). Pairs
-/// without relative motion cost next to nothing. [`Scene::track`] computes for a simulator the contacts that
-/// suffice for the step to come, and no verdicts.
+/// A body consists of one solid, or of several that move as one. Bodies can be added and removed between
+/// any two steps; identifiers are never reused. [`Scene::update`] computes all minima of all near pairs
+/// ([`Scene::contacts`]) and their changes since the previous step ([`Scene::events`]). Pairs without
+/// relative motion reuse their results. [`Scene::track`] is the alternative for simulators: it computes
+/// the contacts that suffice for the coming step, and no verdicts.
 ///
-/// The same calls give the same bits, for any number of threads.
+/// Lengths are in millimetres. The same sequence of calls gives bitwise the same results for any number
+/// of threads.
+///
+/// ```no_run
+/// # use feeler_runtime::{Body, QueryOptions, Scene, SceneError};
+/// # use feeler_geom::Pose;
+/// # fn show(plate: std::sync::Arc<Body>, ball: std::sync::Arc<Body>) -> Result<(), SceneError> {
+/// let mut scene = Scene::new(QueryOptions::within(0.5))?;
+/// scene.add(plate, Pose::identity())?;
+/// let ball = scene.add(ball, Pose::translation(0.0, 0.0, 10.0))?;
+/// for step in 0..100 {
+///     scene.set_pose(ball, Pose::translation(0.1 * f64::from(step), 0.0, 10.0))?;
+///     scene.update()?;
+///     let _smallest = scene.contacts().iter().map(|c| c.contact.distance).reduce(f64::min);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Scene {
     options: QueryOptions,
-    /// By ascending id.
+    /// Bodies in ascending order of identifiers.
     bodies: Vec<Entry>,
     next_id: u32,
     pair_options: BTreeMap<[BodyId; 2], PairOptions>,
-    broad: BroadPhase<HullOf>,
-    /// By the numbers of the broad phase: whose part it is, and where it was last.
+    broad: BroadPhase<DilatedHull>,
+    /// Solids by their index in the broad phase, with their world poses.
     parts: Vec<(PartRef, Pose)>,
     slots: BTreeMap<[PartRef; 2], Slot>,
     steps: u64,
-    /// Whether anything has changed since the last step.
+    /// Whether the bodies, poses or options have changed since the last step.
     changed: bool,
     wanted: Vec<[PartRef; 2]>,
     contacts: Contacts,
     trackers: Trackers,
 }
 
-/// A pair that is near or was so lately.
+/// A pair of solids that is near, or was near at most [`MAX_IDLE_STEPS`] steps ago.
 #[derive(Debug)]
 struct Slot {
     pair: ContactPair,
     options: QueryOptions,
     poses: [Pose; 2],
-    /// Relative pose, without the rounding of `poses`.
+    /// Relative pose without the rounding of `poses`.
     pose_ab: Result<Pose, QueryError>,
-    /// The last step in which it was near.
+    /// Last step in which the pair was near.
     near_at: u64,
     error: Option<QueryError>,
 }
 
-/// A near pair of solids of a step.
+/// A near pair of solids in the last step.
 #[derive(Clone, Copy, Debug)]
 pub struct NearPair<'a> {
-    /// Their bodies, ascending.
+    /// The bodies in ascending order.
     pub bodies: [BodyId; 2],
-    /// Which solids of these bodies.
+    /// Indices of the solids in these bodies.
     pub parts: [u32; 2],
-    /// Its minima and, with [`QueryOptions::detect_interference`], its status; A is of the body with the
-    /// smaller number.
+    /// The contacts of the pair and, with [`QueryOptions::detect_interference`], its status. Solid A
+    /// belongs to the body with the smaller identifier.
     pub contacts: &'a ContactPair,
 }
 
 impl Scene {
-    /// An empty scene; `options` are those of all queries, [`BodyOptions`] and [`PairOptions`] may ask for
-    /// other distances and dilations. `options.d_max` must be finite.
+    /// Creates an empty scene. The options apply to all queries; [`BodyOptions`] and [`PairOptions`]
+    /// override distances and dilations. `options.d_max` must be finite.
     ///
-    /// In a scene `d_max` bounds [`Contact::gap`](crate::Contact::gap), the distance less both dilations.
+    /// `d_max` (mm) limits [`Contact::gap`](crate::Contact::gap), which is the distance minus both dilations.
     ///
     /// # Errors
-    /// [`SceneError::Options`] for options that no query takes; [`SceneError::DMax`].
+    /// [`SceneError::Options`] if an option is out of range; [`SceneError::DMax`] if `d_max` is infinite.
     pub fn new(options: QueryOptions) -> Result<Self, SceneError> {
         options.check().map_err(SceneError::Options)?;
         bodies::check_d_max(options.d_max)?;
@@ -159,20 +177,21 @@ impl Scene {
         })
     }
 
-    /// A body of one solid.
+    /// Adds a body of one solid with its pose in the world.
     ///
     /// # Errors
-    /// As [`Scene::add_compound`].
+    /// Errors of [`Scene::add_compound`].
     pub fn add(&mut self, body: Arc<Body>, pose: Pose) -> Result<BodyId, SceneError> {
         self.add_compound(vec![(body, Pose::identity())], pose)
     }
 
-    /// A body of several solids that move as one, each with its place in the body's frame. Its minima are
-    /// those of its solids; solids of one body are not asked how they stand to each other.
+    /// Adds a body of several solids that move as one, each with its pose in the body's frame, and the
+    /// body's pose in the world. Pairs of solids of one body are not queried.
     ///
     /// # Errors
-    /// [`SceneError::NoParts`], [`SceneError::Empty`], [`SceneError::Pose`], [`SceneError::BroadPhase`]. The
-    /// scene is as before then.
+    /// [`SceneError::NoParts`] without solids, [`SceneError::Empty`] for a solid without faces,
+    /// [`SceneError::Pose`] for a pose that is not finite, and [`SceneError::BroadPhase`] for too many
+    /// solids. The scene is unchanged after an error.
     pub fn add_compound(&mut self, parts: Vec<(Arc<Body>, Pose)>, pose: Pose) -> Result<BodyId, SceneError> {
         let id = BodyId(self.next_id);
         if parts.is_empty() {
@@ -183,14 +202,14 @@ impl Scene {
         }
         let mut entry = Entry { id, pose, options: BodyOptions::default(), parts: Vec::new() };
         for ((body, local), part) in parts.into_iter().zip(0..) {
-            let number = HullOf::new(&body).and_then(|hull| Ok(self.broad.insert(hull)?));
+            let number = DilatedHull::new(&body).and_then(|hull| Ok(self.broad.insert(hull)?));
             let number = number.inspect_err(|_| {
                 entry.parts.iter().for_each(|p: &Part| self.broad.remove(p.number));
             })?;
-            let place = (PartRef { body: id, part }, pose * local);
+            let placed = (PartRef { body: id, part }, pose * local);
             match self.parts.get_mut(number as usize) {
-                Some(taken) => *taken = place,
-                None => self.parts.push(place),
+                Some(slot) => *slot = placed,
+                None => self.parts.push(placed),
             }
             entry.parts.push(Part { body, local, number });
         }
@@ -200,10 +219,12 @@ impl Scene {
         Ok(id)
     }
 
-    /// All instances of a model as bodies, in its order, in their places; instances of one solid share it.
+    /// Adds all instances of a model as bodies at their poses in the model, and returns their identifiers
+    /// in the model's order. Instances of one solid share it.
     ///
     /// # Errors
-    /// [`SceneError::Body`], and as [`Scene::add_compound`]; bodies that were added before stay.
+    /// [`SceneError::Body`] for a solid that cannot be queried, and errors of [`Scene::add_compound`].
+    /// Instances that were added before the error remain.
     pub fn add_model(&mut self, model: &Model) -> Result<Vec<BodyId>, SceneError> {
         let solids = (0..model.solids.len()).map(|i| Ok(Arc::new(Body::from_model(model, i)?)));
         let solids = solids.collect::<Result<Vec<_>, BodyError>>()?;
@@ -211,7 +232,7 @@ impl Scene {
         model.instances.iter().map(instance).collect()
     }
 
-    /// Takes a body away, with what was said of its pairs. Its contacts end in the next step.
+    /// Removes a body, its pairs and their options. Its contacts end in the next step.
     ///
     /// # Errors
     /// [`SceneError::NoBody`].
@@ -225,10 +246,10 @@ impl Scene {
         Ok(())
     }
 
-    /// Places a body for the next step.
+    /// Sets the world pose of a body for the next step.
     ///
     /// # Errors
-    /// [`SceneError::NoBody`], [`SceneError::Pose`].
+    /// [`SceneError::NoBody`]; [`SceneError::Pose`] for a pose that is not finite.
     pub fn set_pose(&mut self, id: BodyId, pose: Pose) -> Result<(), SceneError> {
         let i = self.position(id)?;
         if !is_finite(&pose) {
@@ -243,7 +264,7 @@ impl Scene {
         Ok(())
     }
 
-    /// The pose of a body.
+    /// World pose of a body.
     ///
     /// # Errors
     /// [`SceneError::NoBody`].
@@ -251,10 +272,10 @@ impl Scene {
         Ok(&self.bodies[self.position(id)?].pose)
     }
 
-    /// Asks something else of all pairs of a body.
+    /// Sets the options of a body.
     ///
     /// # Errors
-    /// [`SceneError::NoBody`], [`SceneError::DMax`], [`SceneError::Dilation`].
+    /// [`SceneError::NoBody`]; [`SceneError::DMax`] or [`SceneError::Dilation`] for an option out of range.
     pub fn set_body_options(&mut self, id: BodyId, options: BodyOptions) -> Result<(), SceneError> {
         let i = self.position(id)?;
         options.check()?;
@@ -263,10 +284,11 @@ impl Scene {
         self.set_reach()
     }
 
-    /// Asks something else of a pair, in place of what is asked of its bodies.
+    /// Sets the options of a pair, which replace those of its bodies. Default options restore them.
     ///
     /// # Errors
-    /// [`SceneError::NoBody`], [`SceneError::NoPair`], [`SceneError::DMax`], [`SceneError::Dilation`].
+    /// [`SceneError::NoBody`]; [`SceneError::NoPair`] for one body twice; [`SceneError::DMax`] or
+    /// [`SceneError::Dilation`] for an option out of range.
     pub fn set_pair_options(&mut self, a: BodyId, b: BodyId, options: PairOptions) -> Result<(), SceneError> {
         let pair = self.pair(a, b)?;
         options.check()?;
@@ -280,12 +302,15 @@ impl Scene {
         self.set_reach()
     }
 
-    /// Finds the near pairs of the bodies where they are and all their minima. Every pair of bodies up to
-    /// `d_max` apart, or with common interiors, is among [`Scene::near`] then.
+    /// Finds the near pairs at the current poses, and computes all their minima in parallel.
+    ///
+    /// # Guarantees
+    /// [`Scene::near`] then contains every pair of solids with a gap of at most `d_max` and every pair
+    /// with common interiors, apart from ignored and fixed pairs.
     ///
     /// # Errors
-    /// [`SceneError::BroadPhase`] for poses beyond what numbers hold; the last step stays.
-    /// [`SceneError::Query`] with the first pair that has no answer; all others have theirs.
+    /// [`SceneError::BroadPhase`] if coordinates overflow; the results of the last step remain.
+    /// [`SceneError::Query`] with the first pair whose query failed; all other pairs are up to date.
     pub fn update(&mut self) -> Result<(), SceneError> {
         if self.changed {
             self.find_near()?;
@@ -293,11 +318,11 @@ impl Scene {
         self.query()
     }
 
-    /// As [`Scene::update`], for pairs of bodies that the caller has chosen. A pair named twice is queried
-    /// once.
+    /// Like [`Scene::update`], for the given pairs of bodies instead of the near ones. A pair that occurs
+    /// twice is queried once.
     ///
     /// # Errors
-    /// [`SceneError::NoBody`], [`SceneError::NoPair`], and as [`Scene::update`].
+    /// [`SceneError::NoBody`], [`SceneError::NoPair`] for one body twice, and errors of [`Scene::update`].
     pub fn update_pairs(&mut self, pairs: &[[BodyId; 2]]) -> Result<(), SceneError> {
         let mut wanted = Vec::new();
         for &[a, b] in pairs {
@@ -308,18 +333,18 @@ impl Scene {
         wanted.sort_unstable();
         wanted.dedup();
         self.wanted = wanted;
-        // The next step finds the near pairs again.
+        // The next step must search for the near pairs again.
         self.changed = true;
-        let done = self.query();
+        let result = self.query();
         self.changed = true;
-        done
+        result
     }
 
-    /// The near pairs of bodies where they are, without their minima, ascending: for callers that query each
-    /// pair with a [`ContactPair`] of their own.
+    /// Finds the near pairs of bodies at the current poses, in ascending order, without querying them. It
+    /// is for callers that query each pair with their own [`ContactPair`].
     ///
     /// # Errors
-    /// [`SceneError::BroadPhase`].
+    /// [`SceneError::BroadPhase`] if coordinates overflow.
     pub fn near_bodies(&mut self) -> Result<Vec<[BodyId; 2]>, SceneError> {
         self.find_near()?;
         self.changed = true;
@@ -328,8 +353,8 @@ impl Scene {
         Ok(pairs)
     }
 
-    /// The near pairs of the last step, ascending: some may have nothing within `d_max`. Pairs of bodies
-    /// that have been removed since are left out.
+    /// Near pairs of the last step in ascending order. A near pair can be without a contact within
+    /// `d_max`. Pairs of bodies that have been removed since are omitted.
     pub fn near(&self) -> impl Iterator<Item = NearPair<'_>> {
         self.slots.iter().filter(|(_, slot)| slot.near_at == self.steps).map(|([a, b], slot)| NearPair {
             bodies: [a.body, b.body],
@@ -338,26 +363,26 @@ impl Scene {
         })
     }
 
-    /// All minima of the last step, by ascending bodies, solids and distances.
+    /// Contacts of all pairs in the last step, sorted by bodies, solids and distance.
     #[must_use]
     pub fn contacts(&self) -> &[SceneContact] {
         self.contacts.now()
     }
 
-    /// What became of the contacts of the step before, and which are new; by ascending bodies, solids and
-    /// identities.
+    /// Changes of the contacts in the last step, sorted by bodies, solids and identity. Every contact of
+    /// this step and of the previous one has an event.
     #[must_use]
     pub fn events(&self) -> &[ContactEvent] {
         self.contacts.events()
     }
 
-    /// How two bodies stood in the last step: of several pairs of solids what is worst, interfering before
-    /// undecided, touching and separated. `None` where they were not near, without
-    /// [`QueryOptions::detect_interference`], and where [`QueryOptions::verdict_unless_pressed`] has left the
-    /// verdict out.
+    /// Relation of two bodies in the last step. For several pairs of solids it is the most severe status,
+    /// in the order interfering, undecided, touching, separated. `None` if the bodies were not near,
+    /// without [`QueryOptions::detect_interference`], and if [`QueryOptions::verdict_unless_pressed`]
+    /// skipped the verdict.
     ///
     /// # Errors
-    /// [`SceneError::NoBody`], [`SceneError::NoPair`].
+    /// [`SceneError::NoBody`]; [`SceneError::NoPair`] for one body twice.
     pub fn status(&self, a: BodyId, b: BodyId) -> Result<Option<Status>, SceneError> {
         let [a, b] = self.pair(a, b)?;
         let all = [PartRef { body: a, part: 0 }, PartRef { body: b, part: 0 }]..;
@@ -366,12 +391,12 @@ impl Scene {
         Ok(near.filter_map(|(_, s)| s.pair.status()).max_by_key(|s| severity(*s)))
     }
 
-    /// The bodies, ascending.
+    /// Identifiers of the bodies in ascending order.
     pub fn bodies(&self) -> impl ExactSizeIterator<Item = BodyId> {
         self.bodies.iter().map(|entry| entry.id)
     }
 
-    /// The solids of a body, each with its place in the body's frame.
+    /// Solids of a body, each with its pose in the body's frame.
     ///
     /// # Errors
     /// [`SceneError::NoBody`].
@@ -382,14 +407,14 @@ impl Scene {
         Ok(self.bodies[self.position(id)?].parts.iter().map(|p| (&p.body, &p.local)))
     }
 
-    /// What the broad phase has cost so far.
+    /// Counters of the broad phase over all steps.
     #[must_use]
     pub fn counts(&self) -> BroadPhaseCounts {
         self.broad.counts()
     }
 
-    /// Pairs of solids whose caches are held: those that are near, and those that were in one of the last 64
-    /// steps.
+    /// Number of pairs of solids with cached results: pairs that are near, or were near in one of the
+    /// last 64 steps.
     #[must_use]
     pub fn held_pairs(&self) -> usize {
         self.slots.len()
@@ -399,14 +424,14 @@ impl Scene {
         self.bodies.binary_search_by_key(&id, |e| e.id).map_err(|_| SceneError::NoBody(id))
     }
 
-    /// Both, ascending.
+    /// Two different existing bodies in ascending order.
     fn pair(&self, a: BodyId, b: BodyId) -> Result<[BodyId; 2], SceneError> {
         self.position(a)?;
         self.position(b)?;
         if a == b { Err(SceneError::NoPair(a)) } else { Ok([a.min(b), a.max(b)]) }
     }
 
-    /// Makes the broad phase find what any body or pair asks for.
+    /// Sets the range of the broad phase to the largest one that any body or pair needs.
     fn set_reach(&mut self) -> Result<(), SceneError> {
         let (bodies, pairs) = (self.bodies.iter().map(|e| &e.options), self.pair_options.values());
         let d_max = bodies.clone().filter_map(|o| o.d_max).chain(pairs.clone().filter_map(|o| o.d_max));
@@ -416,7 +441,7 @@ impl Scene {
         Ok(self.broad.set_request(reach(d_max + 2.0 * thick.fold(thickest, f64::max)))?)
     }
 
-    /// The options of a pair of solids.
+    /// Query options of a pair of bodies.
     fn options_of(&self, [a, b]: [&Entry; 2]) -> QueryOptions {
         let own = self.pair_options.get(&[a.id, b.id]).copied().unwrap_or_default();
         let of_body = |e: &Entry| e.options.d_max.unwrap_or(self.options.d_max);
@@ -431,7 +456,7 @@ impl Scene {
         }
     }
 
-    /// The near pairs of solids as those that are wanted, ascending.
+    /// Finds the near pairs of solids at the current poses and stores them in `wanted`, in ascending order.
     fn find_near(&mut self) -> Result<(), SceneError> {
         let poses: Vec<Pose> = self.parts.iter().map(|(_, pose)| *pose).collect();
         let parts = &self.parts;
@@ -458,18 +483,17 @@ impl Scene {
         Ok(())
     }
 
-    /// The wanted pairs.
+    /// Queries the pairs in `wanted`; if nothing has changed, reuses the results of the last step.
     fn query(&mut self) -> Result<(), SceneError> {
         if !self.changed {
-            // Everybody stands where they stood, and so do all minima.
-            self.slots.values_mut().filter(|s| s.near_at == self.steps).for_each(|s| s.pair.hold());
-            self.contacts.hold();
+            self.slots.values_mut().filter(|s| s.near_at == self.steps).for_each(|s| s.pair.increase_ages());
+            self.contacts.repeat();
             return self.first_error();
         }
         self.steps += 1;
         for wanted in std::mem::take(&mut self.wanted) {
             let [a, b] = wanted.map(|x| {
-                let i = self.bodies.binary_search_by_key(&x.body, |e| e.id).expect("its body is there");
+                let i = self.bodies.binary_search_by_key(&x.body, |e| e.id).expect("the body exists");
                 &self.bodies[i]
             });
             let options = self.options_of([a, b]);
@@ -484,7 +508,7 @@ impl Scene {
                 near_at: self.steps,
                 error: None,
             });
-            // A pair that comes back finds new minima.
+            // Contacts of a pair that was not near in the last step are new.
             if slot.near_at + 1 < self.steps {
                 slot.pair.forget();
             }
@@ -492,9 +516,9 @@ impl Scene {
             slot.pose_ab = pose_ab;
         }
         let steps = self.steps;
-        self.slots.retain(|_, slot| slot.near_at + KEPT >= steps);
+        self.slots.retain(|_, slot| slot.near_at + MAX_IDLE_STEPS >= steps);
         let mut near: Vec<&mut Slot> = self.slots.values_mut().filter(|s| s.near_at == steps).collect();
-        let one = |slot: &mut Slot, parallel: bool| {
+        let query_pair = |slot: &mut Slot, parallel: bool| {
             let options = QueryOptions { parallel, ..slot.options };
             let [pose_a, pose_b] = &slot.poses;
             slot.error = match slot.pose_ab {
@@ -505,10 +529,10 @@ impl Scene {
                 }
             };
         };
-        // Few pairs share out their own work, many are shared out among themselves.
+        // A single pair parallelises its query; several pairs are queried in parallel.
         match &mut near[..] {
-            [slot] => one(slot, self.options.parallel),
-            many => many.par_iter_mut().for_each(|slot| one(slot, false)),
+            [slot] => query_pair(slot, self.options.parallel),
+            slots => slots.par_iter_mut().for_each(|slot| query_pair(slot, false)),
         }
         self.changed = false;
         let pairs = self.slots.iter().filter(|(_, s)| s.near_at == steps);
@@ -525,18 +549,21 @@ impl Scene {
     }
 }
 
-/// Relative pose of two solids, given the poses of their bodies and their own poses in these. The offset that
-/// both bodies share is removed first, because a large one would round the poses in the bodies away.
+/// Relative pose of two solids, given the poses of their bodies and the poses of the solids in these. The
+/// offset that both bodies share is removed first, because the poses in the bodies would be lost in the
+/// rounding of a large one.
 fn relative_part_pose([a, b]: [&Pose; 2], [local_a, local_b]: [&Pose; 2]) -> Result<Pose, QueryError> {
     let [a, b] = without_common_offset(a, b)?;
     relative_pose(&(a * local_a), &(b * local_b))
 }
 
-/// What is near, reported up to twice as far, so that few distances are computed.
+/// Range of the broad phase for gaps up to `d_max` (mm). It reports pairs up to twice as far, so that few
+/// exact distances are computed.
 fn reach(d_max: f64) -> BroadPhaseRequest {
     BroadPhaseRequest { d_max, margin: d_max }
 }
 
+/// Rank of a status; the highest one of all pairs of solids is that of two bodies.
 fn severity(status: Status) -> u8 {
     match status {
         Status::Separated => 0,
@@ -546,22 +573,22 @@ fn severity(status: Status) -> u8 {
     }
 }
 
-/// The hull of a body, dilated by what footpoints may be outside of it.
+/// Hull of a body, dilated because footpoints can lie outside it by the deviation of edges and rounding.
 #[derive(Debug)]
-struct HullOf {
+struct DilatedHull {
     body: Arc<Body>,
-    /// Of the body, which may have none where it is in no scene.
+    /// Hull of the body; the broad phase needs one, bodies outside scenes can be without.
     hull: Arc<Polytope>,
 }
 
-impl HullOf {
+impl DilatedHull {
     fn new(body: &Arc<Body>) -> Result<Self, SceneError> {
         let empty = || SceneError::Empty(body.hierarchy().info.name.clone());
         Ok(Self { body: body.clone(), hull: body.hull().ok_or_else(empty)?.clone() })
     }
 }
 
-impl Support for HullOf {
+impl Support for DilatedHull {
     fn support(&self, direction: &V3) -> SupportPoint {
         self.hull.support(direction)
     }

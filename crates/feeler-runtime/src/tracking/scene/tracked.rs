@@ -1,7 +1,7 @@
 //! Contacts of a scene over the steps of a simulator: one tracker for each near pair of solids.
 
 use super::bodies::PartRef;
-use super::{BodyId, KEPT, Scene, SceneError, relative_part_pose};
+use super::{BodyId, MAX_IDLE_STEPS, Scene, SceneError, relative_part_pose};
 use crate::api::error::QueryError;
 use crate::api::tolerance::power_of_two;
 use crate::tracking::tracker::{ContactTracker, StepBound, TrackerCounts, TrackerOptions, Update};
@@ -9,22 +9,23 @@ use feeler_geom::Pose;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Trackers of the pairs that are near or were so lately.
+/// Trackers of the pairs that are near, or were near at most [`MAX_IDLE_STEPS`] steps ago.
 #[derive(Debug, Default)]
 pub(super) struct Trackers {
     slots: BTreeMap<[PartRef; 2], Slot>,
     steps: u64,
     /// Gap (mm) up to which pairs are near, a power of two or 0.
     pub(super) gap: f64,
-    /// Sums of the trackers that are gone.
-    gone: TrackerCounts,
+    /// Sums of the counters of removed trackers.
+    removed: TrackerCounts,
 }
 
-/// Smallest part of the gap up to which pairs are near that steps need before it shrinks: each change makes
-/// the broad phase search anew.
+/// Smallest part of the range of near pairs that a step must need for the range to remain as large. Each
+/// change makes the broad phase search anew, so a larger value causes more searches. With a smaller one,
+/// pairs that are far apart get trackers.
 const MIN_GAP_USED: f64 = 0.125;
 
-/// A pair that is near or was so lately.
+/// A pair of solids with its tracker.
 #[derive(Debug)]
 struct Slot {
     tracker: ContactTracker,
@@ -32,22 +33,22 @@ struct Slot {
     poses: [Pose; 2],
     pose_ab: Result<Pose, QueryError>,
     bound: StepBound,
-    /// The last step in which it was near.
+    /// Last step in which the pair was near.
     near_at: u64,
     result: Result<Update, QueryError>,
 }
 
-/// Contacts of a near pair of solids, as [`Scene::track`] has found them.
+/// A near pair of solids with the contacts that [`Scene::track`] computed.
 #[derive(Clone, Copy, Debug)]
 pub struct TrackedPair<'a> {
-    /// Their bodies, ascending.
+    /// The bodies in ascending order.
     pub bodies: [BodyId; 2],
     /// Indices of the solids in these bodies.
     pub parts: [u32; 2],
     /// Report of the update.
     pub update: Update,
-    /// Its contacts and status; A is the solid of the body with the smaller number. Poses of the tracker are
-    /// relative to A.
+    /// Tracker with the contacts and the status of the pair. Solid A belongs to the body with the smaller
+    /// identifier. Poses of the tracker are relative to A.
     pub tracker: &'a ContactTracker,
     /// Pose of B in A's coordinates.
     pub pose_ab: Pose,
@@ -56,29 +57,29 @@ pub struct TrackedPair<'a> {
 }
 
 impl Trackers {
-    /// Drops the pairs of a body.
+    /// Removes the pairs of a body.
     pub(super) fn remove(&mut self, id: BodyId) {
         self.retain(|[a, b], _| a.body != id && b.body != id);
     }
 
-    /// Drops the pairs that have not been near lately.
-    fn drop_old(&mut self) {
+    /// Removes the pairs that were near more than [`MAX_IDLE_STEPS`] steps ago.
+    fn remove_idle(&mut self) {
         let steps = self.steps;
-        self.retain(|_, slot| slot.near_at + KEPT >= steps);
+        self.retain(|_, slot| slot.near_at + MAX_IDLE_STEPS >= steps);
     }
 
     fn retain(&mut self, stays: impl Fn(&[PartRef; 2], &Slot) -> bool) {
-        let gone = &mut self.gone;
+        let removed = &mut self.removed;
         self.slots.retain(|parts, slot| {
             let stays = stays(parts, slot);
             if !stays {
-                *gone = gone.plus(&slot.tracker.counts());
+                *removed = removed.plus(&slot.tracker.counts());
             }
             stays
         });
     }
 
-    /// Updates the trackers of the near pairs; returns the first error.
+    /// Updates the trackers of the near pairs in parallel, and returns the first error.
     fn update(&mut self) -> Result<(), SceneError> {
         let steps = self.steps;
         let mut near: Vec<&mut Slot> = self.slots.values_mut().filter(|slot| slot.near_at == steps).collect();
@@ -98,19 +99,24 @@ impl Trackers {
 }
 
 impl Scene {
-    /// Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the
-    /// step to come, in parallel. `bounds` returns the rotation (rad) and the displacement (mm) of any point
-    /// that a body makes at most in this step, relative to the world. A pair's bound is the sum of both,
-    /// rounded up to powers of two.
+    /// Finds the near pairs at the current poses, and computes for each of them the contacts that suffice
+    /// for the coming step, in parallel. `bounds` returns upper bounds of the motion of a body in this
+    /// step relative to the world: its rotation (rad) and the displacement (mm) of any of its points. The
+    /// bound of a pair is the sum of the bounds of its bodies, rounded up to powers of two.
     ///
-    /// `options.dilations` are added to those of the scene, its bodies and pairs. Options that change make
-    /// all trackers search anew. Near are solids whose gap is at most [`TrackerOptions::reach`] and what both
-    /// bodies' motions can close. A tracker is kept for 64 steps after its pair was near.
+    /// A pair of solids is near if its gap is at most [`TrackerOptions::reach`] plus the gap that the
+    /// motions of both bodies can close. A tracker is kept for 64 steps after its pair was near.
+    /// `options.dilations` are added to the dilations of the scene, its bodies and pairs. If the options
+    /// change, all trackers search anew.
     ///
     /// # Errors
-    /// [`SceneError::Options`] for invalid options and an infinite reach, and [`SceneError::BroadPhase`]: the
-    /// last step stays. [`SceneError::Query`] with the first pair that has no contacts, for example because a
-    /// bound is negative or not finite; all others have theirs.
+    /// [`SceneError::Options`] for invalid options and an infinite reach, and [`SceneError::BroadPhase`]
+    /// if coordinates overflow; the results of the last step remain. [`SceneError::Query`] with the first
+    /// pair whose update failed, for example because a bound is negative or not finite; all other pairs
+    /// are up to date.
+    ///
+    /// # Source
+    /// MATH §23.
     pub fn track(
         &mut self,
         options: &TrackerOptions,
@@ -127,21 +133,20 @@ impl Scene {
         let thick = options.dilations.iter().fold(0.0, |sum: f64, d| sum + d.max(0.0));
         self.set_tracked_gap(options.reach + 2.0 * farthest + thick)?;
         self.find_near()?;
-        // A query finds its own pairs.
+        // `wanted` now contains pairs of this step, so the next query must search for its own.
         self.changed = true;
         self.trackers.steps += 1;
         self.place_trackers(options, &bounds);
-        self.trackers.drop_old();
+        self.trackers.remove_idle();
         self.trackers.update()
     }
 
-    /// Gives each near pair a tracker, with its options, pose and bound.
+    /// Assigns a tracker with options, poses and bound to each near pair.
     fn place_trackers(&mut self, options: &TrackerOptions, bounds: &[StepBound]) {
         let steps = self.trackers.steps;
         for wanted in std::mem::take(&mut self.wanted) {
-            let [i, j] = wanted.map(|part| {
-                self.bodies.binary_search_by_key(&part.body, |e| e.id).expect("its body is there")
-            });
+            let [i, j] = wanted
+                .map(|part| self.bodies.binary_search_by_key(&part.body, |e| e.id).expect("the body exists"));
             let [a, b] = [&self.bodies[i], &self.bodies[j]];
             let of_query = self.options_of([a, b]);
             let [thick_a, thick_b] = options.dilations;
@@ -164,8 +169,8 @@ impl Scene {
         }
     }
 
-    /// The near pairs of the last [`Scene::track`], ascending: some may have no contact. Pairs that failed,
-    /// and pairs of bodies that have been removed since, are left out.
+    /// Near pairs of the last [`Scene::track`] in ascending order. A near pair can be without contacts.
+    /// Pairs whose update failed, and pairs of bodies that have been removed since, are omitted.
     pub fn tracked(&self) -> impl Iterator<Item = TrackedPair<'_>> {
         let near = self.trackers.slots.iter().filter(|(_, slot)| slot.near_at == self.trackers.steps);
         near.filter_map(|([a, b], slot)| {
@@ -180,9 +185,9 @@ impl Scene {
         })
     }
 
-    /// Returns whether the contacts of a near pair suffice for the motion from the poses of the last
-    /// [`Scene::track`] to those that the bodies have now, for all near pairs. A pair that was not near needs
-    /// no contact within the bounds.
+    /// Returns whether the contacts of all near pairs suffice for the motion from the poses of the last
+    /// [`Scene::track`] to the current ones. Pairs that were not near cannot come into contact within the
+    /// bounds.
     ///
     /// # Errors
     /// [`SceneError::Query`] if coordinates are too large.
@@ -204,20 +209,20 @@ impl Scene {
         Ok(true)
     }
 
-    /// Makes the broad phase find the pairs with gaps up to `gap` (mm).
+    /// Extends the range of the broad phase to pairs with gaps up to `gap` (mm).
     fn set_tracked_gap(&mut self, gap: f64) -> Result<(), SceneError> {
-        let known = self.trackers.gap;
-        if gap <= known && gap >= MIN_GAP_USED * known {
+        let before = self.trackers.gap;
+        if gap <= before && gap >= MIN_GAP_USED * before {
             return Ok(());
         }
         self.trackers.gap = if gap > f64::MIN_POSITIVE { 2.0 * power_of_two(gap) } else { 0.0 };
-        self.set_reach().inspect_err(|_| self.trackers.gap = known)
+        self.set_reach().inspect_err(|_| self.trackers.gap = before)
     }
 
-    /// Sums over all updates of all trackers.
+    /// Sums of the counters over all updates of all trackers, removed ones included.
     #[must_use]
     pub fn tracker_counts(&self) -> TrackerCounts {
         let slots = self.trackers.slots.values();
-        slots.fold(self.trackers.gone, |sum, slot| sum.plus(&slot.tracker.counts()))
+        slots.fold(self.trackers.removed, |sum, slot| sum.plus(&slot.tracker.counts()))
     }
 }

@@ -1,12 +1,15 @@
-//! How fast the smallest distance can fall where a minimum has one of its footpoints in a given area.
+//! Bounds of the closing speed: the rate at which the distance of a minimum with a footpoint in a given
+//! area can decrease.
 //!
-//! A minimum at footpoints p and q with the direction n from A to B changes by `n · v(q)`, v being B's
-//! velocity as A sees it; and `n · v(q) = n · v(p)`, for q − p is along n. So the area of either solid alone
-//! bounds it: by the directions of its polars and by the field over its box. A plug that slides along its
-//! bore closes nothing there, however fast it is, for the normals of the bore are across the field.
+//! The distance of a minimum with footpoints p and q and the direction n from A to B changes at the rate
+//! `n · v(q)`, where v is the velocity field of B relative to A. Since q − p is parallel to n, `n · v(q)
+//! = n · v(p)`. The area of either solid alone therefore bounds the rate, by the directions of its polars
+//! and the field over its box. A plug that slides along its bore has closing speed 0 there at any speed,
+//! because the normals of the bore are orthogonal to the field.
 //!
-//! What turns about the axis of a surface of revolution, or slides along a cylinder or a plane, stays in the
-//! surface: of canonical features the field is taken at the centres of their spheres.
+//! A surface of revolution that rotates about its axis, and a cylinder or plane that slides along itself,
+//! stay in place. For canonical features, the field is therefore evaluated at the centres of their
+//! spheres.
 
 use crate::body::Body;
 use crate::body::side::Which;
@@ -15,18 +18,19 @@ use feeler_geom::skeleton::Primitive;
 use feeler_geom::{Obb, P3, Twist, V3};
 use feeler_hierarchy::AreaId;
 
-/// Bounds of how fast distances fall, per unit of time; negative where they grow.
+/// Bounds of the closing speed (mm per unit of time); negative if the distance grows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Closing {
-    pub least: f64,
-    pub most: f64,
+pub(crate) struct ClosingSpeed {
+    pub min: f64,
+    pub max: f64,
 }
 
-/// Rounding of directions and of stored cones (rad).
-const ROUNDING: f64 = 1e-9;
+/// Rounding (rad) of directions and of stored cones. A larger value gives looser bounds and slower
+/// motions; with a smaller one, bounds are not proved.
+const DIRECTION_ROUNDING: f64 = 1e-9;
 
-/// The field towards the other solid: how fast a point of this one comes nearer to it along its own outward
-/// direction n is `n · field`.
+/// Velocity field of a solid relative to the other one. With the outward direction n of a point of this
+/// solid, `n · field` is the speed at which the point approaches the other solid along n.
 pub(crate) fn towards(field: &Twist, which: Which) -> Twist {
     match which {
         Which::A => -*field,
@@ -34,36 +38,37 @@ pub(crate) fn towards(field: &Twist, which: Which) -> Twist {
     }
 }
 
-/// Of everything below a node; `field` as [`towards`] gives it, in the frame of the solid.
-pub(crate) fn below_node(node: &TreeNode, field: &Twist) -> f64 {
+/// Upper bound of the closing speed of all areas below a node. `field` is the result of [`towards`] in
+/// the frame of the solid.
+pub(crate) fn max_below_node(node: &TreeNode, field: &Twist) -> f64 {
     let x = field.at(&node.obb.center);
     let over_box = spread(&node.obb, &field.w);
     let cap = &node.cap;
     let along = cap.axis.dot(&x);
     let length = x.norm();
-    // Inside the cone the field itself is a direction.
+    // If the field is inside the cone, its own direction maximises the product.
     let inside = cap.cos <= -1.0 || along >= cap.cos * length;
-    let most = if inside {
+    let max = if inside {
         length
     } else {
         let across = (length * length - along * along).max(0.0).sqrt();
         along * cap.cos + across * cap.sin
     };
-    most + over_box + allowance(node, field, length + over_box)
+    max + over_box + allowance(node, field, length + over_box)
 }
 
-/// Of the area of a leaf.
-pub(crate) fn of_area(body: &Body, area: AreaId, node: &TreeNode, field: &Twist) -> Closing {
+/// Bounds of the closing speed of the area of a leaf.
+pub(crate) fn of_area(body: &Body, area: AreaId, node: &TreeNode, field: &Twist) -> ClosingSpeed {
     let data = &body.features()[body.feature_of(area).index()];
     let cone = &body.area(area).cone.generators;
     let center = node.obb.center;
     let at = |x: V3, over: f64| {
-        let most = largest(cone, &x) + over;
-        let least = -largest(cone, &-x) - over;
-        (Closing { least, most }, x.norm() + over)
+        let max = max_component(cone, &x) + over;
+        let min = -max_component(cone, &-x) - over;
+        (ClosingSpeed { min, max }, x.norm() + over)
     };
-    let join = |(x, s): (Closing, f64), (y, t): (Closing, f64)| {
-        (Closing { least: x.least.min(y.least), most: x.most.max(y.most) }, s.max(t))
+    let join = |(x, s): (ClosingSpeed, f64), (y, t): (ClosingSpeed, f64)| {
+        (ClosingSpeed { min: x.min.min(y.min), max: x.max.max(y.max) }, s.max(t))
     };
     let (closing, speed) = match &data.primitive {
         Some(Primitive::Point { center, .. }) => at(field.at(center), 0.0),
@@ -71,17 +76,18 @@ pub(crate) fn of_area(body: &Body, area: AreaId, node: &TreeNode, field: &Twist)
             let x = normal.dot(&field.at(&center));
             let over = spread_along(&node.obb, &field.w.cross(normal));
             (
-                Closing { least: x - over, most: x + over },
+                ClosingSpeed { min: x - over, max: x + over },
                 field.at(&center).norm() + spread(&node.obb, &field.w),
             )
         }
         Some(Primitive::Line { origin, dir, slope, .. }) => {
-            // The normals' planes hold the line: what turns about it is across them.
+            // Each normal is in a plane with the line, so a rotation about the line is orthogonal to it.
             let field = without_rotation(field, origin, dir);
             let middle = dir.dot(&(center - origin));
             let half = spread_along(&node.obb, dir);
             if *slope == 0.0 {
-                // Normals are across the line: centres have the places of points.
+                // Normals are orthogonal to the line, so each centre has the same position on it as its
+                // points.
                 let end = |s: f64| {
                     let x = field.at(&(origin + dir * s));
                     at(x - dir * dir.dot(&x), 0.0)
@@ -98,39 +104,40 @@ pub(crate) fn of_area(body: &Body, area: AreaId, node: &TreeNode, field: &Twist)
         None => at(field.at(&center), spread(&node.obb, &field.w)),
     };
     let spare = allowance(node, field, speed);
-    Closing { least: closing.least - spare, most: closing.most + spare }
+    ClosingSpeed { min: closing.min - spare, max: closing.max + spare }
 }
 
-/// The field without what turns about a line.
+/// Field without the rotation about a line.
 fn without_rotation(field: &Twist, origin: &P3, dir: &V3) -> Twist {
     *field + Twist::rotation(origin, dir * -dir.dot(&field.w))
 }
 
-/// What footpoints outside the box, and directions outside the cone, may add.
+/// Increase of a bound for footpoints outside the box and directions outside the cone, by the allowance
+/// of the node.
 fn allowance(node: &TreeNode, field: &Twist, speed: f64) -> f64 {
     let (length, angle) = (f64::from(node.allowance.length), f64::from(node.allowance.angle));
-    speed * (angle + ROUNDING) + field.w.norm() * length
+    speed * (angle + DIRECTION_ROUNDING) + field.w.norm() * length
 }
 
-/// Largest length of `w × e`, e from the centre of a box to its points.
+/// Upper bound of the length of `w × e` over the vectors e from the centre of a box to its points.
 fn spread(obb: &Obb, w: &V3) -> f64 {
     obb.axes.iter().zip(obb.half.iter()).map(|(axis, half)| half * w.cross(axis).norm()).sum()
 }
 
-/// Largest component of such an e along a vector.
+/// Largest value of `e · v` over the vectors e from the centre of a box to its points.
 fn spread_along(obb: &Obb, v: &V3) -> f64 {
     obb.axes.iter().zip(obb.half.iter()).map(|(axis, half)| half * axis.dot(v).abs()).sum()
 }
 
-/// Largest component of `x` along a direction of a cone, given its generators in order; all directions when
-/// there are fewer than three.
-fn largest(cone: &[V3], x: &V3) -> f64 {
+/// Largest component of `x` along a direction of a cone, given its generators in order. Fewer than three
+/// generators represent all directions.
+fn max_component(cone: &[V3], x: &V3) -> f64 {
     let n = cone.len();
     if n < 3 {
         return x.norm();
     }
     let faces = || (0..n).map(|i| (&cone[i], &cone[(i + 1) % n]));
-    // Counter-clockwise: the inner side of each face is that of its cross product.
+    // Generators are in counter-clockwise order, so the cross product of two of them points into the cone.
     if faces().all(|(g, h)| g.cross(h).dot(x) >= 0.0) {
         return x.norm();
     }
@@ -141,7 +148,7 @@ fn largest(cone: &[V3], x: &V3) -> f64 {
         if length <= 0.0 {
             return ends;
         }
-        // The part of x in the plane of both, when it is between them.
+        // The projection of x onto the plane of both generators counts if it is between them.
         let p = x - across * (across.dot(x) / length);
         let between = across.dot(&g.cross(&p)) > 0.0 && across.dot(&p.cross(h)) > 0.0;
         if between { ends.max(p.norm()) } else { ends }

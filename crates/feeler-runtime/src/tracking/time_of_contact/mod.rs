@@ -1,23 +1,25 @@
-//! First time at which two moving solids come as near as a given distance, or a proof that they never do.
+//! First time at which the distance of two moving solids falls to a limit, or a proof that it never does.
 //!
-//! A query returns the smallest distance; [`search`] bounds the time for which it stays above the limit, and
-//! the next query follows at that time. Where everything near closes, the distance falls only, and its first
-//! crossing of the limit is found by Newton's method, because its derivative is `n · v`.
+//! A query returns the smallest distance, [`search`] bounds the time for which it stays above the limit,
+//! and the next query follows at the end of that time. If all nearby pairs of features approach each
+//! other, the distance only decreases. Its first crossing of the limit is then found by Newton's method
+//! with the derivative `n · v`.
 //!
-//! No step rests on minima alone. Every query decides whether the interiors meet. A smallest distance cannot
-//! grow by more than the solids move: a larger one is a contradiction, which means that a minimum was lost.
-//! It is resolved by certified queries and the verdicts, or ends in [`PassageOutcome::Undecided`].
+//! No step depends on minima alone. Every query decides whether the interiors intersect. The smallest
+//! distance cannot grow by more than the displacement of the solids; a larger growth is a contradiction,
+//! which means that a minimum was missed. Certified queries and the verdicts resolve it, or the outcome
+//! is [`PassageOutcome::Undecided`].
 //!
 //! # Source
 //! Conservative advancement (Mirtich 1996; Zhang, Redon, Lee, Kim 2007).
 //!
 //! # Deviations
-//! Bounds by the directions of both polars instead of speeds: see [`closing`].
+//! Bounds use the directions of both polars instead of speeds: see [`closing`].
 //!
 //! # Guarantees
-//! Free means free at all times if queries find all minima within their reach, which
-//! [`QueryOptions::certified`](crate::QueryOptions::certified) proves for free-form features. At the time of
-//! each query the interiors do not meet, whatever the minima.
+//! [`PassageOutcome::Free`] holds for all times if queries find all minima within their reach, which
+//! [`QueryOptions::certified`](crate::QueryOptions::certified) proves for free-form features. At the time
+//! of each query, the interiors do not intersect, independently of the minima.
 
 mod closing;
 mod moving;
@@ -37,101 +39,125 @@ use feeler_geom::{Pose, V3};
 use moving::Moving;
 use search::{Search, Workspace};
 
-/// What a motion is asked for.
+/// Options of [`time_of_contact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PassageOptions {
-    /// Contact is where the distance falls to this (mm), ≥ 0.
+    /// Distance (mm) that counts as contact, at least 0.
     pub distance: f64,
-    /// Options of the queries. Their `d_max` (mm) limits how far queries search: anything farther counts as
-    /// being at that distance. 0: a fiftieth of both sizes beyond `distance`. `quasi_angle`, `penetration`, the
-    /// dilations and `detect_interference` are ignored: every query decides a verdict.
+    /// Options of the queries. `d_max` (mm) is the range of the queries beyond `distance`; 0 selects a
+    /// fiftieth of the sum of both sizes. Anything farther counts as being at the end of the range.
+    /// `quasi_angle`, `penetration`, the dilations and `detect_interference` are ignored, because every
+    /// query computes a verdict.
     pub query: QueryOptions,
-    /// After so many queries the rest is undecided.
+    /// Maximum number of queries; the motion after the last one is undecided.
     pub most_queries: u32,
 }
 
 impl Default for PassageOptions {
     fn default() -> Self {
         let query = QueryOptions { d_max: 0.0, ..QueryOptions::default() };
-        Self { distance: 0.0, query, most_queries: MOST_QUERIES }
+        Self { distance: 0.0, query, most_queries: DEFAULT_MAX_QUERIES }
     }
 }
 
 /// First contact of a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FirstContact {
-    /// When.
+    /// Time of the contact, in the unit of the paths.
     pub time: f64,
-    /// The minimum that comes as near, in world coordinates of that moment.
+    /// The minimum that reaches the distance, in world coordinates at that time.
     pub minimum: Contact,
-    /// How fast the distance falls there (mm per unit of time).
+    /// Speed (mm per unit of time) at which the distance decreases there.
     pub closing: f64,
-    /// The solids only graze: the distance comes within the tolerance and grows again, or it falls by less
-    /// than 1e-4 of the speed.
+    /// Whether the solids only graze each other: the distance comes within the tolerance and grows again,
+    /// or it decreases at less than 1e-4 of the largest speed.
     pub grazing: bool,
 }
 
-/// How a motion ends.
+/// Outcome of a motion.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "one of them a motion")]
+#[expect(clippy::large_enum_variant, reason = "there is one outcome per motion")]
 pub enum PassageOutcome {
-    /// The distance stays above the limit up to the end: proven.
+    /// The distance is proved to stay above the limit until the end.
     Free,
-    /// The distance falls to the limit, and stays above before.
+    /// The distance falls to the limit, and is proved to stay above it before.
     Contact(FirstContact),
-    /// A start in contact that was not left at any of the times that were looked at.
+    /// The motion starts in contact and was in contact at all sampled times.
     InContact,
-    /// Free up to this time; what is then was not found out within the queries that were allowed.
+    /// The distance is proved to stay above the limit until this time. The rest of the motion could not
+    /// be decided, for example because the maximum number of queries was reached.
     Undecided(f64),
 }
 
-/// What is known of a motion.
+/// Result of [`time_of_contact`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passage {
-    /// How it ends.
+    /// Outcome of the motion.
     pub outcome: PassageOutcome,
-    /// Status at the start.
+    /// Relation of the solids at time 0.
     pub start: Option<Status>,
-    /// When a start in contact is left: all before was looked at in steps, all after is proven. `None`: the
-    /// start was free, or contact was never left.
+    /// Time at which the solids leave a contact at the start. The motion before it was sampled, the
+    /// motion after it is proved. `None` if the motion does not start in contact, or stays in contact.
     pub left: Option<f64>,
-    /// The smallest distance (mm) of all queries, and when; none within their reach.
+    /// Smallest distance (mm) of all queries and its time; `None` without a minimum within their range.
     pub smallest: Option<(f64, f64)>,
-    /// Queries that were made.
+    /// Number of queries.
     pub queries: u32,
-    /// Pairs of nodes that were looked at between them.
+    /// Number of pairs of nodes that were visited between the queries.
     pub pairs: u64,
 }
 
-/// Queries that a motion may take.
-const MOST_QUERIES: u32 = 10_000;
-/// How far queries look, in sizes of both solids.
-const LOOK: f64 = 0.02;
-/// What is left between a proven time and a crossing of the limit, in durations of the motion, for the
-/// crossing to be the first one.
+/// Default of [`PassageOptions::most_queries`]. A larger value takes longer before a motion is undecided;
+/// a smaller one leaves motions along surfaces undecided.
+const DEFAULT_MAX_QUERIES: u32 = 10_000;
+/// Default range of queries beyond the limit, in sizes of both solids. A larger value makes queries
+/// slower, a smaller one causes more of them.
+const DEFAULT_RANGE: f64 = 0.02;
+/// Time between a proved time and a crossing of the limit, in durations of the motion, below which the
+/// crossing counts as the first one. A larger value can miss a contact just before it; a smaller one
+/// causes more queries.
 const RESOLUTION: f64 = 1e-11;
-/// Closing, relative to the largest speed, below which contact is grazing.
-const GRAZING: f64 = 1e-4;
-/// How far a crossing is beyond what is proven for Newton's method to be tried, in proven times.
-const NEAR: f64 = 16.0;
-/// How much sooner than a known crossing, in parts of the time up to it, another one is looked for.
-const ANOTHER: f64 = 0.9;
-/// How far beyond a guess it is asked whether the distance falls only.
-const FARTHER: f64 = 1.5;
-/// Times at which a start in contact is looked at until it is left.
-const STEPS: u32 = 256;
-/// Steps of Newton's method, or halvings, for one crossing.
-const MOST_STEPS: u32 = 60;
+/// Closing speed at a contact, as a fraction of the largest speed, below which the contact is grazing.
+/// With a larger value, flat contacts count as grazing; with a smaller one, grazing contacts do not.
+const GRAZING_SPEED: f64 = 1e-4;
+/// Largest estimated time of a crossing, in proved times, for which Newton's method is tried. It affects
+/// speed only: a larger value tries crossings that are not the first one, a smaller one takes more steps
+/// towards a crossing.
+const MAX_CROSSING_ESTIMATE: f64 = 16.0;
+/// Fraction of the time to a known crossing within which an earlier crossing is searched for. It affects
+/// speed only: a larger value searches for the known crossing again, a smaller one finds earlier
+/// crossings later.
+const EARLIER_CROSSING: f64 = 0.9;
+/// Time over which the distance is proved to decrease, in estimated times of a crossing. It affects speed
+/// only: a larger value proves it less often, with a smaller one the crossing can lie beyond it.
+const MONOTONE_HORIZON: f64 = 1.5;
+/// Number of times at which a motion that starts in contact is sampled until the contact is left. A
+/// larger value makes more queries; a smaller one misses short separations.
+const CONTACT_SAMPLES: u32 = 256;
+/// Maximum number of steps of Newton's method, or bisections, for one crossing. 60 bisections exhaust the
+/// digits of a time; a smaller value leaves crossings undecided.
+const MAX_CROSSING_STEPS: u32 = 60;
 
-/// First time at which the distance of two moving solids falls to [`PassageOptions::distance`], or a proof
-/// that it stays above: from time 0 to the end of the longer path.
+/// Computes the first time at which the distance of two moving solids falls to
+/// [`PassageOptions::distance`], or proves that it stays above it, from time 0 to the end of the longer
+/// path.
 ///
-/// A start in contact is followed until it is left, in steps, and searched from there. An offset that both
-/// paths share does not count: if the coordinates are large, the motion is computed relative to A's start.
+/// Each path contains the world poses of its solid. If the solids are in contact at the start, the motion
+/// is sampled until they leave the contact, and searched from there. An offset that both paths share is
+/// removed: if the coordinates are large, the motion is computed relative to A's start. Earlier queries
+/// of `pair` do not affect the result by more than rounding.
+///
+/// # Guarantees
+/// The interiors do not intersect at the time of any query before the returned contact. Between queries,
+/// separation is proved if queries find all minima within their range, which [`QueryOptions::certified`]
+/// proves for free-form features.
 ///
 /// # Errors
-/// [`QueryError`] if an option is out of range, or if rounding of the coordinates, the lengths of the paths
-/// included, exceeds a tenth of the tolerance.
+/// [`QueryError`] if an option is out of range, or if rounding of the coordinates, including the lengths
+/// of the paths, exceeds a tenth of the tolerance.
+///
+/// # Source
+/// Conservative advancement (Mirtich 1996; Zhang, Redon, Lee, Kim 2007), with directions instead of speeds.
 pub fn time_of_contact(
     pair: &mut ContactPair,
     path_a: &Path,
@@ -140,10 +166,10 @@ pub fn time_of_contact(
 ) -> Result<Passage, QueryError> {
     options.query.check()?;
     let Some(origin) = distant_origin(pair, path_a, path_b, &options.query)? else {
-        return Follow::new(pair, (path_a, path_b), options)?.run();
+        return Advancement::new(pair, (path_a, path_b), options)?.run();
     };
     let paths = [path_a, path_b].map(|p| p.seen_from(&origin));
-    let mut passage = Follow::new(pair, (&paths[0], &paths[1]), options)?.run()?;
+    let mut passage = Advancement::new(pair, (&paths[0], &paths[1]), options)?.run()?;
     if let PassageOutcome::Contact(contact) = &mut passage.outcome {
         contact.minimum.point_a += origin;
         contact.minimum.point_b += origin;
@@ -151,8 +177,8 @@ pub fn time_of_contact(
     Ok(passage)
 }
 
-/// Origin from which a motion has to be seen for rounding to be at most a tenth of the tolerance: the start
-/// of A. `None` if the world's own origin will do.
+/// Origin relative to which rounding of the motion is at most a tenth of the tolerance: the start of A.
+/// `None` if the world's origin suffices.
 fn distant_origin(
     pair: &ContactPair,
     path_a: &Path,
@@ -174,44 +200,47 @@ fn distant_origin(
     Ok(Some(origin))
 }
 
-/// How a contradiction between two places ends.
+/// Resolution of a contradiction between two samples.
 enum Resolved {
-    /// The motion is followed from this place on.
-    Place(Place),
+    /// The motion continues from this sample.
+    Sample(MotionSample),
+    /// The motion ends.
     Outcome(PassageOutcome),
 }
 
-/// A motion that is being followed.
-struct Follow<'a> {
+/// Computation of the first contact of one motion.
+struct Advancement<'a> {
     pair: &'a mut ContactPair,
     paths: (&'a Path, &'a Path),
     options: QueryOptions,
+    /// Distance (mm) that counts as contact.
     limit: f64,
     most_queries: u32,
+    /// End of the longer path.
     end: f64,
     passage: Passage,
     work: Workspace,
 }
 
-/// What a query tells at one time.
+/// Result of the query at one time of the motion.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct MotionSample {
     time: f64,
-    /// The smallest distance, or how far was looked.
+    /// Smallest distance (mm), or the range of the query if it found nothing.
     distance: f64,
-    /// The nearest minimum and how fast it closes.
+    /// Nearest minimum and the speed at which its distance decreases.
     nearest: Option<(Contact, f64)>,
     status: Option<Status>,
 }
 
-impl Place {
-    /// Whether the interiors are known not to meet.
+impl MotionSample {
+    /// Whether the interiors are proved not to intersect.
     fn is_apart(&self) -> bool {
         matches!(self.status, Some(Status::Separated | Status::Touching))
     }
 }
 
-impl<'a> Follow<'a> {
+impl<'a> Advancement<'a> {
     fn new(
         pair: &'a mut ContactPair,
         paths: (&'a Path, &'a Path),
@@ -221,13 +250,13 @@ impl<'a> Follow<'a> {
         if !(options.distance.is_finite() && options.distance >= 0.0) {
             return Err(QueryError::Limit(options.distance));
         }
-        let look = if options.query.d_max > 0.0 {
+        let range = if options.query.d_max > 0.0 {
             options.query.d_max
         } else {
-            LOOK * (pair.body_a().size() + pair.body_b().size())
+            DEFAULT_RANGE * (pair.body_a().size() + pair.body_b().size())
         };
         let query = QueryOptions {
-            d_max: options.distance + look,
+            d_max: options.distance + range,
             quasi_angle: 0.0,
             penetration: 0.0,
             dilation_a: 0.0,
@@ -264,169 +293,182 @@ impl<'a> Follow<'a> {
         Moving::at((a, self.paths.0), (b, self.paths.1), (time, self.end))
     }
 
-    /// Queries at a time.
-    fn ask(&mut self, time: f64) -> Result<Place, QueryError> {
-        self.ask_with(time, &QueryOptions { detect_interference: true, ..self.options })
+    /// Queries the solids at a time.
+    fn sample(&mut self, time: f64) -> Result<MotionSample, QueryError> {
+        self.sample_with(time, &QueryOptions { detect_interference: true, ..self.options })
     }
 
-    fn ask_with(&mut self, time: f64, options: &QueryOptions) -> Result<Place, QueryError> {
+    fn sample_with(&mut self, time: f64, options: &QueryOptions) -> Result<MotionSample, QueryError> {
         let moving = self.moving(time);
         self.passage.queries += 1;
         self.pair.query(&Pose::identity(), &moving.pose_ab, options)?;
         let nearest = self.pair.contacts().iter().find(|l| l.kind != ContactKind::Quasi).copied();
         let nearest = nearest.map(|l| (l, moving.closing(&l.point_b, &l.normal)));
         let distance = nearest.map_or(self.options.d_max, |(l, _)| l.distance);
-        if nearest.is_some() && self.passage.smallest.is_none_or(|(least, _)| distance < least) {
+        if nearest.is_some() && self.passage.smallest.is_none_or(|(smallest, _)| distance < smallest) {
             self.passage.smallest = Some((distance, time));
         }
-        Ok(Place { time, distance, nearest, status: self.pair.status() })
+        Ok(MotionSample { time, distance, nearest, status: self.pair.status() })
     }
 
-    /// Whether the solids are apart by more than the limit and the tolerance.
-    fn is_left(&self, place: &Place) -> bool {
-        place.is_apart() && place.distance > self.limit + self.pair.tolerances().tol
+    /// Whether the distance exceeds the limit by more than the tolerance.
+    fn is_left(&self, sample: &MotionSample) -> bool {
+        sample.is_apart() && sample.distance > self.limit + self.pair.tolerances().tol
     }
 
     fn run(mut self) -> Result<Passage, QueryError> {
-        let mut place = self.ask(0.0)?;
-        self.passage.start = place.status;
-        if !self.is_left(&place) {
+        let mut sample = self.sample(0.0)?;
+        self.passage.start = sample.status;
+        if !self.is_left(&sample) {
             match self.leave()? {
-                Some(left) => place = left,
+                Some(left) => sample = left,
                 None => {
                     self.passage.outcome = PassageOutcome::InContact;
                     return Ok(self.passage);
                 }
             }
         }
-        self.passage.outcome = self.advance(place)?;
-        self.passage.pairs = self.work.looked_at;
+        self.passage.outcome = self.advance(sample)?;
+        self.passage.pairs = self.work.visited;
         Ok(self.passage)
     }
 
-    /// Follows a start in contact until it is left.
-    fn leave(&mut self) -> Result<Option<Place>, QueryError> {
+    /// Samples a motion that starts in contact until the contact is left; `None` if it never is.
+    fn leave(&mut self) -> Result<Option<MotionSample>, QueryError> {
         let mut inside = 0.0;
-        for i in 1..=STEPS {
-            let time = self.end * f64::from(i) / f64::from(STEPS);
-            let mut place = self.ask(time)?;
-            if !self.is_left(&place) {
+        for i in 1..=CONTACT_SAMPLES {
+            let time = self.end * f64::from(i) / f64::from(CONTACT_SAMPLES);
+            let mut sample = self.sample(time)?;
+            if !self.is_left(&sample) {
                 inside = time;
                 continue;
             }
-            while place.time - inside > RESOLUTION * self.end {
-                let middle = 0.5 * (inside + place.time);
-                if middle <= inside || middle >= place.time {
+            while sample.time - inside > RESOLUTION * self.end {
+                let middle = 0.5 * (inside + sample.time);
+                if middle <= inside || middle >= sample.time {
                     break;
                 }
-                let between = self.ask(middle)?;
+                let between = self.sample(middle)?;
                 if self.is_left(&between) {
-                    place = between;
+                    sample = between;
                 } else {
                     inside = middle;
                 }
             }
-            self.passage.left = Some(place.time);
-            return Ok(Some(place));
+            self.passage.left = Some(sample.time);
+            return Ok(Some(sample));
         }
         Ok(None)
     }
 
-    /// From a place that is free on.
-    fn advance(&mut self, mut place: Place) -> Result<PassageOutcome, QueryError> {
+    /// Advances from a sample above the limit to the outcome.
+    fn advance(&mut self, mut sample: MotionSample) -> Result<PassageOutcome, QueryError> {
         let (a, b) = self.bodies();
         // A crossing that may not be the first one.
-        let mut crossing: Option<Place> = None;
+        let mut crossing: Option<MotionSample> = None;
         let mut is_touching = false;
         loop {
-            let moving = self.moving(place.time);
-            let room = place.distance - self.limit;
+            let moving = self.moving(sample.time);
+            let clearance = sample.distance - self.limit;
             let tolerances = self.pair.tolerances();
-            let search =
-                Search { a: &a, b: &b, moving: &moving, tol: tolerances, distance: place.distance, room };
-            let rest = self.end - place.time;
-            if rest <= 0.0 && room > 0.0 {
+            let search = Search {
+                a: &a,
+                b: &b,
+                moving: &moving,
+                tol: tolerances,
+                distance: sample.distance,
+                clearance,
+            };
+            let rest = self.end - sample.time;
+            if rest <= 0.0 && clearance > 0.0 {
                 return Ok(PassageOutcome::Free);
             }
-            if room <= tolerances.eps {
-                return Ok(self.contact(place));
+            if clearance <= tolerances.eps {
+                return Ok(self.contact(sample));
             }
             let safe = search.safe_time(&mut self.work).min(rest);
             if let Some(c) = crossing
-                && c.time - place.time - safe <= RESOLUTION * self.end
+                && c.time - sample.time - safe <= RESOLUTION * self.end
             {
                 return Ok(self.contact(c));
             }
             if self.passage.queries >= self.most_queries {
-                return Ok(PassageOutcome::Undecided(place.time));
+                return Ok(PassageOutcome::Undecided(sample.time));
             }
-            if room <= tolerances.tol && !std::mem::replace(&mut is_touching, true) {
-                // It touches; if it comes no nearer than that, or hardly, this is where.
-                if let Some(c) = self.cross(place, moving.lasts.min(rest))?
+            if clearance <= tolerances.tol && !std::mem::replace(&mut is_touching, true) {
+                // The distance is within the tolerance. A contact here is the first one if it is grazing.
+                if let Some(c) = self.cross(sample, moving.lasts.min(rest))?
                     && self.is_grazing(&c)
                 {
                     return Ok(self.contact(c));
                 }
             }
-            if let Some((_, closing)) = place.nearest {
-                let guess = room / closing;
-                // A crossing that is known already is not looked for again.
-                let known = crossing.map_or(f64::INFINITY, |c| c.time - place.time);
-                let is_near =
-                    closing > 0.0 && guess <= moving.lasts.min(ANOTHER * known) && guess <= NEAR * safe;
+            if let Some((_, closing)) = sample.nearest {
+                let guess = clearance / closing;
+                // A known crossing is not searched for again.
+                let known = crossing.map_or(f64::INFINITY, |c| c.time - sample.time);
+                let is_near = closing > 0.0
+                    && guess <= moving.lasts.min(EARLIER_CROSSING * known)
+                    && guess <= MAX_CROSSING_ESTIMATE * safe;
                 if is_near {
-                    let horizon = (FARTHER * guess).min(moving.lasts);
-                    let falls = is_near && search.only_falls(horizon, &mut self.work);
-                    match self.cross(place, moving.lasts.min(rest))? {
-                        Some(c) if falls && c.time - place.time <= horizon => return Ok(self.contact(c)),
-                        Some(c) if c.time < known + place.time => crossing = Some(c),
+                    let horizon = (MONOTONE_HORIZON * guess).min(moving.lasts);
+                    let falls = is_near && search.only_decreases(horizon, &mut self.work);
+                    match self.cross(sample, moving.lasts.min(rest))? {
+                        Some(c) if falls && c.time - sample.time <= horizon => return Ok(self.contact(c)),
+                        Some(c) if c.time < known + sample.time => crossing = Some(c),
                         _ => {}
                     }
                 }
             }
-            // Solids that stand still to each other need no second query.
+            // Solids without relative motion need no second query.
             if safe >= rest && moving.speed <= 0.0 {
                 return Ok(PassageOutcome::Free);
             }
-            // The end exactly, so that the loop ends.
-            let next = if safe >= rest { self.end } else { place.time + safe };
-            // Two times that differ, at least.
-            if next <= place.time {
-                return Ok(PassageOutcome::Undecided(place.time));
+            // The last query is exactly at the end, so that the loop terminates.
+            let next = if safe >= rest { self.end } else { sample.time + safe };
+            // Rounding of the time prevents progress.
+            if next <= sample.time {
+                return Ok(PassageOutcome::Undecided(sample.time));
             }
-            let after = self.ask(next)?;
-            place = if self.is_consistent(&place, &after, moving.speed) {
+            let after = self.sample(next)?;
+            sample = if self.is_consistent(&sample, &after, moving.speed) {
                 after
             } else {
-                match self.resolved(place, after, moving.speed)? {
-                    Resolved::Place(place) => place,
+                match self.resolve(sample, after, moving.speed)? {
+                    Resolved::Sample(sample) => sample,
                     Resolved::Outcome(outcome) => return Ok(outcome),
                 }
             };
         }
     }
 
-    /// Whether a place can follow another one, both apart, by a step that was proven free at this largest
-    /// speed: the smallest distance grows by no more than the solids move.
-    fn is_consistent(&self, before: &Place, after: &Place, speed: f64) -> bool {
+    /// Whether a sample is consistent with the sample before a step that was proved free, given the
+    /// largest speed: both are apart, and the smallest distance has grown by at most the displacement of
+    /// the solids.
+    fn is_consistent(&self, before: &MotionSample, after: &MotionSample, speed: f64) -> bool {
         let tolerance = self.pair.tolerances().tol;
-        let most = before.distance + speed * (after.time - before.time) + tolerance;
-        let has_grown = before.nearest.is_some() && after.distance > most;
+        let max_distance = before.distance + speed * (after.time - before.time) + tolerance;
+        let has_grown = before.nearest.is_some() && after.distance > max_distance;
         after.is_apart() && !has_grown && after.distance >= self.limit - tolerance
     }
 
-    /// Resolves a contradiction between a place and the one after a step that was proven free.
-    fn resolved(&mut self, before: Place, after: Place, speed: f64) -> Result<Resolved, QueryError> {
+    /// Resolves a contradiction between a sample and the sample after a step that was proved free.
+    fn resolve(
+        &mut self,
+        before: MotionSample,
+        after: MotionSample,
+        speed: f64,
+    ) -> Result<Resolved, QueryError> {
         let certified = QueryOptions { certified: true, detect_interference: true, ..self.options };
         let tolerance = self.pair.tolerances().tol;
-        // The place before has lost a minimum: a shorter step follows from it.
-        let again = self.ask_with(before.time, &certified)?;
+        // If the first query missed a minimum, its smaller distance gives a shorter step.
+        let again = self.sample_with(before.time, &certified)?;
         if again.is_apart() && again.distance < before.distance - tolerance {
-            return Ok(Resolved::Place(again));
+            return Ok(Resolved::Sample(again));
         }
-        let again = self.ask_with(after.time, &certified)?;
+        let again = self.sample_with(after.time, &certified)?;
         if self.is_consistent(&before, &again, speed) {
-            return Ok(Resolved::Place(again));
+            return Ok(Resolved::Sample(again));
         }
         if again.status == Some(Status::Interfering) || again.distance <= self.limit {
             let last = self.last_apart(before, again.time)?;
@@ -435,16 +477,16 @@ impl<'a> Follow<'a> {
         Ok(Resolved::Outcome(PassageOutcome::Undecided(before.time)))
     }
 
-    /// The last place above the limit before a time at which the limit is passed, by bisection.
-    fn last_apart(&mut self, mut apart: Place, mut passed: f64) -> Result<Place, QueryError> {
-        for _ in 0..MOST_STEPS {
+    /// Finds the last sample above the limit before a time at which the distance is below it, by bisection.
+    fn last_apart(&mut self, mut apart: MotionSample, mut passed: f64) -> Result<MotionSample, QueryError> {
+        for _ in 0..MAX_CROSSING_STEPS {
             let time = 0.5 * (apart.time + passed);
             if time <= apart.time || time >= passed {
                 break;
             }
-            let place = self.ask(time)?;
-            if place.is_apart() && place.distance > self.limit {
-                apart = place;
+            let sample = self.sample(time)?;
+            if sample.is_apart() && sample.distance > self.limit {
+                apart = sample;
             } else {
                 passed = time;
             }
@@ -452,14 +494,14 @@ impl<'a> Follow<'a> {
         Ok(apart)
     }
 
-    /// The next crossing of the limit after a place, by Newton's method; where the distance comes within the
-    /// tolerance and no nearer, the place where it is smallest.
-    fn cross(&mut self, from: Place, lasts: f64) -> Result<Option<Place>, QueryError> {
+    /// Finds the next crossing of the limit after a sample by Newton's method. If the distance comes
+    /// within the tolerance of the limit but does not reach it, returns the sample at its minimum.
+    fn cross(&mut self, from: MotionSample, lasts: f64) -> Result<Option<MotionSample>, QueryError> {
         let tolerances = self.pair.tolerances();
         let last = from.time + lasts;
-        let (mut above, mut below) = (from, None::<Place>);
-        for _ in 0..MOST_STEPS {
-            let newton = |p: &Place| {
+        let (mut above, mut below) = (from, None::<MotionSample>);
+        for _ in 0..MAX_CROSSING_STEPS {
+            let newton = |p: &MotionSample| {
                 let (_, closing) = p.nearest.filter(|(_, c)| *c > 0.0)?;
                 let off = p.distance - self.limit;
                 Some((p.time + off / closing, off.abs()))
@@ -481,63 +523,64 @@ impl<'a> Follow<'a> {
             if time <= above.time || below.is_some_and(|b| time >= b.time) {
                 return Ok(Some(above));
             }
-            let place = self.ask(time)?;
-            let off = place.distance - self.limit;
-            // Minima deeper than the tolerance are not reported: another one may be at the limit.
-            let meets = place.status == Some(Status::Interfering);
-            if off.abs() <= tolerances.eps && !meets {
-                return Ok(Some(place));
+            let sample = self.sample(time)?;
+            let off = sample.distance - self.limit;
+            // Minima deeper than the tolerance are not reported, so the minimum at the limit can be
+            // another one.
+            let interferes = sample.status == Some(Status::Interfering);
+            if off.abs() <= tolerances.eps && !interferes {
+                return Ok(Some(sample));
             }
-            if meets || off < 0.0 {
-                below = Some(place);
-            } else if place.nearest.is_some_and(|(_, c)| c > 0.0) {
-                above = place;
+            if interferes || off < 0.0 {
+                below = Some(sample);
+            } else if sample.nearest.is_some_and(|(_, c)| c > 0.0) {
+                above = sample;
             } else {
-                // It has turned back in between.
-                return self.turn((above, place), tolerances.tol);
+                // The distance has a minimum in between.
+                return self.smallest_between((above, sample), tolerances.tol);
             }
         }
         Ok(None)
     }
 
-    /// Where the distance is smallest between a place at which it falls and one at which it grows: if that is
-    /// within the tolerance of the limit.
-    fn turn(
+    /// Finds the minimum of the distance between a sample at which it decreases and one at which it
+    /// grows, by bisection; `None` unless it is within the tolerance of the limit.
+    fn smallest_between(
         &mut self,
-        (mut falls, mut grows): (Place, Place),
+        (mut falls, mut grows): (MotionSample, MotionSample),
         tol: f64,
-    ) -> Result<Option<Place>, QueryError> {
-        for _ in 0..MOST_STEPS {
+    ) -> Result<Option<MotionSample>, QueryError> {
+        for _ in 0..MAX_CROSSING_STEPS {
             let time = 0.5 * (falls.time + grows.time);
             if time <= falls.time || time >= grows.time {
                 break;
             }
-            let place = self.ask(time)?;
-            if place.status == Some(Status::Interfering) {
+            let sample = self.sample(time)?;
+            if sample.status == Some(Status::Interfering) {
                 return Ok(Some(self.last_apart(falls, time)?));
             }
-            if place.distance <= self.limit {
-                return Ok(Some(place));
+            if sample.distance <= self.limit {
+                return Ok(Some(sample));
             }
-            if place.nearest.is_some_and(|(_, c)| c > 0.0) {
-                falls = place;
+            if sample.nearest.is_some_and(|(_, c)| c > 0.0) {
+                falls = sample;
             } else {
-                grows = place;
+                grows = sample;
             }
         }
         Ok((falls.distance <= self.limit + tol).then_some(falls))
     }
 
-    /// Whether the distance hardly falls at a place.
-    fn is_grazing(&self, place: &Place) -> bool {
-        let speed = self.moving(place.time).speed;
-        place.nearest.is_some_and(|(_, closing)| closing <= GRAZING * speed)
+    /// Whether the distance decreases slower than [`GRAZING_SPEED`] at a sample.
+    fn is_grazing(&self, sample: &MotionSample) -> bool {
+        let speed = self.moving(sample.time).speed;
+        sample.nearest.is_some_and(|(_, closing)| closing <= GRAZING_SPEED * speed)
     }
 
-    /// A contact at a place.
-    fn contact(&self, place: Place) -> PassageOutcome {
-        let Some((nearest, closing)) = place.nearest else { return PassageOutcome::Undecided(place.time) };
-        let pose_a = self.paths.0.pose(place.time);
+    /// Outcome of a contact at a sample.
+    fn contact(&self, sample: MotionSample) -> PassageOutcome {
+        let Some((nearest, closing)) = sample.nearest else { return PassageOutcome::Undecided(sample.time) };
+        let pose_a = self.paths.0.pose(sample.time);
         let minimum = Contact {
             point_a: pose_a * nearest.point_a,
             point_b: pose_a * nearest.point_b,
@@ -545,10 +588,10 @@ impl<'a> Follow<'a> {
             ..nearest
         };
         PassageOutcome::Contact(FirstContact {
-            time: place.time,
+            time: sample.time,
             minimum,
             closing,
-            grazing: self.is_grazing(&place),
+            grazing: self.is_grazing(&sample),
         })
     }
 }

@@ -1,34 +1,37 @@
-//! How B moves as A sees it, with bounds of how that changes.
+//! Motion of B in the frame of A, with bounds of its change.
 //!
-//! Of a screw motion the field of velocities stays as it is, in the frame of either solid. Where several
-//! joints move at once it changes no faster than the brackets of their fields, which is bounded for as long
-//! as the piece lasts.
+//! The velocity field of a screw motion is constant in the frame of either solid. If several joints move
+//! at once, it changes at most as fast as the Lie brackets of their fields, which are bounded for the
+//! duration of a piece.
 
 use super::path::Path;
 use crate::body::Body;
 use feeler_geom::{P3, Pose, Twist};
 
-/// The motion of B in the frame of A from a moment on.
+/// Motion of B in the frame of A from a time on, per unit of time.
 #[derive(Clone, Debug)]
 pub(crate) struct Moving {
     pub pose_ab: Pose,
-    /// Velocities of points of B, in the frame of A and in that of B.
+    /// Velocity field of B relative to A, in the frame of A.
     pub in_a: Twist,
+    /// Velocity field of B relative to A, in the frame of B.
     pub in_b: Twist,
-    /// Largest change per time of velocities at points of A, and of B, in their own frames.
+    /// Upper bound of the rate of change of the field at points of A, in the frame of A.
     pub change_a: f64,
+    /// Upper bound of the rate of change of the field at points of B, in the frame of B.
     pub change_b: f64,
-    /// Largest speed of a point of B, its largest acceleration in the frame of A, and the largest rate of
-    /// rotation.
+    /// Upper bound of the speed of points of B.
     pub speed: f64,
+    /// Upper bound of the acceleration of points of B in the frame of A.
     pub acceleration: f64,
+    /// Upper bound of the angular velocity (rad per unit of time).
     pub rotation: f64,
-    /// For how long this holds.
+    /// Duration for which the bounds are valid.
     pub lasts: f64,
 }
 
 impl Moving {
-    /// At a time, up to `end`.
+    /// Motion at a time, with bounds that are valid until a piece of a path ends, but at most until `end`.
     pub(crate) fn at(
         (a, path_a): (&Body, &Path),
         (b, path_b): (&Body, &Path),
@@ -38,7 +41,7 @@ impl Moving {
         let to_a = of_a.pose.inverse();
         let pose_ab = of_a.pose.inv_mul(&of_b.pose);
         let lasts = (of_a.until.min(of_b.until).min(end) - time).max(0.0);
-        // What moves both alike is no motion.
+        // Joints that move both solids cause no relative motion.
         let shared = of_a.twists.iter().zip(&of_b.twists).take_while(|(x, y)| x == y).count();
         let back = of_a.twists[shared..].iter().rev().map(|t| -*t);
         let twists: Vec<Twist> =
@@ -55,26 +58,28 @@ impl Moving {
         Self { pose_ab, in_a, in_b, change_a, change_b, speed, acceleration, rotation, lasts }
     }
 
-    /// How fast two points that are nearest to each other come nearer, B's at `p` (in A's frame), `n` being
-    /// the direction from A to B.
+    /// Speed at which the distance of two critical points decreases. `p` is the point of B in A's frame,
+    /// `n` the unit direction from A to B.
     pub(crate) fn closing(&self, p: &P3, n: &feeler_geom::V3) -> f64 {
         -n.dot(&self.in_a.at(p))
     }
 }
 
-/// Largest speeds of each twist within `reach` (mm) of the origin for a time: the ones before it move it.
+/// Upper bounds of the speed of each twist at points up to `reach` (mm) from the origin. The translations
+/// of the twists before it increase the reach during `time`.
 fn speeds(twists: &[Twist], reach: f64, time: f64) -> Vec<f64> {
     let mut reach = reach;
     let speed = |t: &Twist| {
         let fastest = t.v.norm() + t.w.norm() * reach;
-        // What a rotation about the origin does to the distance from it is nothing.
+        // A rotation about the origin does not change the distance from it.
         reach += t.v.norm() * time;
         fastest
     };
     twists.iter().map(speed).collect()
 }
 
-/// Largest change of the sum of all fields, given their speeds: each is carried along by those before it.
+/// Upper bound of the rate of change of the sum of all fields, given their speeds. Each field is moved by
+/// the fields before it.
 fn change(twists: &[Twist], speeds: &[f64]) -> f64 {
     let pairs = (0..twists.len()).flat_map(|j| (0..j).map(move |i| (i, j)));
     pairs.map(|(i, j)| twists[i].w.norm() * speeds[j] + twists[j].w.norm() * speeds[i]).sum()

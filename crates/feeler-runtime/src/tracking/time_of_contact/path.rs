@@ -1,8 +1,8 @@
-//! How solids move over time: screw motions, one after the other or several at once.
+//! Motions of solids over time: successive screw motions, or several simultaneous ones.
 //!
-//! A piece of a path is a product of exponentials: `exp(ξ₁ t) exp(ξ₂ t) … pose`, each twist in the
-//! coordinates of the world at the piece's start. One twist is a screw motion; several are the joints of a
-//! chain that move together, the one nearest to the ground first.
+//! A piece of a path is a product of exponentials: `exp(ξ₁ t) exp(ξ₂ t) … pose`, each twist in world
+//! coordinates at the start of the piece. One twist is a screw motion; several are the joints of a chain
+//! that move together, the joint nearest to the ground first.
 
 use crate::body::coordinates::length;
 use feeler_geom::{Pose, Twist, V3};
@@ -11,33 +11,33 @@ use nalgebra::Translation3;
 /// A piece of a [`Path`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct PathPiece {
-    /// Where the solid is at the start of the piece.
+    /// World pose of the solid at the start of the piece.
     pub pose: Pose,
-    /// Velocities per unit of time of the joints that move it, in world coordinates at the start of the
-    /// piece, the one nearest to the ground first.
+    /// Twists of the joints that move the solid, per unit of time and in world coordinates at the start
+    /// of the piece, the joint nearest to the ground first.
     pub twists: Vec<Twist>,
-    /// How long it lasts, > 0.
+    /// Duration, above 0. The unit of time is arbitrary, but the same for all paths.
     pub duration: f64,
 }
 
-/// The motion of a solid, from time 0 on. After its end the solid stands still.
+/// Motion of a solid as a sequence of pieces from time 0 on. After the last piece, the solid is at rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Path {
     pieces: Vec<PathPiece>,
-    /// When each piece begins, and when the last one ends.
+    /// Start time of each piece, and end time of the last one.
     times: Vec<f64>,
     end: Pose,
-    /// Largest coordinates (mm) that [`Path::starting`] has rounded.
+    /// Largest coordinates (mm) that were rounded in [`Path::starting`].
     rounded: f64,
 }
 
-/// Why a path is none.
+/// Error of the construction of a [`Path`].
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum PathError {
-    /// No poses.
+    /// The path has no poses.
     #[error("a path needs at least one pose")]
     Empty,
-    /// Times and poses, different in number.
+    /// The numbers of times and poses differ.
     #[error("a path has {times} times and {poses} poses; give one time for each pose")]
     Counts {
         /// Number of times.
@@ -45,37 +45,41 @@ pub enum PathError {
         /// Number of poses.
         poses: usize,
     },
-    /// Times that do not increase, or are not finite.
+    /// The time of a pose is not finite, or does not exceed that of the previous pose. The value is the
+    /// index of the pose.
     #[error(
-        "the times of a path must be finite and increase from one pose to the next; that of pose {0} does not"
+        "the times of a path must be finite and increase from pose to pose; the time of pose {0} does not"
     )]
     Times(usize),
-    /// Poses, velocities or durations that are not finite.
-    #[error("piece {0} of the path has a number that is not finite, or no duration above 0")]
+    /// A pose, twist or duration of a piece is not finite, or the duration is not above 0. The value is
+    /// the index of the piece.
+    #[error("piece {0} of the path is invalid; give finite poses and twists, and a finite duration above 0")]
     Piece(usize),
 }
 
 impl Path {
-    /// A solid that stands still.
+    /// Path of a solid at rest, with duration 0.
     #[must_use]
     pub fn still(pose: Pose) -> Self {
         Self { pieces: vec![], times: vec![0.0], end: pose, rounded: 0.0 }
     }
 
-    /// A screw motion: the field `twist`, in world coordinates, for some time from `pose` on.
+    /// Screw motion with the constant `twist` per unit of time, in world coordinates, from `pose` on.
     ///
     /// # Errors
-    /// [`PathError::Piece`] for numbers that are not finite and durations of 0 or less.
+    /// [`PathError::Piece`] if a number is not finite or the duration is not above 0.
     pub fn screw(pose: Pose, twist: Twist, duration: f64) -> Result<Self, PathError> {
         Self::of_pieces(vec![PathPiece { pose, twists: vec![twist], duration }])
     }
 
-    /// From pose to pose by screw motions, each the one with the shortest rotation. The path begins with the
-    /// first pose at time 0, whatever its time; a single pose stands still.
+    /// Interpolates poses by screw motions, each with the smaller one of both rotation angles. The path
+    /// starts with the first pose at time 0; only differences of times matter. A single pose gives a path
+    /// at rest.
     ///
     /// # Errors
-    /// [`PathError`] where times do not increase, where there are more of one than of the other, and for
-    /// numbers that are not finite.
+    /// [`PathError::Empty`] without poses; [`PathError::Counts`] if the numbers of times and poses
+    /// differ; [`PathError::Times`] if times do not increase; [`PathError::Piece`] if a pose is not
+    /// finite.
     pub fn through(times: &[f64], poses: &[Pose]) -> Result<Self, PathError> {
         if times.len() != poses.len() {
             return Err(PathError::Counts { times: times.len(), poses: poses.len() });
@@ -93,19 +97,20 @@ impl Path {
         Ok(Self { end: *last, ..path })
     }
 
-    /// Pieces one after the other.
+    /// Path of successive pieces. Poses of pieces are not required to be continuous.
     ///
     /// # Errors
-    /// [`PathError::Piece`] for numbers that are not finite and durations of 0 or less.
+    /// [`PathError::Empty`] without pieces; [`PathError::Piece`] if a number is not finite or a duration
+    /// is not above 0.
     pub fn of_pieces(pieces: Vec<PathPiece>) -> Result<Self, PathError> {
-        let is_sound = |p: &PathPiece| {
+        let is_valid = |p: &PathPiece| {
             let finite = |t: &Twist| t.v.iter().chain(t.w.iter()).all(|x| x.is_finite());
             p.duration > 0.0
                 && p.duration.is_finite()
                 && crate::body::coordinates::is_finite(&p.pose)
                 && p.twists.iter().all(finite)
         };
-        if let Some(i) = pieces.iter().position(|p| !is_sound(p)) {
+        if let Some(i) = pieces.iter().position(|p| !is_valid(p)) {
             return Err(PathError::Piece(i));
         }
         let Some(last) = pieces.last() else { return Err(PathError::Empty) };
@@ -119,7 +124,7 @@ impl Path {
         Ok(Self { pieces, times, end, rounded: 0.0 })
     }
 
-    /// The same motion of something that is `own` in the frame of what moves.
+    /// Path of a solid that has the pose `own` in the frame of the moving solid.
     #[must_use]
     pub fn starting(&self, own: &Pose) -> Self {
         let pieces = self.pieces.iter().map(|p| PathPiece { pose: p.pose * own, ..p.clone() }).collect();
@@ -133,7 +138,7 @@ impl Path {
         Self { pieces, times: self.times.clone(), end: self.end * own, rounded }
     }
 
-    /// The same motion in coordinates whose origin is at `origin`.
+    /// Path of the same motion in world coordinates with the origin moved to `origin`.
     pub(crate) fn seen_from(&self, origin: &V3) -> Self {
         let back = Translation3::from(-origin);
         let piece = |p: &PathPiece| PathPiece {
@@ -145,8 +150,8 @@ impl Path {
         Self { pieces, times: self.times.clone(), end: back * self.end, rounded: self.rounded }
     }
 
-    /// Bound of the coordinates (mm) that its poses are computed with, for a solid whose points are up to
-    /// `extent` (mm) from its origin: those of the poses, and the lengths of the ways in between.
+    /// Bound of the coordinates (mm) in the computation of its poses, for a solid whose points are up to
+    /// `extent` (mm) from its origin: coordinates of the poses plus lengths of the paths between them.
     pub(crate) fn coordinates(&self, extent: f64) -> f64 {
         let of_piece = |p: &PathPiece| {
             let reach = length(&p.pose.translation.vector) + extent;
@@ -157,27 +162,27 @@ impl Path {
         self.pieces.iter().map(of_piece).fold(end, f64::max)
     }
 
-    /// Bound of the coordinates (mm) that [`Path::starting`] has rounded and [`Path::seen_from`] rounds.
+    /// Bound of the coordinates (mm) that are rounded in [`Path::starting`] and [`Path::seen_from`].
     pub(crate) fn rounded_from(&self, origin: &V3) -> f64 {
         let turn = |p: &PathPiece| p.twists.iter().map(|t| length(&t.w)).sum::<f64>() * p.duration;
         self.rounded + length(origin) * self.pieces.iter().map(turn).fold(0.0, f64::max)
     }
 
-    /// When it ends; 0 of a solid that stands still.
+    /// End of the last piece; 0 for a solid at rest.
     #[must_use]
     pub fn duration(&self) -> f64 {
         self.times.last().copied().unwrap_or(0.0)
     }
 
-    /// Where the solid is at a time, before 0 where it is at 0.
+    /// World pose of the solid at a time. Before time 0 it is the pose at 0, and after the end the last pose.
     #[must_use]
     pub fn pose(&self, time: f64) -> Pose {
         self.state(time).pose
     }
 
-    /// Where it is at a time and how it moves from there on.
+    /// Pose and twists at a time.
     pub(crate) fn state(&self, time: f64) -> State {
-        // The last piece that begins at this time or before.
+        // The last piece that starts at this time or earlier.
         let i = self.times.partition_point(|t| *t <= time).saturating_sub(1);
         match self.pieces.get(i) {
             Some(piece) => {
@@ -189,17 +194,17 @@ impl Path {
     }
 }
 
-/// Where a solid is and how it moves: see [`PathPiece`].
+/// Pose and velocity of a solid at a time: see [`PathPiece`].
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub pose: Pose,
-    /// In world coordinates, now.
+    /// Twists in world coordinates at this time.
     pub twists: Vec<Twist>,
-    /// When the piece ends.
+    /// End of the piece.
     pub until: f64,
 }
 
-/// The solid some time after the start of a piece, and its twists then.
+/// Pose and twists of a solid at a time after the start of a piece.
 fn placed(piece: &PathPiece, time: f64) -> (Pose, Vec<Twist>) {
     let mut before = Pose::identity();
     let twists = piece.twists.iter().map(|twist| {

@@ -4,7 +4,9 @@ use crate::api::tolerance::power_of_two;
 use crate::body::Body;
 use feeler_geom::{Obb, P3, Pose, V3};
 
-/// Distance from A's box, in sizes of B, within which points of B can be those of contacts with gaps.
+/// Distance from A's box, in sizes of B, within which points of B can belong to contacts with gaps. A
+/// larger value gives larger bounds for bodies that roll; with a smaller one, contacts with large gaps
+/// can move farther than the bound.
 const BESIDE_BOX: f64 = 0.01;
 
 /// Bounds of the motion of B relative to A in one step.
@@ -18,8 +20,8 @@ pub struct StepBound {
 
 impl StepBound {
     /// Bounds of the motion between two poses of B in A's frame, for the points of B that can come into
-    /// contact: those near A's box. Wheels that roll on each other move little there. The displacement is
-    /// convex in the point, so that a corner of a box has the largest one.
+    /// contact: those near A's box. For wheels that roll on each other, this displacement is small. The
+    /// displacement is a convex function of the point, so a corner of a box has the largest one.
     #[must_use]
     pub fn of_motion([a, b]: [&Body; 2], from: &Pose, to: &Pose) -> Self {
         let displaced = |min: &P3, max: &P3| {
@@ -44,7 +46,7 @@ impl StepBound {
         }
     }
 
-    /// Returns whether a motion with the bounds `other` keeps these bounds.
+    /// Returns whether a motion with the bounds `other` is within these bounds.
     #[must_use]
     pub fn contains(&self, other: &Self) -> bool {
         other.rotation <= self.rotation && other.displacement <= self.displacement
@@ -59,7 +61,7 @@ impl StepBound {
         }
     }
 
-    /// Bound of two motions one after the other, or of the relative motion of two bodies.
+    /// Bound of two successive motions, or of the relative motion of two bodies.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {

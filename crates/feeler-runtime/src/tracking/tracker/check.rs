@@ -4,7 +4,7 @@ use super::TrackerOptions;
 use crate::api::error::QueryError;
 
 impl TrackerOptions {
-    /// Checks the options.
+    /// Checks that each option is in its range.
     ///
     /// # Errors
     /// [`QueryError`] with the first invalid option.

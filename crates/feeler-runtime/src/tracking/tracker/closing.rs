@@ -1,11 +1,12 @@
-//! Prediction of gaps at the end of a step, for engines whose contacts act only if they are closed.
+//! Prediction of gaps at the end of a step.
 
 use super::{ContactTracker, StepContact};
 use crate::body::Body;
 use feeler_geom::{P3, Pose, Twist, V3};
 use nalgebra::{Matrix3, Translation3};
 
-/// Prediction of the gaps at the end of a step, for engines whose contacts act only if they are closed.
+/// Prediction of the gaps at the end of a step, for engines whose contacts exert forces only if they are
+/// closed at its beginning.
 #[derive(Clone, Debug, Default)]
 pub struct GapPrediction {
     rows: Vec<Row>,
@@ -16,34 +17,34 @@ pub struct GapPrediction {
 /// A relative displacement of B in A's frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Displacement {
-    /// Displacement of the mobility's centre (mm).
+    /// Displacement (mm) of [`Mobility::center`].
     shift: V3,
     /// Rotation vector (rad).
     spin: V3,
 }
 
-/// A displacement that contacts limit.
+/// Displacement of a step limited by contacts.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Held {
+struct ConstrainedMotion {
     /// Displacement of the step.
     moved: Displacement,
-    /// Velocities at its end, as the displacement of a whole step.
+    /// Velocity at the end of the step, as the displacement of a whole step.
     velocity: Displacement,
 }
 
-/// Inverse mass and inertia of the lighter of two solids, for solids of one density. The other one is taken
-/// to be fixed: a solid that yields softens an impact and so hides contacts.
+/// Inverse mass and inertia of the lighter of two solids of equal density. The other solid counts as
+/// fixed, because a movable one would soften impacts and so hide contacts.
 #[derive(Clone, Copy, Debug)]
 struct Mobility {
     /// Centre of mass in A's frame.
     center: P3,
-    /// Inverse of the mass.
-    lightness: f64,
+    /// Inverse mass at unit density.
+    inverse_mass: f64,
     /// Inverse of the inertia about the centre, in A's axes.
-    softness: Matrix3<f64>,
+    inverse_inertia: Matrix3<f64>,
 }
 
-/// A contact as a constraint on displacements: `normal · shift + lever · spin + gap ≥ 0`.
+/// Constraint of a contact on displacements: `normal · shift + lever · spin + gap ≥ 0`.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     normal: V3,
@@ -51,37 +52,46 @@ struct Row {
     gap: f64,
 }
 
-/// Loads of the contacts in a prediction.
+/// Impulses of the contacts in a prediction.
 #[derive(Clone, Debug, Default)]
 struct Loads {
-    /// Loads in the last part of the step.
+    /// Impulses in the last part of the step.
     part: Vec<f64>,
-    /// Length (mm) by which each contact has kept its own gap open at the end of the step.
+    /// Length (mm) by which each contact increases its own gap until the end of the step.
     opened: Vec<f64>,
 }
 
-/// Parts of a step, each with impacts of its own.
+/// Number of parts of a step, each with its own impacts. A larger value is slower; with a smaller one,
+/// successive impacts count as simultaneous.
 const PARTS: u32 = 8;
-/// One part, as a fraction of the step.
+/// Duration of one part, as a fraction of the step: 1 / [`PARTS`].
 const PART: f64 = 0.125;
-/// Largest change of the displacement from step to step that continues, as a part of the displacement. An
-/// impact changes it by more.
+/// Largest change of the displacement from step to step, as a fraction of the displacement, that is
+/// extrapolated. An impact changes it by more. A larger value extrapolates impacts; with a smaller one,
+/// bodies that start to fall close gaps by the displacement that gravity adds in a step.
 const MAX_CHANGE: f64 = 0.25;
-/// Maximum number of solutions, each with the contacts as closed that close in the one before.
+/// Maximum number of solutions; each treats the contacts that the previous one closed as closed. A larger
+/// value is slower; a smaller one misses impacts that follow from others.
 const MAX_ROUNDS: u32 = 4;
-/// Maximum number of sweeps of the solver.
+/// Maximum number of sweeps of the solver over the contacts. A larger value is slower; with a smaller
+/// one, sharp wedges yield.
 const MAX_SWEEPS: u32 = 256;
-/// Change of a sweep (mm) that ends the iteration. The next step shows smaller errors of a prediction.
+/// Change (mm) of a sweep below which the iteration ends. Predictions have errors of this size, and a
+/// smaller value is slower.
 const SWEEP_CHANGE: f64 = 1e-6;
-/// Displacement of a step (mm) below which contacts are not solved for: no gap closes by more.
+/// Displacement (mm) of a step below which impacts are not predicted, because no gap closes by more. With
+/// a larger value, slow impacts close gaps by that much; a smaller one is slower at rest.
 const MIN_MOTION: f64 = 5e-4;
 
 impl GapPrediction {
-    /// Computes for each contact of the last update the gap (mm) at the end of the step without that contact:
-    /// if the bodies continue as in the last step, or if they accelerate as in the last two steps, whichever
-    /// is smallest. `before` has the poses of B in A's frame one and two steps earlier, if they are known;
-    /// without the first one, the gaps are those of the last update. If `is_free`, no joints guide the
-    /// bodies: the prediction includes rotations by impacts on the other contacts.
+    /// Computes for each contact of the last update the gap (mm) at the end of the step as if that
+    /// contact exerted no force, in the order of [`ContactTracker::contacts`].
+    ///
+    /// The gap is the smaller one of two predictions: the bodies continue with the displacement of the
+    /// last step, or with its change added. `before` contains the poses of B in A's frame one and two
+    /// steps earlier, if they are known; without the first one, the gaps of the last update are returned.
+    /// If `is_free` is set, the bodies have no joints, and the prediction includes the rotations by
+    /// impacts on the other contacts.
     pub fn gaps(&mut self, tracker: &ContactTracker, before: [Option<&Pose>; 2], is_free: bool) -> &[f64] {
         let [a, b] = tracker.bodies();
         self.gaps.clear();
@@ -92,19 +102,19 @@ impl GapPrediction {
             let radius = a.size().min(b.size());
             let motion = mobility.between(one, now);
             let change = two.map(|two| motion.minus(&mobility.between(two, one)));
-            // A falling body accelerates; an impact does not repeat.
+            // The acceleration of a falling body continues; that of an impact does not.
             let max_change = MAX_CHANGE * motion.reach(radius);
             let change = change.filter(|change| change.reach(radius) <= max_change);
             let faster = change.map(|change| motion.plus(&change));
             self.rows.clear();
-            // Solvers take penetrations back softly.
+            // Solvers correct penetrations slowly, so a negative gap counts as closed.
             let row = |c: &StepContact| mobility.row(&c.normal, &(now * c.local_b), c.gap.max(0.0));
             self.rows.extend(tracker.contacts().iter().map(row));
             for free in std::iter::once(motion).chain(faster) {
                 for ((gap, row), c) in self.gaps.iter_mut().zip(&self.rows).zip(tracker.contacts()) {
                     *gap = gap.min(c.gap + row.rate(&free));
                 }
-                // An open gap that closes is an impact, which turns the bodies.
+                // An open gap that closes is an impact, which rotates the bodies.
                 let is_impact = self.rows.iter().any(|row| row.gap_after(&free) < 0.0);
                 if is_free && is_impact && free.reach(radius) > MIN_MOTION {
                     self.solve(&mobility, &free);
@@ -114,14 +124,14 @@ impl GapPrediction {
         &self.gaps
     }
 
-    /// Reduces the gaps to those of a displacement that contacts limit. A contact that closes in the step
-    /// acts from its start, because the engine is given it as closed.
+    /// Reduces the gaps to those of a displacement limited by contacts. A contact that closes within the
+    /// step acts from its start, because the engine receives it as closed.
     fn solve(&mut self, mobility: &Mobility, free: &Displacement) {
         for _ in 0..MAX_ROUNDS {
-            let held = mobility.held(free, &self.rows, &mut self.loads);
+            let motion = mobility.constrain(free, &self.rows, &mut self.loads);
             let mut has_closed = false;
             for ((gap, row), opened) in self.gaps.iter_mut().zip(&mut self.rows).zip(&self.loads.opened) {
-                *gap = gap.min(row.gap_after(&held.moved) - opened);
+                *gap = gap.min(row.gap_after(&motion.moved) - opened);
                 if *gap < -MIN_MOTION && row.gap > 0.0 {
                     row.gap = 0.0;
                     has_closed = true;
@@ -144,16 +154,17 @@ impl Mobility {
             let tensor = Matrix3::from_fn(|r, c| i.tensor[r][c]);
             Some((P3::from(i.centroid), 1.0 / info.volume, tensor.try_inverse()?))
         });
-        // Sheets have no mass; a ball of their size replaces them.
+        // A sheet has no mass, so a ball of its size replaces it.
         let bounds = body.bounds();
         let size = body.size().max(f64::MIN_POSITIVE);
         let ball = (bounds.center(), 1.0, Matrix3::identity() * (10.0 / (size * size)));
-        let (center, lightness, softness) = solid.filter(|s| s.1.is_finite() && s.1 > 0.0).unwrap_or(ball);
+        let (center, inverse_mass, inverse_inertia) =
+            solid.filter(|s| s.1.is_finite() && s.1 > 0.0).unwrap_or(ball);
         let axes = pose.rotation.to_rotation_matrix();
         Self {
             center: pose * center,
-            lightness,
-            softness: axes.matrix() * softness * axes.matrix().transpose(),
+            inverse_mass,
+            inverse_inertia: axes.matrix() * inverse_inertia * axes.matrix().transpose(),
         }
     }
 
@@ -170,49 +181,50 @@ impl Mobility {
         }
     }
 
-    /// Constraint of a contact with this gap, whose point of B is at `point`.
+    /// Constraint of a contact with this normal and gap; `point` is the point of B in A's frame.
     fn row(&self, normal: &V3, point: &P3, gap: f64) -> Row {
         Row { normal: *normal, lever: (point - self.center).cross(normal), gap }
     }
 
-    /// Limits a free displacement by contacts that keep their gaps open. Impacts follow one another, and each
-    /// changes the next ones.
-    fn held(&self, free: &Displacement, rows: &[Row], loads: &mut Loads) -> Held {
-        let mut held = Held { moved: Displacement::zero(), velocity: *free };
+    /// Limits a free displacement by contacts that keep their gaps open. Impacts are successive: each of
+    /// them changes the velocities of the next part of the step.
+    fn constrain(&self, free: &Displacement, rows: &[Row], loads: &mut Loads) -> ConstrainedMotion {
+        let mut motion = ConstrainedMotion { moved: Displacement::zero(), velocity: *free };
         loads.opened.clear();
         loads.opened.resize(rows.len(), 0.0);
         for k in 0..PARTS {
-            self.part(&mut held.velocity, &held.moved, rows, &mut loads.part);
-            held.moved = held.moved.plus(&held.velocity.times(PART));
-            // A load changes the velocity for the rest of the step.
+            self.solve_part(&mut motion.velocity, &motion.moved, rows, &mut loads.part);
+            motion.moved = motion.moved.plus(&motion.velocity.times(PART));
+            // An impulse changes the velocity for the rest of the step.
             let rest = PART * f64::from(PARTS - k);
             for ((row, load), opened) in rows.iter().zip(&loads.part).zip(&mut loads.opened) {
-                *opened += rest * load * self.yielding(row);
+                *opened += rest * load * self.compliance(row);
             }
         }
-        held
+        motion
     }
 
-    /// Opening of a contact's own gap by a unit load.
-    fn yielding(&self, row: &Row) -> f64 {
-        self.lightness + row.lever.dot(&(self.softness * row.lever))
+    /// Change of a contact's own gap by a unit impulse.
+    fn compliance(&self, row: &Row) -> f64 {
+        self.inverse_mass + row.lever.dot(&(self.inverse_inertia * row.lever))
     }
 
-    /// Computes the velocities nearest in kinetic energy that keep the gaps open for a part of the step.
-    fn part(&self, v: &mut Displacement, moved: &Displacement, rows: &[Row], loads: &mut Vec<f64>) {
+    /// Computes the velocities nearest in kinetic energy that keep the gaps open for a part of the step,
+    /// by projected Gauss–Seidel sweeps.
+    fn solve_part(&self, v: &mut Displacement, moved: &Displacement, rows: &[Row], loads: &mut Vec<f64>) {
         loads.clear();
         loads.resize(rows.len(), 0.0);
         for _ in 0..MAX_SWEEPS {
             let mut change = 0.0_f64;
             for (row, load) in rows.iter().zip(loads.iter_mut()) {
-                let push = self.softness * row.lever;
-                let yielding = self.yielding(row);
+                let push = self.inverse_inertia * row.lever;
+                let compliance = self.compliance(row);
                 let gap = row.gap_after(moved) / PART + row.rate(v);
-                let more = (-gap / yielding).max(-*load);
+                let more = (-gap / compliance).max(-*load);
                 *load += more;
-                v.shift += row.normal * (more * self.lightness);
+                v.shift += row.normal * (more * self.inverse_mass);
                 v.spin += push * more;
-                change = change.max(more.abs() * yielding);
+                change = change.max(more.abs() * compliance);
             }
             if change <= SWEEP_CHANGE {
                 break;
@@ -239,7 +251,7 @@ impl Displacement {
         Self { shift: V3::zeros(), spin: V3::zeros() }
     }
 
-    /// Sum of two displacements.
+    /// Componentwise sum.
     fn plus(&self, other: &Self) -> Self {
         Self { shift: self.shift + other.shift, spin: self.spin + other.spin }
     }
@@ -248,7 +260,7 @@ impl Displacement {
         Self { shift: self.shift * s, spin: self.spin * s }
     }
 
-    /// Difference of two displacements.
+    /// Componentwise difference.
     fn minus(&self, other: &Self) -> Self {
         Self { shift: self.shift - other.shift, spin: self.spin - other.spin }
     }
@@ -266,40 +278,40 @@ mod tests {
 
     /// A bar of mass 1 and length 20 along x, with its centre at the origin.
     fn bar() -> Mobility {
-        let softness = Matrix3::from_diagonal(&V3::new(10.0, 12.0 / 400.0, 12.0 / 400.0));
-        Mobility { center: P3::origin(), lightness: 1.0, softness }
+        let inverse_inertia = Matrix3::from_diagonal(&V3::new(10.0, 12.0 / 400.0, 12.0 / 400.0));
+        Mobility { center: P3::origin(), inverse_mass: 1.0, inverse_inertia }
     }
 
     fn energy(mobility: &Mobility, d: &Displacement) -> f64 {
-        let inertia = mobility.softness.try_inverse().expect("a mass");
-        0.5 * (d.shift.norm_squared() / mobility.lightness + d.spin.dot(&(inertia * d.spin)))
+        let inertia = mobility.inverse_inertia.try_inverse().expect("a mass");
+        0.5 * (d.shift.norm_squared() / mobility.inverse_mass + d.spin.dot(&(inertia * d.spin)))
     }
 
-    /// The bar falls flat and strikes with one end, 0.1 mm before the other: its centre continues at 3/4 of
-    /// its speed and its other end at 3/2.
+    /// The bar falls flat and hits with one end, 0.1 mm before the other end: its centre continues at 3/4
+    /// of its speed and the other end at 3/2.
     #[test]
-    fn a_bar_struck_at_one_end_turns_down_the_other() {
+    fn an_impact_at_one_end_accelerates_the_other_end() {
         let bar = bar();
         let free = Displacement { shift: V3::new(0.0, 0.0, -0.4), spin: V3::zeros() };
         let near = bar.row(&V3::z(), &P3::new(10.0, 0.0, 0.0), 0.0);
         let mut loads = Loads::default();
-        let held = bar.held(&free, &[near], &mut loads);
-        // Without the contact the end would have continued.
-        assert!((near.gap_after(&held.moved) - loads.opened[0] + 0.4).abs() < 1e-6, "{loads:?}");
-        assert!((held.velocity.shift.z + 0.3).abs() < 1e-6, "{held:?}");
-        assert!((held.velocity.spin.y + 0.03).abs() < 1e-7, "{held:?}");
-        assert!((held.moved.shift.z + 0.3).abs() < 1e-6, "{held:?}");
+        let motion = bar.constrain(&free, &[near], &mut loads);
+        // Without the contact, the end would have continued.
+        assert!((near.gap_after(&motion.moved) - loads.opened[0] + 0.4).abs() < 1e-6, "{loads:?}");
+        assert!((motion.velocity.shift.z + 0.3).abs() < 1e-6, "{motion:?}");
+        assert!((motion.velocity.spin.y + 0.03).abs() < 1e-7, "{motion:?}");
+        assert!((motion.moved.shift.z + 0.3).abs() < 1e-6, "{motion:?}");
         // A contact at the other end stops the bar.
         let far = bar.row(&V3::z(), &P3::new(-10.0, 0.0, 0.0), 0.1);
-        let held = bar.held(&free, &[near, far], &mut Loads::default());
-        assert!(far.gap_after(&held.moved) > -1e-6 && near.gap_after(&held.moved) > -1e-6, "{held:?}");
-        assert!(energy(&bar, &held.velocity) < 1e-3 * energy(&bar, &free), "{held:?}");
+        let motion = bar.constrain(&free, &[near, far], &mut Loads::default());
+        assert!(far.gap_after(&motion.moved) > -1e-6 && near.gap_after(&motion.moved) > -1e-6, "{motion:?}");
+        assert!(energy(&bar, &motion.velocity) < 1e-3 * energy(&bar, &free), "{motion:?}");
     }
 
-    /// No set of contacts adds energy, and open gaps stay open up to a twentieth of the displacement in sharp
+    /// Contacts never add energy, and open gaps stay open, up to a twentieth of the displacement in sharp
     /// wedges of many contacts.
     #[test]
-    fn contacts_take_energy_and_hold() {
+    fn contacts_do_not_add_energy_and_keep_gaps_open() {
         let mut random = rand::rngs::SmallRng::seed_from_u64(7);
         let mut loads = Loads::default();
         for case in 0..500 {
@@ -312,9 +324,9 @@ mod tests {
                     bar.row(&any(1.0).normalize(), &P3::from(any(10.0)), gap)
                 })
                 .collect();
-            let held = bar.held(&free, &rows, &mut loads);
-            assert!(energy(&bar, &held.velocity) <= energy(&bar, &free) * (1.0 + 1e-9), "{case}");
-            let lowest = rows.iter().map(|r| r.gap_after(&held.moved)).fold(0.0, f64::min);
+            let motion = bar.constrain(&free, &rows, &mut loads);
+            assert!(energy(&bar, &motion.velocity) <= energy(&bar, &free) * (1.0 + 1e-9), "{case}");
+            let lowest = rows.iter().map(|r| r.gap_after(&motion.moved)).fold(0.0, f64::min);
             let most = if rows.len() <= 2 { 1e-5 } else { 0.05 * free.reach(10.0) };
             assert!(lowest > -most, "{case}: {lowest}");
         }

@@ -1,18 +1,20 @@
-//! Bounds of steps for engines that cannot query within a step.
+//! Bounds of the next step, estimated from the last motion, for engines that cannot query within a step.
 
 use super::{ContactTracker, StepBound};
 use crate::api::error::QueryError;
 use feeler_geom::Pose;
 
-/// Bound of the next motion, as a multiple of the last one. Contacts can turn a body faster than it has
-/// moved.
+/// Bound of the next motion, as a multiple of the last one. It exceeds 1 because contacts can turn a body
+/// faster than it has moved. A larger value makes steps slower; with a smaller one, impacts turn bodies
+/// farther than their contacts cover.
 const MOTION_FACTOR: f64 = 2.0;
 
 impl ContactTracker {
-    /// Bound of the step from these poses, for engines that cannot query within a step: twice the relative
-    /// motion since the last update, plus the displacement (mm) that forces add in a step, such as g·dt².
-    /// The bound is at most `max_displacement` (mm) and [`TrackerOptions::max_step`](super::TrackerOptions).
-    /// The first step and a step after a jump get the largest displacement.
+    /// Estimates a bound of the step from these poses, for engines that cannot query within a step. It is
+    /// twice the relative motion since the last update, plus the displacement `forced` (mm) that forces
+    /// add in a step, such as g·dt². The bound is at most `max_displacement` (mm) and
+    /// [`TrackerOptions::max_step`](super::TrackerOptions). The first step, and a step after a jump, get
+    /// `max_displacement`.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite.
@@ -28,7 +30,8 @@ impl ContactTracker {
         Ok(self.bound_after(motion, forced, max_displacement))
     }
 
-    /// [`ContactTracker::expected_bound`] after a known motion in one step; `None` for an unknown one.
+    /// Like [`ContactTracker::expected_bound`], for the given motion of the last step; `None` for an
+    /// unknown motion.
     #[must_use]
     pub fn bound_after(&self, motion: Option<StepBound>, forced: f64, max_displacement: f64) -> StepBound {
         let [a, b] = self.bodies();

@@ -1,8 +1,8 @@
-//! Second derivative of the gap of a contact by a twist.
+//! Second derivative of the gap of a contact with respect to a twist.
 //!
 //! The gap is the stationary value of F = n · (q − p) over the parameters of the footpoints p and q that
-//! slide on their features and over the unit normal n, where B's point q moves with the twist ξ. With y for
-//! the stationary variables, the second derivative is
+//! slide on their features and over the unit normal n. B's point q moves with the twist ξ. With y for the
+//! stationary variables, the second derivative is
 //!
 //! ```text
 //! F_ξξ − F_ξy F_yy⁻¹ F_yξ,
@@ -22,19 +22,23 @@ use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::{EdgeId, FaceId};
 use nalgebra::{Matrix2, Matrix3, Matrix6, SMatrix};
 
-/// Smallest singular value of `F_yy`, as a part of the largest one, at which the contact is isolated.
+/// Smallest singular value of `F_yy`, as a fraction of the largest one, at which the contact is isolated.
+/// With a larger value, isolated contacts lose their derivative; a smaller one returns derivatives of
+/// rounding.
 const MIN_SINGULAR: f64 = 1e-8;
-/// Largest angle (rad) of the connection of the footpoints, and of tangents, to a critical direction.
+/// Largest angle (rad) between the connection of the footpoints, or tangents, and a critical direction.
+/// With a larger value, footpoints of contacts beside polars slide; with a smaller one, rounding fixes
+/// footpoints at small gaps.
 const CRITICAL_ANGLE: f64 = 1e-5;
 
-/// Derivative of B's point by the twist of B: translation, then rotation.
+/// Derivative of a point of B with respect to the twist of B: translation, then rotation.
 type PointRate = SMatrix<f64, 3, 6>;
 
 impl ContactTracker {
-    /// Computes the second derivative H of the gap (mm) of a contact of the last update by a twist of B at
-    /// A's origin, in A's frame: translation (mm), then rotation (rad). B's pose changes by the exponential
-    /// of the twist. With the first derivative g of [`StepContact::gap_rate`], a twist ξ changes the gap by
-    /// g·ξ + ½ ξᵀHξ up to third order.
+    /// Computes the second derivative H of the gap (mm) of a contact of the last update with respect to a
+    /// twist of B at A's origin, in A's frame: translation (mm), then rotation (rad). B's pose changes by
+    /// the exponential of the twist. With the first derivative g of [`StepContact::gap_rate`], a twist ξ
+    /// changes the gap by g·ξ + ½ ξᵀHξ up to third order.
     ///
     /// Footpoints slide on their features, except the fixed one of a sample. If the connection of the
     /// footpoints is not a critical direction, the gap is measured along the normal between material points.
@@ -54,13 +58,14 @@ struct Slide {
     count: usize,
     /// Unit tangents; those beyond the count are 0.
     tangents: [V3; 2],
-    /// Second derivatives of the point along the contact's normal by arc lengths along the tangents.
+    /// Second derivatives of the point along the contact's normal with respect to arc lengths along the
+    /// tangents.
     bend: Matrix2<f64>,
 }
 
 impl Slide {
-    /// Footpoint of a contact on one side with the normal in A's frame. `None` for a feature that the body
-    /// does not have, and where the surface or curve is degenerate.
+    /// Footpoint of a contact on one side with the normal in A's frame. `None` for a feature that the
+    /// body does not have, and at a degenerate point of a surface or curve.
     fn new(body: &Body, to_a: &Pose, contact: &StepContact, side: usize) -> Option<Self> {
         let (kind, index) = contact.features[side];
         let uv = P2::new(contact.uv[side][0], contact.uv[side][1]);
@@ -75,8 +80,8 @@ impl Slide {
                 let outward = outward_normal(face, uv);
                 let basis = complete_basis(&outward);
                 let shape = shape_operator(&face.surface, uv, face.outward, &basis)?;
-                // The surface bends away from its outward normal, that of B's side being opposite to the
-                // normal.
+                // The surface bends away from its outward normal; on B's side, that is opposite to the
+                // normal of the contact.
                 let sign = if (to_a * outward).dot(&contact.normal) > 0.0 { -1.0 } else { 1.0 };
                 let tangents = [basis.0, basis.1].map(|t| to_a * t);
                 Some(Self { count: 2, tangents, bend: shape * sign, ..fixed })
@@ -94,7 +99,7 @@ impl Slide {
     }
 }
 
-/// The second derivative for two bodies; `pose_ab` takes B's coordinates to A's.
+/// Second derivative for two bodies; `pose_ab` takes B's coordinates to A's.
 fn gap_hessian(bodies: [&Body; 2], pose_ab: &Pose, contact: &StepContact) -> Option<Matrix6<f64>> {
     let slide_of = |side: usize, pose: &Pose| {
         let slide = Slide::new(bodies[side], pose, contact, side)?;
@@ -111,8 +116,8 @@ fn gap_hessian(bodies: [&Body; 2], pose_ab: &Pose, contact: &StepContact) -> Opt
     }
     let basis = complete_basis(&n);
     let directions = [basis.0, basis.1];
-    // Rows: the arc lengths of A's and of B's footpoint over the size, then the turning of the normal. Rows
-    // beyond these are those of a multiple of the identity, and do not depend on the twist.
+    // Rows: the arc lengths of A's and of B's footpoint over the size, then the rotation of the normal.
+    // The remaining rows are those of a multiple of the identity and do not depend on the twist.
     let normal_row = a.count + b.count;
     let mut f_yy = Matrix6::identity() * size;
     let mut f_y_twist = Matrix6::zeros();
@@ -130,7 +135,7 @@ fn gap_hessian(bodies: [&Body; 2], pose_ab: &Pose, contact: &StepContact) -> Opt
         }
     }
     for i in 0..b.count {
-        // A tangent of B turns with the twist: n · (ω × t) = ω · (t × n).
+        // A tangent of B rotates with the twist: n · (ω × t) = ω · (t × n).
         let turning = b.tangents[i].cross(&n) * size;
         f_y_twist.fixed_view_mut::<1, 3>(a.count + i, 3).copy_from(&turning.transpose());
     }
@@ -139,8 +144,8 @@ fn gap_hessian(bodies: [&Body; 2], pose_ab: &Pose, contact: &StepContact) -> Opt
         f_y_twist.set_row(normal_row + k, &(direction.transpose() * point_rate(&b.point)));
     }
     let svd = f_yy.svd(true, true);
-    let (least, most) = (svd.singular_values.min(), svd.singular_values.max());
-    if least.is_nan() || least <= MIN_SINGULAR * most {
+    let (min, max) = (svd.singular_values.min(), svd.singular_values.max());
+    if min.is_nan() || min <= MIN_SINGULAR * max {
         return None;
     }
     let solved = svd.solve(&f_y_twist, 0.0).ok()?;
@@ -157,7 +162,7 @@ fn is_critical(n: &V3, between: &V3, slides: &[Slide; 2], size: f64) -> bool {
     aside <= CRITICAL_ANGLE * between.norm().max(CRITICAL_ANGLE * size) && slides.iter().all(is_orthogonal)
 }
 
-/// Derivative of a point of B by the twist: v + ω × q.
+/// Derivative of a point of B with respect to the twist: v + ω × q.
 fn point_rate(q: &P3) -> PointRate {
     let mut out = PointRate::zeros();
     out.fixed_view_mut::<3, 3>(0, 0).copy_from(&Matrix3::identity());

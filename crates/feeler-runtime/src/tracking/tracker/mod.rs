@@ -2,21 +2,22 @@
 //!
 //! # Guarantees
 //! [`ContactTracker::update`] returns a set of contacts that suffices for the step to come: a motion of B
-//! relative to A that keeps the stated bound and every linear gap of the set ends with no gap below about
-//! minus [`TrackerOptions::gap_error`], up to terms of second order: θ·d + ½·θ²·ρ with the rotation
-//! θ, the displacement d and the lever arm ρ. [`ContactTracker::covers`] returns whether a motion keeps the
-//! bound. The campaign `tracking` measures the exceptions.
+//! relative to A that is within the stated bound and keeps every linear gap of the set non-negative ends
+//! with all gaps above about minus [`TrackerOptions::gap_error`], up to terms of second order: θ·d +
+//! ½·θ²·ρ with the rotation θ, the displacement d and the lever arm ρ. [`ContactTracker::covers`] returns
+//! whether a motion is within the bound. The program `tracking` of the benches measures the exceptions.
 //!
-//! The set depends on the poses and the bound alone, with one exception: where corners of flush bodies are
-//! within the wanted error of each other, several normals separate the bodies, and the last motion selects
-//! one of them.
+//! The set depends on the poses and the bound alone, with one exception: where corners of flush bodies
+//! are within the wanted error of each other, several normals separate the bodies, and the last motion
+//! selects one of them.
 //!
 //! The status follows from the signed gaps, which are continuous functions of the pose. A contact with a
-//! negative gap is confirmed by a common point of both solids, or continues a contact of the last update. A
-//! verdict is computed if no gap is negative, in three cases: at the first update, after a jump or a motion
-//! of almost half of the thinner wall, and if a contact has ended that was pressed deeper than the motion. It
-//! is also computed while the last verdict was interference without a contact with a negative gap. Between
-//! these cases, a solid that passes through another one within one step is not detected.
+//! negative gap is confirmed by a common point of both solids, or continues a contact of the last update.
+//! A verdict is computed if no gap is negative, in three cases: at the first update, after a jump or a
+//! motion of almost half of the minimum thickness of a body, and if a contact has ended that was pressed
+//! deeper than the motion. It is also computed while the last verdict was interference without a contact
+//! with a negative gap. Outside these cases, a solid that passes through another one within one step is
+//! not detected.
 //!
 //! # Source
 //! BREP §1.3.1.4, §3.4 (quasi-LMDs near conformal contacts); MATH §16, §23.
@@ -50,18 +51,21 @@ use std::sync::Arc;
 /// Options of a [`ContactTracker`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TrackerOptions {
-    /// Gap (mm) up to which contacts are reported, beside those that the step can close.
+    /// Gap (mm) up to which contacts are reported, in addition to those that the step can close.
     pub reach: f64,
-    /// Depth (mm) down to which contacts are followed, as far as the walls of the bodies separate their sides
-    /// ([`Body::min_thickness`]).
+    /// Depth (mm) down to which contacts are tracked. [`Body::min_thickness`] limits it further, because
+    /// the two sides of a thin wall must be distinguished.
     pub max_depth: f64,
-    /// Largest motion between two updates that continues a motion; a larger one is a jump.
+    /// Largest motion between two updates that continues a motion. A larger one is a jump, after which no
+    /// contact continues.
     pub max_step: StepBound,
-    /// Wanted error ε (mm) of a gap at the end of a step; at least a hundredth of the step's displacement.
+    /// Wanted error (mm) of a gap at the end of a step. At least a hundredth of the step's displacement
+    /// is used.
     pub gap_error: f64,
-    /// Largest number of contacts; those with the largest gaps are dropped, never a negative one.
+    /// Maximum number of contacts. Contacts with the largest gaps are dropped first, and contacts with
+    /// negative gaps never.
     pub max_contacts: usize,
-    /// Dilations (mm) of A and of B, which gaps take into account.
+    /// Dilations (mm) of A and of B, which are subtracted from gaps.
     pub dilations: [f64; 2],
 }
 
@@ -78,12 +82,12 @@ impl Default for TrackerOptions {
     }
 }
 
-/// Why a contact belongs to the set of a step.
+/// Reason why a contact belongs to the set of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StepContactKind {
     /// A local minimum, or a corner of a conformal set.
     Strict,
-    /// A minimum with polars dilated by what the step can turn them.
+    /// A minimum if the polars are dilated by the angle by which the step can rotate them.
     Quasi,
     /// A point at fixed parameters of one of two nearly conformal features.
     Sample,
@@ -91,38 +95,39 @@ pub enum StepContactKind {
     Extended,
 }
 
-/// A contact of the set of a step.
+/// A contact of the set of a step, in the frames of the bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StepContact {
-    /// Identity: increases from contact to contact and is never assigned twice. A contact keeps it while it
+    /// Identity, which increases from contact to contact and is never reused. A contact keeps it while it
     /// stays on its features and in the set, a sample while it is in the set.
     pub id: u64,
-    /// Footpoint in A's own coordinates.
+    /// Footpoint on A in the frame of A.
     pub local_a: P3,
-    /// Footpoint in B's own coordinates.
+    /// Footpoint on B in the frame of B.
     pub local_b: P3,
-    /// A's outward direction there, unit, in A's own coordinates.
+    /// Unit outward direction of A at its footpoint, in the frame of A.
     pub normal: V3,
-    /// Signed gap (mm) along the normal, less the dilations.
+    /// Signed gap (mm) along the normal: the distance minus the dilations.
     pub gap: f64,
-    /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where it bulges; infinite
-    /// across an edge and at a vertex.
+    /// Smallest and largest normal curvature (1/mm) of A at its footpoint, positive where the solid is
+    /// convex; infinite across an edge and at a vertex.
     pub curvature_a: [f64; 2],
-    /// Smallest and largest normal curvature (1/mm) of B at its footpoint.
+    /// Smallest and largest normal curvature (1/mm) of B at its footpoint, like `curvature_a`.
     pub curvature_b: [f64; 2],
-    /// Features of A and of B.
+    /// Kind and index of the features of A and of B.
     pub features: [(FeatureKind, u32); 2],
-    /// Parameters of the footpoints: `(u, v)` of a face, `(t, 0)` of an edge, zeros of a vertex.
+    /// Parameters of the footpoints: `(u, v)` on a face, `(t, 0)` on an edge, zeros at a vertex.
     pub uv: [[f64; 2]; 2],
-    /// Whether the footpoints on A and on B are fixed on their features, as one of each sample is.
+    /// Whether the footpoints on A and on B are fixed on their features. One footpoint of each sample is.
     pub is_fixed: [bool; 2],
-    /// Kind.
+    /// Reason why the contact belongs to the set.
     pub kind: StepContactKind,
 }
 
 impl StepContact {
-    /// First derivative of the gap by a twist of B at A's origin, in A's frame: translation (mm), then
-    /// rotation (rad). `pose_ab` takes B's coordinates to A's.
+    /// First derivative of the gap with respect to a twist of B at A's origin, in A's frame: three
+    /// components of the translation (mm), then three of the rotation (rad). `pose_ab` takes B's
+    /// coordinates to A's.
     #[must_use]
     pub fn gap_rate(&self, pose_ab: &Pose) -> [f64; 6] {
         let n = self.normal;
@@ -131,50 +136,52 @@ impl StepContact {
     }
 }
 
-/// Status of two bodies by the signed gaps of their minima.
+/// Relation of two bodies according to the signed gaps of their minima.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrackedStatus {
     /// Every gap is above the tolerance.
     Separated,
     /// The smallest gap is within the tolerance.
     Touching,
-    /// A contact is pressed; depth (mm) of the deepest one. Of concave solids that is not the depth of
-    /// penetration.
+    /// A contact is pressed. The value is the depth (mm) of the deepest contact, which is not the
+    /// penetration depth of concave solids.
     Pressed(f64),
-    /// A contact is pressed deeper than [`TrackerOptions::max_depth`] (mm); it is kept.
+    /// A contact is pressed deeper than [`TrackerOptions::max_depth`]; it remains in the set. The value
+    /// is the depth (mm) of the deepest contact.
     Deep(f64),
-    /// The verdict is interference, and no contact within the largest depth has a negative gap.
+    /// The verdict is interference, although no contact within the maximum depth has a negative gap.
     Interfering,
 }
 
-/// Report of an update.
+/// Result of [`ContactTracker::update`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Update {
-    /// The motion since the last update was a jump, or there was no update: no contact continues.
+    /// Whether the motion since the last update was a jump, or this is the first update. All contacts get
+    /// new identities then.
     pub jumped: bool,
-    /// A verdict was computed.
+    /// Whether a verdict was computed.
     pub decided: bool,
-    /// Contacts that [`TrackerOptions::max_contacts`] dropped.
+    /// Number of contacts that were dropped because of [`TrackerOptions::max_contacts`].
     pub dropped: usize,
 }
 
-/// Sums over all updates.
+/// Counters of a tracker, summed over all updates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrackerCounts {
-    /// Updates.
+    /// Number of updates.
     pub updates: u64,
-    /// Updates after a jump, the first one included.
+    /// Number of updates after a jump, the first one included.
     pub jumps: u64,
-    /// Verdicts that were computed.
+    /// Number of computed verdicts.
     pub decisions: u64,
-    /// Motions that the bound of the update before did not cover.
+    /// Number of motions that exceeded the bound of the previous update.
     pub uncovered: u64,
-    /// Contacts that were dropped.
+    /// Number of dropped contacts.
     pub dropped: u64,
 }
 
 impl TrackerCounts {
-    /// Sums of both.
+    /// Componentwise sum.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self {
@@ -187,14 +194,32 @@ impl TrackerCounts {
     }
 }
 
-/// The contacts of two bodies for the steps of a simulator.
+/// Contacts of two bodies for the steps of a simulator, tracked from step to step.
+///
+/// Call [`ContactTracker::update`] in each step with the poses at its beginning and a bound of the
+/// relative motion in it. Then solve for a motion that keeps the linear gaps of
+/// [`ContactTracker::active`] contacts non-negative; no query within the step is needed.
+///
+/// # Guarantees
+/// A motion within the bound that keeps every linear gap non-negative ends with all gaps above about
+/// minus [`TrackerOptions::gap_error`], up to terms of second order in the bound. The set depends on the
+/// poses and the bound alone, except that the last motion selects one of several separating normals at
+/// corners of flush bodies. [`ContactTracker::covers`] returns whether a motion is within the bound. The
+/// status follows from signed gaps; [`ContactTracker::verdict`] proves it. A solid that passes through
+/// another one within one step is detected only by the verdicts that [`Update::decided`] reports.
+///
+/// # Source
+/// BREP §1.3.1.4, §3.4; MATH §16, §23.
 #[derive(Debug)]
 pub struct ContactTracker {
     pair: ContactPair,
     options: TrackerOptions,
     contacts: Vec<StepContact>,
+    /// Identities of the contacts of the previous update.
     before: Vec<Identity>,
+    /// Identities of `contacts`, in the same order until numbers are assigned.
     known: Vec<Identity>,
+    /// Number of the next new contact.
     next: u64,
     last: Option<Last>,
     status: TrackedStatus,
@@ -212,7 +237,7 @@ struct Last {
     bound: StepBound,
     /// Depth (mm) of the deepest contact.
     depth: f64,
-    /// The verdict was interference, and no contact had a negative gap.
+    /// Whether the verdict was interference although no contact had a negative gap.
     hidden: bool,
 }
 
@@ -233,17 +258,21 @@ enum Key {
     Sample(SampleId),
 }
 
-/// Smallest wanted error of a gap, as a part of the displacement of a step. Terms of second order are
-/// larger, so that denser samples would add contacts and no accuracy.
+/// Smallest wanted error of a gap, as a fraction of the displacement of a step. Terms of second order are
+/// larger, so denser samples would add contacts but no accuracy. A larger value gives fewer samples and
+/// deeper contacts in fast impacts.
 const MIN_RELATIVE_ERROR: f64 = 0.01;
-/// Smallest depth (mm) down to which contacts are searched.
+/// Smallest depth (mm) down to which contacts are searched for. A larger value makes steps slower; a
+/// smaller one causes a second search after impacts.
 const MIN_SEARCH_DEPTH: f64 = 0.05;
-/// Largest depth, as a part of the sum of both walls, and largest motion without a verdict, as a part of the
-/// thinner wall.
+/// Largest depth of contacts, as a fraction of the sum of both minimum thicknesses, and largest motion
+/// without a verdict, as a fraction of the smaller one. With a larger value, queries refuse the depth and
+/// passages through walls are missed; with a smaller one, deep contacts are missing and more verdicts are
+/// computed.
 const MAX_WALL_PART: f64 = 0.45;
 
 impl ContactTracker {
-    /// A tracker of two bodies.
+    /// Creates a tracker of two bodies without contacts.
     #[must_use]
     pub fn new(a: Arc<Body>, b: Arc<Body>, options: TrackerOptions) -> Self {
         Self {
@@ -261,19 +290,19 @@ impl ContactTracker {
         }
     }
 
-    /// The bodies.
+    /// Bodies A and B.
     #[must_use]
     pub fn bodies(&self) -> [&Arc<Body>; 2] {
         [self.pair.body_a(), self.pair.body_b()]
     }
 
-    /// The options.
+    /// Options of the tracker.
     #[must_use]
     pub fn options(&self) -> &TrackerOptions {
         &self.options
     }
 
-    /// Changes the options; the next update searches anew.
+    /// Sets the options. If they differ from the current ones, the tracker is cleared.
     pub fn set_options(&mut self, options: TrackerOptions) {
         if self.options != options {
             self.options = options;
@@ -281,34 +310,36 @@ impl ContactTracker {
         }
     }
 
-    /// Contacts of the last update, those with gaps up to the reach or up to what the step can close, in
-    /// ascending order of numbers. Contacts other than strict ones that another contact implies up to half
-    /// the error of a gap, for every motion within the bound, are not in the set.
+    /// Contacts of the last update, sorted by identity: all with gaps up to [`TrackerOptions::reach`] or
+    /// up to the displacement of the bound, whichever is larger. A contact that is not strict is omitted
+    /// if another contact implies it up to half the wanted error of a gap, for every motion within the
+    /// bound.
     #[must_use]
     pub fn contacts(&self) -> &[StepContact] {
         &self.contacts
     }
 
-    /// Contacts that the step can close, whose linear gaps a solver keeps open: with gaps up to the
-    /// displacement of its bound.
+    /// Contacts that the step can close: those with gaps up to the displacement of its bound. A solver
+    /// must keep their linear gaps non-negative.
     pub fn active(&self) -> impl Iterator<Item = &StepContact> {
         let most = self.last.map_or(0.0, |last| last.bound.displacement);
         self.contacts.iter().filter(move |c| c.gap <= most)
     }
 
-    /// Status of the last update.
+    /// Relation of the bodies at the last update.
     #[must_use]
     pub fn status(&self) -> TrackedStatus {
         self.status
     }
 
-    /// Sums over all updates.
+    /// Counters summed over all updates.
     #[must_use]
     pub fn counts(&self) -> TrackerCounts {
         self.counts
     }
 
-    /// Checks coordinates (mm) of composed poses as [`ContactPair::check_coordinates`] does.
+    /// Checks coordinates (mm) of composed poses, like [`ContactPair::check_coordinates`] with default
+    /// options.
     ///
     /// # Errors
     /// [`QueryError::CoordinatesTooLarge`].
@@ -316,7 +347,8 @@ impl ContactTracker {
         self.pair.check_coordinates(coordinates, &QueryOptions::default())
     }
 
-    /// Forgets the motion: the next update searches anew. Numbers continue.
+    /// Removes the contacts and the tracking data, so that the next update searches anew. Identities are
+    /// not reused.
     pub fn clear(&mut self) {
         self.pair.forget();
         self.last = None;
@@ -324,13 +356,14 @@ impl ContactTracker {
         self.known.clear();
     }
 
-    /// The bound of the last update.
+    /// Bound of the last update; `None` before the first one and after an error.
     #[must_use]
     pub fn bound(&self) -> Option<StepBound> {
         self.last.map(|last| last.bound)
     }
 
-    /// Returns whether the contacts suffice for the motion from the poses of the last update to these.
+    /// Returns whether the contacts suffice for the motion from the poses of the last update to these,
+    /// that is whether the motion is within the bound. `false` before the first update.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite.
@@ -343,7 +376,7 @@ impl ContactTracker {
         }))
     }
 
-    /// The motion of B relative to A since the last update; `None` before the first one.
+    /// Motion of B relative to A from the poses of the last update to these; `None` before the first update.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite.
@@ -353,12 +386,12 @@ impl ContactTracker {
         Ok(self.last.map(|last| StepBound::of_motion(bodies, &last.pose_ab, &pose_ab)))
     }
 
-    /// Computes the contacts for a step from these poses that keeps the bound. The poses take each solid's
-    /// own coordinates to the world.
+    /// Computes the contacts for a step that starts at these poses and is within the bound. The poses
+    /// take each solid's own coordinates to the world; `bound` limits the motion of B relative to A.
     ///
     /// # Errors
-    /// Errors of [`ContactPair::query`], and [`QueryError`] for a bound that is negative or not finite, and
-    /// for invalid options. An error clears the tracker.
+    /// Errors of [`ContactPair::query`]; [`QueryError::StepBound`] for a bound that is negative or not
+    /// finite; errors of [`TrackerOptions::check`]. An error clears the tracker.
     pub fn update(&mut self, pose_a: &Pose, pose_b: &Pose, bound: StepBound) -> Result<Update, QueryError> {
         self.try_update(pose_a, pose_b, bound).inspect_err(|_| self.clear())
     }
@@ -384,7 +417,7 @@ impl ContactTracker {
         let moved = motion.filter(|_| !jumped).map_or(0.0, |motion| motion.displacement);
         let depth_before = self.last.filter(|_| !jumped).map_or(0.0, |last| last.depth);
         let limit = self.depth_limit();
-        // Powers of two keep the culling state.
+        // Culling data is kept while the depth is the same power of two.
         let wanted = 2.0 * (depth_before + moved + bound.displacement);
         let depth = (2.0 * power_of_two(wanted.max(MIN_SEARCH_DEPTH))).min(limit);
         let size = self.pair.body_a().size().max(self.pair.body_b().size());
@@ -394,7 +427,7 @@ impl ContactTracker {
         self.search(pose_a, pose_b, &bound, depth, pose_before)?;
         let tol = self.pair.tolerances();
         let mut update = Update { jumped, ..Update::default() };
-        // The wall of a sheet, and an unknown one, is 0.
+        // The thickness of a sheet is 0, and so is an unknown one.
         let walls = self.bodies().map(|b| b.min_thickness()).into_iter().filter(|wall| *wall > 0.0);
         let is_long = moved > MAX_WALL_PART * walls.fold(f64::INFINITY, f64::min);
         let mut hidden = false;
@@ -420,7 +453,7 @@ impl ContactTracker {
         Ok(update)
     }
 
-    /// Depth (mm) down to which contacts can be followed.
+    /// Depth (mm) down to which contacts can be tracked.
     fn depth_limit(&self) -> f64 {
         let [a, b] = self.bodies().map(|b| b.min_thickness());
         let walls = MAX_WALL_PART * (a + b);
@@ -431,13 +464,13 @@ impl ContactTracker {
         }
     }
 
-    /// Wanted error (mm) of a gap in a step.
+    /// Wanted error (mm) of a gap for a step with this bound.
     fn gap_error(&self, bound: &StepBound) -> f64 {
         self.options.gap_error.max(MIN_RELATIVE_ERROR * bound.displacement)
     }
 
-    /// Searches the set of a step, into `contacts` with keys in `known`, without numbers. `pose_before` is
-    /// the relative pose before the last motion.
+    /// Searches for the set of a step and stores it in `contacts`, with keys in `known` and without
+    /// numbers. `pose_before` is the relative pose before the last motion.
     fn search(
         &mut self,
         pose_a: &Pose,
@@ -450,13 +483,13 @@ impl ContactTracker {
         let dilation = dilation_a + dilation_b;
         let size = self.pair.body_a().size().max(self.pair.body_b().size());
         let tolerance = Tolerances::before_rounding(size, None);
-        // Powers of two keep the culling state.
+        // Culling data is kept while the reach is the same power of two.
         let beyond = (self.options.reach + bound.displacement + dilation).max(tolerance);
         let options = QueryOptions {
             penetration: depth,
             dilation_a,
             dilation_b,
-            // The corners of a contact along a line or an area carry all loads.
+            // The corners of a contact along a line or an area suffice for any load.
             conformal_spacing: Some(size),
             load_bearing: true,
             ..QueryOptions::within(2.0 * power_of_two(beyond))
@@ -491,13 +524,13 @@ impl ContactTracker {
         Ok(())
     }
 
-    /// Depth (mm) of the deepest minimum, 0 if none is deeper than the tolerance.
+    /// Depth (mm) of the deepest minimum; 0 without a minimum deeper than the tolerance.
     fn max_depth_found(&self, tol: &Tolerances) -> f64 {
         let minima = self.contacts.iter().filter(|c| c.kind == StepContactKind::Strict);
         minima.map(|c| -c.gap).filter(|depth| *depth > tol.tol).fold(0.0, f64::max)
     }
 
-    /// Whether a contact of the last update has ended that was pressed deeper than the motion (mm) allows.
+    /// Whether a contact of the last update has ended although it was pressed deeper than the motion (mm).
     fn has_lost_pressed(&self, moved: f64, tol: &Tolerances) -> bool {
         let is_lost = |before: &Identity| {
             matches!(before.key, Key::Minimum(_))
@@ -507,7 +540,7 @@ impl ContactTracker {
         self.before.iter().any(is_lost)
     }
 
-    /// Assigns numbers to the contacts, and sorts them by these. `before` is sorted by key.
+    /// Assigns numbers to the contacts and sorts the contacts by number. `before` is sorted by key.
     fn identify(&mut self) {
         for (known, contact) in self.known.iter_mut().zip(&mut self.contacts) {
             let same = self.before.binary_search_by_key(&known.key, |before| before.key);
@@ -518,7 +551,8 @@ impl ContactTracker {
         self.contacts.sort_unstable_by_key(|c| c.id);
     }
 
-    /// Drops the contacts with the largest gaps beyond the largest number; returns how many.
+    /// Drops contacts with the largest gaps until [`TrackerOptions::max_contacts`] remain, but none with
+    /// a negative gap. Returns the number of dropped contacts.
     fn drop_farthest(&mut self) -> usize {
         let most = self.options.max_contacts;
         if self.contacts.len() <= most {
@@ -551,7 +585,7 @@ impl ContactTracker {
         }
     }
 
-    /// Smallest distance (mm) of the strict contacts, without the dilations; `None` without a strict contact.
+    /// Smallest distance (mm) of the strict contacts, without dilations; `None` without a strict contact.
     #[must_use]
     pub fn min_distance(&self) -> Option<f64> {
         let [dilation_a, dilation_b] = self.options.dilations;
@@ -578,15 +612,15 @@ impl ContactTracker {
         self.pair.tolerances()
     }
 
-    /// Proven verdict at the poses of the last update, computed on demand. `None` before the first update,
-    /// after an error, and in a clone before its own first update.
+    /// Returns the proven verdict at the poses of the last update, and computes it if necessary. `None`
+    /// before the first update, after an error, and in a clone before its own first update.
     pub fn verdict(&mut self) -> Option<&Verdict> {
         self.pair.decide()
     }
 }
 
 impl Clone for ContactTracker {
-    /// Copies contacts and numbers. The culling state is not copied; the next update computes it.
+    /// Copies the contacts and their identities, but not the culling data, which the next update computes.
     fn clone(&self) -> Self {
         Self {
             pair: self.pair.continued(),

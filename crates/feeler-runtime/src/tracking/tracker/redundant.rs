@@ -1,4 +1,4 @@
-//! Contacts that others of the set imply.
+//! Removal of contacts that other contacts of the set imply.
 //!
 //! A contact c is implied by a contact k if, for every motion within the bound (θ, d) of the step, the gap
 //! of c is at least the gap of k minus an error δ. With the displacement u of c's point on B and the vector
@@ -14,14 +14,15 @@
 use super::{ContactTracker, Identity, StepBound, StepContact, StepContactKind};
 use feeler_geom::{P3, Pose};
 
-/// Largest error of implied contacts, as a part of the error of a gap.
+/// Largest error of implied contacts, as a fraction of the wanted error of a gap. A larger value allows
+/// deeper contacts; a smaller one gives larger sets.
 const MAX_ERROR_PART: f64 = 0.5;
 
-/// A contact in the order in which contacts are kept.
+/// Sort key of a contact: strict contacts come first, then contacts of the last update.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     is_strict: bool,
-    /// The contact was in the last update.
+    /// Whether the contact was in the last update.
     is_old: bool,
     /// Index of the contact.
     index: usize,
@@ -38,9 +39,9 @@ pub(super) struct Scratch {
 }
 
 impl ContactTracker {
-    /// Drops contacts that others imply up to half the error of a gap (mm), never a strict one. Contacts of
-    /// the last update, whose identities are in `before` by ascending key, precede new ones, so that they do
-    /// not alternate.
+    /// Removes contacts that others imply up to half the wanted error of a gap (mm), but no strict
+    /// contact. Contacts of the last update, whose identities are in `before` in ascending order of keys,
+    /// precede new ones, so that the set does not alternate between equivalent contacts.
     pub(super) fn drop_implied(&mut self, pose_ab: &Pose, bound: &StepBound, gap_error: f64) {
         let error = MAX_ERROR_PART * gap_error;
         let Scratch { order, kept, is_kept } = &mut self.redundant;
@@ -114,8 +115,8 @@ mod tests {
         }
     }
 
-    /// For random motions within the bound, linear gaps of implied contacts are no more than the error below
-    /// those of the contacts that imply them, and some motions come close to that.
+    /// For random motions within the bound, the linear gap of an implied contact is below the gap of the
+    /// contact that implies it by at most the error, and some motions nearly attain that.
     #[test]
     fn implied_gaps_stay_open() {
         let mut random = SmallRng::seed_from_u64(48);
