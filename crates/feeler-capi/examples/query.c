@@ -1,6 +1,6 @@
-/* All local minimal distances of two STEP or .feeler files, as JSON.
+/* Prints all local minima of the distance between two STEP or .feeler files as JSON.
  *
- *     query A B D_MAX X Y Z QX QY QZ QW        (the pose of B, on top of its own)
+ *     query A B D_MAX X Y Z QX QY QZ QW        (pose of B)
  */
 #include <feeler.h>
 
@@ -22,18 +22,18 @@ static FeelerBody *load(const char *path) {
     if (n > 7 && strcmp(path + n - 7, ".feeler") == 0) {
         check(feeler_model_read(path, &model));
     } else {
-        check(feeler_model_prepare_step(path, &model));
+        check(feeler_prepare_step(path, &model));
     }
     FeelerBody *body = NULL;
     check(feeler_body_new(model, 0, &body));
-    feeler_model_free(model); /* the body keeps what it needs */
+    feeler_model_free(model); /* the body does not need the model any more */
     return body;
 }
 
 static void numbers(const char *name, const double *x, int n, const char *end) {
     printf("\"%s\": [", name);
     for (int i = 0; i < n; ++i) {
-        /* JSON knows no infinity. */
+        /* JSON has no infinity. */
         if (isfinite(x[i])) printf("%.17g", x[i]);
         else printf("null");
         if (i + 1 < n) printf(", ");
@@ -47,30 +47,30 @@ int main(int argc, char **argv) {
         return 2;
     }
     if (feeler_abi_version() != FEELER_ABI_VERSION) {
-        fprintf(stderr, "built for another version of the library\n");
+        fprintf(stderr, "this program was compiled for another version of the library\n");
         return 2;
     }
     FeelerBody *a = load(argv[1]), *b = load(argv[2]);
-    FeelerPair *pair = NULL;
-    check(feeler_pair_new(a, b, &pair));
+    FeelerContactPair *pair = NULL;
+    check(feeler_contact_pair_new(a, b, &pair));
 
-    FeelerOptions options = FEELER_OPTIONS_INIT;
+    FeelerQueryOptions options = FEELER_QUERY_OPTIONS_INIT;
     options.d_max = atof(argv[3]);
     FeelerPose pose_b;
     for (int i = 0; i < 3; ++i) pose_b.translation[i] = atof(argv[4 + i]);
     for (int i = 0; i < 4; ++i) pose_b.rotation[i] = atof(argv[7 + i]);
 
-    /* Ask with a buffer that will do; with a smaller one the rest can be had without another query. */
+    /* If the buffer is too small, feeler_contact_pair_contacts returns all contacts without another query. */
     FeelerContact few[64], *contacts = few;
     size_t n = 0;
-    check(feeler_pair_query(pair, NULL, &pose_b, &options, few, 64, &n));
+    check(feeler_contact_pair_query(pair, NULL, &pose_b, &options, few, 64, &n));
     if (n > 64) {
         contacts = malloc(n * sizeof *contacts);
         if (!contacts) return 2;
-        check(feeler_pair_contacts(pair, contacts, n, &n));
+        check(feeler_contact_pair_contacts(pair, contacts, n, &n));
     }
     FeelerVerdict verdict = {.struct_size = sizeof verdict};
-    check(feeler_pair_verdict(pair, &verdict));
+    check(feeler_contact_pair_verdict(pair, &verdict));
 
     static const char *statuses[] = {"separated", "touching", "interfering", "undecided"};
     printf("{\"status\": \"%s\", \"contacts\": [", statuses[verdict.status]);
@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
     printf("]}\n");
 
     if (contacts != few) free(contacts);
-    feeler_pair_free(pair);
+    feeler_contact_pair_free(pair);
     feeler_body_free(a);
     feeler_body_free(b);
     return 0;

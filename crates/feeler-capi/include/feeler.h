@@ -1,8 +1,21 @@
-/* feeler: exact contact and clearance between CAD solids. Made from crates/feeler-capi; not to be edited.
+/* feeler: exact contact and clearance between CAD solids. Generated from crates/feeler-capi; do not edit.
  *
- * Lengths are millimetres, angles radians. Every function returns a FeelerResult unless it cannot fail;
- * feeler_last_error says what went wrong. Models, bodies and meshes may be read by any number of threads at
- * once; a pair, a tracker or a scene belong to one thread at a time. */
+ * Units     Lengths are in mm, angles in rad.
+ * Frames    A pose maps the own coordinates of a solid to world coordinates; a NULL pose is the identity. Contacts
+ *           are in world coordinates, except members named local_*, which are in own coordinates of A or B. A is
+ *           the first body of a pair; in a scene, the body with the smaller id. Normals point from A to B.
+ * Errors    A function returns a FeelerResult unless it cannot fail. Unless the result is FEELER_RESULT_OK,
+ *           feeler_last_error returns the message, and output arguments have no defined values.
+ * Arrays    A function with `out`, `capacity` and `count` writes at most `capacity` elements to `out` and the
+ *           number of all elements to `count`. With capacity 0, `out` may be NULL.
+ * Structs   A struct with `struct_size` may grow in later versions. The caller sets struct_size to its sizeof before
+ *           any call; the functions named feeler_*_options_init do so, too.
+ * Handles   A handle that a function returns through `out` is freed by the function feeler_*_free of its type, which
+ *           ignores NULL. A model may be freed before its bodies, and bodies before what uses them.
+ * Threads   Models, bodies and meshes may be used by any number of threads at the same time, all other handles by
+ *           one thread at a time. Scenes and walls distribute their work among threads. Results do not depend on
+ *           the number of threads.
+ * Strings   UTF-8, null-terminated. */
 
 #ifndef FEELER_H
 #define FEELER_H
@@ -12,20 +25,22 @@
 #include <stdbool.h>
 
 /*
- Layout of all structs and meaning of all functions; it grows when either changes.
+ Version of the binary interface. It increases when the layout of a struct or the meaning of a
+ function changes.
  */
 #define FEELER_ABI_VERSION 1
 
 /*
- How a call ended; [`feeler_last_error`] says more.
+ Outcome of a call. `feeler_last_error` returns the message of a failed call.
  */
 typedef enum FeelerResult {
   /*
-   Everything was done.
+   The call succeeded.
    */
   FEELER_RESULT_OK = 0,
   /*
-   An argument is NULL that must not be, a text is not UTF-8, a struct has no size.
+   Invalid argument: a pointer is NULL that must not be, a string is not UTF-8, an index or a size
+   is out of range, or `struct_size` is not set.
    */
   FEELER_RESULT_ARGUMENT = 1,
   /*
@@ -33,64 +48,65 @@ typedef enum FeelerResult {
    */
   FEELER_RESULT_FILE = 2,
   /*
-   A solid cannot be queried, or there is none of this number.
+   A solid cannot be queried, or the model has no solid with this index.
    */
   FEELER_RESULT_BODY = 3,
   /*
-   Options, poses or curves that are not valid, coordinates whose rounding exceeds a tenth of the
-   tolerance, or solids that are too thin for the options.
+   Invalid options, poses or curves; coordinates so large that their rounding exceeds a tenth of the
+   tolerance; or solids that are too thin for the options.
    */
   FEELER_RESULT_QUERY = 4,
   /*
-   A body or a curve that is not in the scene, or may not be as asked.
+   A body or a curve is not in the scene, or the scene does not accept the operation.
    */
   FEELER_RESULT_SCENE = 5,
   /*
-   A mistake in the library: please report it. The handle that was used answers no more queries.
+   Bug in the library; please report it. The handle of the call is unusable: free it.
    */
   FEELER_RESULT_PANIC = 6,
 } FeelerResult;
 
 /*
- How two solids stand to one another.
+ Relation of two solids.
  */
 typedef enum FeelerStatus {
   /*
-   They are apart.
+   The solids have no common point.
    */
   FEELER_STATUS_SEPARATED = 0,
   /*
-   The smallest distance is below the tolerance.
+   The smallest distance is below the tolerance, and the interiors do not intersect deeper than
+   that.
    */
   FEELER_STATUS_TOUCHING = 1,
   /*
-   The interiors meet.
+   The interiors intersect.
    */
   FEELER_STATUS_INTERFERING = 2,
   /*
-   The work allowed for one query ran out.
+   The computing budget of the query was exhausted before interference was found or excluded.
    */
   FEELER_STATUS_UNDECIDED = 3,
   /*
-   Not asked, or not near.
+   No verdict was computed, or the bodies are not near each other.
    */
   FEELER_STATUS_UNKNOWN = 4,
 } FeelerStatus;
 
 /*
- What became of a contact.
+ Change of a contact in an update.
  */
 typedef enum FeelerEventKind {
   /*
-   It was not there in the step before.
+   The contact did not exist in the previous update.
    */
   FEELER_EVENT_KIND_BEGAN = 0,
   /*
-   It was, and is.
+   The contact existed in the previous update and exists in this one.
    */
   FEELER_EVENT_KIND_PERSISTED = 1,
   /*
-   It was, and is no more.
+   The contact existed in the previous update only.
    */
   FEELER_EVENT_KIND_ENDED = 2,
 } FeelerEventKind;
@@ -100,7 +116,7 @@ typedef enum FeelerEventKind {
  */
 typedef enum FeelerTrackedStatus {
   /*
-   Every gap is above the tolerance.
+   Every gap exceeds the tolerance.
    */
   FEELER_TRACKED_STATUS_SEPARATED = 0,
   /*
@@ -108,74 +124,80 @@ typedef enum FeelerTrackedStatus {
    */
   FEELER_TRACKED_STATUS_TOUCHING = 1,
   /*
-   A contact is pressed.
+   A gap is negative beyond the tolerance.
    */
   FEELER_TRACKED_STATUS_PRESSED = 2,
   /*
-   A contact is pressed deeper than the option `max_depth`; it is kept.
+   A contact is deeper than the option `max_depth`; it is still tracked.
    */
   FEELER_TRACKED_STATUS_DEEP = 3,
   /*
-   The verdict is interference, and no contact within the largest depth has a negative gap.
+   The verdict is interference, but no contact has a negative gap: the bodies penetrate each other
+   deeper than contacts are tracked.
    */
   FEELER_TRACKED_STATUS_INTERFERING = 4,
   /*
-   There was no update, or the last one has failed.
+   There was no update, or the last one failed.
    */
   FEELER_TRACKED_STATUS_UNKNOWN = 5,
 } FeelerTrackedStatus;
 
 /*
- Kind of a contact of a step.
+ Reason for which a contact belongs to the set of a step.
  */
 typedef enum FeelerStepContactKind {
   /*
-   A local minimum, or a corner of a conformal set.
+   Local minimum of the distance, or corner of a conformal set.
    */
   FEELER_STEP_CONTACT_KIND_STRICT = 0,
   /*
-   A minimum with polars dilated by what the step can turn them.
+   Minimum with respect to polars that are dilated by the rotation of the step.
    */
   FEELER_STEP_CONTACT_KIND_QUASI = 1,
   /*
-   A point at fixed parameters of one of two nearly conformal features.
+   Sample of two nearly conformal features, at fixed parameters of one of them.
    */
   FEELER_STEP_CONTACT_KIND_SAMPLE = 2,
   /*
-   A quasi-minimum beyond a concave edge of a face.
+   Quasi-minimum beyond a concave edge of a face.
    */
   FEELER_STEP_CONTACT_KIND_EXTENDED = 3,
 } FeelerStepContactKind;
 
 /*
- A solid, ready for queries.
+ Solid, or open surface, that is ready for queries.
  */
 typedef struct FeelerBody FeelerBody;
 
 /*
- Curves that deform among solids that move.
+ Two bodies and the results that their queries reuse.
+ */
+typedef struct FeelerContactPair FeelerContactPair;
+
+/*
+ Contacts of two bodies over the steps of a simulator, with ids that persist from step to step.
+ */
+typedef struct FeelerContactTracker FeelerContactTracker;
+
+/*
+ Deformable curves with a radius among solids that move.
  */
 typedef struct FeelerCurveScene FeelerCurveScene;
 
 /*
- A solid that particles meet, without triangles, and what was learnt of the particles near it.
+ Exact solid as a wall for particles, with cached results of the particles near it.
  */
 typedef struct FeelerExactWall FeelerExactWall;
 
 /*
- Triangles of a solid, in its own coordinates.
+ Triangle mesh of a solid for display, in the solid's own coordinates.
  */
 typedef struct FeelerMesh FeelerMesh;
 
 /*
- What a file holds: solids, and where they stand.
+ Contents of a STEP or `.feeler` file: distinct solids and their instances.
  */
 typedef struct FeelerModel FeelerModel;
-
-/*
- Two bodies and everything their queries reuse.
- */
-typedef struct FeelerPair FeelerPair;
 
 /*
  Many bodies that move together.
@@ -183,12 +205,7 @@ typedef struct FeelerPair FeelerPair;
 typedef struct FeelerScene FeelerScene;
 
 /*
- Contacts of two bodies, with numbers that last from step to step.
- */
-typedef struct FeelerTracker FeelerTracker;
-
-/*
- Facts about a solid, in its own coordinates.
+ Geometric properties of a solid, in its own coordinates.
  */
 typedef struct FeelerBodyInfo {
   /*
@@ -196,23 +213,23 @@ typedef struct FeelerBodyInfo {
    */
   uint32_t struct_size;
   /*
-   0: an open surface, which has no mass.
+   1 for a closed solid, 0 for an open surface, whose volume, centroid and inertia are 0.
    */
   uint32_t has_mass;
   /*
-   Smallest coordinates (mm).
+   Smallest coordinates of the axis-aligned bounding box (mm).
    */
   double bbox_min[3];
   /*
-   Largest coordinates (mm).
+   Largest coordinates of the axis-aligned bounding box (mm).
    */
   double bbox_max[3];
   /*
-   Area (mm²).
+   Area of the surface (mm²).
    */
   double area;
   /*
-   Volume (mm³), of density 1 the mass.
+   Volume (mm³).
    */
   double volume;
   /*
@@ -220,26 +237,27 @@ typedef struct FeelerBodyInfo {
    */
   double centroid[3];
   /*
-   Inertia tensor (mm⁵) about the centre of mass, of density 1, by rows.
+   Inertia tensor (mm⁵) about the centre of mass at density 1, axes of the solid, row by row.
    */
   double inertia[9];
   /*
-   Smallest thickness of the material (mm) or less; 0 of a sheet and where it is not known.
+   Lower bound of the thickness of the material (mm): the length of the shortest segment through
+   material that is normal to faces at both ends. Infinite if there is no such segment; 0 for an
+   open surface and if no bound could be proven.
    */
   double min_thickness;
   /*
-   Supermaximal faces, edges and vertices.
+   Numbers of supermaximal faces, edges and vertices.
    */
-  uint32_t features[3];
+  uint32_t feature_counts[3];
   /*
-   0.
+   Reserved, 0.
    */
   uint32_t reserved;
 } FeelerBodyInfo;
 
 /*
- What an engine wants to know of a solid of one density, in its own coordinates: kilograms and
- millimetres.
+ Mass and inertia of a solid of uniform density, in its own coordinates.
  */
 typedef struct FeelerMass {
   /*
@@ -247,26 +265,26 @@ typedef struct FeelerMass {
    */
   uint32_t struct_size;
   /*
-   0.
+   Reserved, 0.
    */
   uint32_t reserved;
   /*
-   kg.
+   Mass (kg).
    */
   double mass;
   /*
    Centre of mass (mm).
    */
-  double center[3];
+  double centroid[3];
   /*
-   Inertia tensor (kg mm²) about the centre of mass, by rows.
+   Inertia tensor (kg·mm²) about the centre of mass, axes of the solid, row by row.
    */
   double inertia[9];
 } FeelerMass;
 
 /*
- What a scene of curves looks for. Fill it with `FEELER_CURVE_OPTIONS_INIT` or
- `feeler_curve_options_init`, then change what is to be other than the defaults.
+ Options of a scene of curves. Initialise them with `FEELER_CURVE_OPTIONS_INIT` or
+ `feeler_curve_options_init`, then change members.
  */
 typedef struct FeelerCurveOptions {
   /*
@@ -274,51 +292,51 @@ typedef struct FeelerCurveOptions {
    */
   uint32_t struct_size;
   /*
-   Most samples of a stretch of equal distance, at least 2; default 16.
+   Maximum number of samples of a set of equal distance, at least 2; default 16.
    */
   uint32_t max_samples;
   /*
-   Largest gap (mm) of minima that are told; default 1.
+   Largest gap (mm) of reported contacts; default 1.
    */
   double d_max;
   /*
-   Stretches on which the distance changes by less than this with length (mm per mm) are sets of equal
-   distance, told by samples; default 1e-6. Larger values make tubes that lie side by side one contact
-   sooner.
+   Largest change of the distance with length (mm per mm) on a stretch of equal distance, which is
+   reported as a set of samples; default 1e-6. With larger values, tubes that lie side by side
+   become one contact sooner.
    */
   double level_slope;
   /*
-   Length (mm) from which on a level stretch is a set and not a minimum; negative, the default: the
-   larger of the sum of the radii and a hundredth of the smaller curve's size.
+   Smallest length (mm) of a set; a shorter level stretch is reported as one minimum. Negative
+   (default): the sum of the radii or a hundredth of the smaller curve's size, whichever is larger.
    */
   double level_length;
 } FeelerCurveOptions;
 
 /*
- A rigid motion: takes coordinates of a solid to those of the world.
+ Rigid motion that maps own coordinates of a solid to world coordinates: rotation, then translation.
  */
 typedef struct FeelerPose {
   /*
-   mm.
+   Translation (mm).
    */
   double translation[3];
   /*
-   Quaternion x, y, z, w; of norm 1 up to 1e-3, it is normalised.
+   Unit quaternion x, y, z, w. A norm within 1e-3 of 1 is normalised; any other is an error.
    */
   double rotation[4];
 } FeelerPose;
 
 /*
- A local minimum of the distance between a curve and another one, itself or a solid, in world coordinates
- and millimetres. The curve is A.
+ Local minimum of the distance between a curve and another curve, itself or a solid, in mm and world
+ coordinates. A is the curve.
  */
 typedef struct FeelerCurveContact {
   /*
-   0 two curves, 1 a curve and itself, 2 a curve and a solid.
+   0: two curves, 1: a curve with itself, 2: a curve and a solid.
    */
   uint32_t kind;
   /*
-   Id of the curve; of two the smaller one.
+   Id of the curve; of two curves the smaller id.
    */
   uint32_t curve;
   /*
@@ -326,25 +344,26 @@ typedef struct FeelerCurveContact {
    */
   uint32_t other;
   /*
-   Which solid of the body; 0 of curves.
+   Index of the solid in its body; 0 for curves.
    */
   uint32_t part;
   /*
-   Parameters on both curves, from 0 to the number of pieces; of a curve and itself the smaller one comes
-   first. The second one is NaN for a solid.
+   Parameters on both curves, from 0 to the number of pieces; for a curve with itself in ascending
+   order. The second one is NaN for a solid.
    */
   double u[2];
   /*
-   The point of the curve (its tube's is a radius away along the normal).
+   Point on the curve A. The nearest point of its tube is one radius away along the normal.
    */
   double point_a[3];
   /*
-   The point of the other curve (its tube's is a radius away against the normal), or of the solid.
+   Point on the other curve (the nearest point of its tube is one radius away against the normal),
+   or on the solid.
    */
   double point_b[3];
   /*
-   Unit vector, `point_b - point_a = distance * normal`. Where curves cross it is orthogonal to both, its
-   sign without meaning.
+   Unit vector with `point_b - point_a = distance * normal`. Where curves cross, it is orthogonal to
+   both, with an arbitrary sign.
    */
   double normal[3];
   /*
@@ -356,36 +375,36 @@ typedef struct FeelerCurveContact {
    */
   double gap;
   /*
-   What of the curves it lies on: 0 inside a piece, 1 a corner, 2 a free end. The second one is 0 for a
-   solid.
+   Location on each curve: 0 inside a piece, 1 at a corner, 2 at a free end. The second one is 0 for
+   a solid.
    */
   uint32_t place[2];
   /*
-   For a solid: 0 a face, 1 an edge, 2 a vertex; else `UINT32_MAX`.
+   Feature of the solid: 0: face, 1: edge, 2: vertex. `UINT32_MAX` for two curves.
    */
   uint32_t feature_kind;
   /*
-   Number among the features of this kind; else `UINT32_MAX`.
+   Index of the feature among the solid's features of this kind. `UINT32_MAX` for two curves.
    */
-  uint32_t feature;
+  uint32_t feature_index;
   /*
-   The same number for all samples of one stretch of equal distance of this curve and this other;
-   `UINT32_MAX` for what is no sample.
+   Index of the set of equal distance of this curve and `other` that the sample belongs to;
+   `UINT32_MAX` for a contact that is not a sample.
    */
   uint32_t set;
   /*
-   0.
+   Reserved, 0.
    */
   uint32_t reserved;
   /*
-   Stays the same from step to step while the minimum moves on.
+   Identity: the same from update to update while the minimum moves continuously.
    */
   uint64_t id;
 } FeelerCurveContact;
 
 /*
- A stretch on which a curve is bent more than its radius allows: its tube overlaps itself there, though
- its distance from itself has no minimum.
+ Stretch of a curve where the curvature exceeds 1/radius. The tube overlaps itself there although the
+ distance of the curve from itself has no minimum.
  */
 typedef struct FeelerTightBend {
   /*
@@ -393,42 +412,42 @@ typedef struct FeelerTightBend {
    */
   uint32_t curve;
   /*
-   0.
+   Reserved, 0.
    */
   uint32_t reserved;
   /*
-   The parameters between which the curvature is too large.
+   Parameters at the ends of the stretch.
    */
   double range[2];
   /*
-   Where it was found to be largest.
+   Parameter of the largest curvature found.
    */
   double u;
   /*
-   How large it is there (1/mm); infinite at a cusp.
+   Curvature there (1/mm); infinite at a cusp.
    */
   double curvature;
 } FeelerTightBend;
 
 /*
- A place where a particle and an exact wall are near, in world coordinates and millimetres.
+ Contact of a particle with an exact wall, in mm and world coordinates.
  */
 typedef struct FeelerWallContact {
   /*
-   The same as long as the contact stays on its feature of the wall: what friction remembers belongs to
-   it and to the particle.
+   Identity: the same while the contact of the particle stays on its feature of the wall. Store
+   friction by particle and id.
    */
   uint64_t id;
   /*
-   The particle, by its place in the arrays.
+   Index of the particle in the arrays of the query.
    */
   uint32_t particle;
   /*
-   0.
+   Reserved, 0.
    */
   uint32_t reserved;
   /*
-   The wall's point.
+   Footpoint on the wall.
    */
   double point[3];
   /*
@@ -436,18 +455,19 @@ typedef struct FeelerWallContact {
    */
   double normal[3];
   /*
-   How far the surfaces are apart along the normal; negative where the particle is pressed in.
+   Signed distance of the surfaces along the normal; negative where the particle penetrates the
+   wall.
    */
   double gap;
   /*
-   Principal curvatures of the wall (1/mm), the larger one first, positive where it bulges towards the
-   particle; infinite across an edge, and both at a vertex.
+   Principal curvatures of the wall (1/mm), the larger one first, positive where the wall is convex;
+   infinite across an edge, both infinite at a vertex.
    */
   double curvatures[2];
 } FeelerWallContact;
 
 /*
- Where the data of a mesh is; it lives as long as the mesh.
+ Arrays of a mesh. The pointers are valid as long as the mesh.
  */
 typedef struct FeelerMeshData {
   /*
@@ -455,11 +475,11 @@ typedef struct FeelerMeshData {
    */
   uint32_t struct_size;
   /*
-   Sides of triangles without a partner: 0 where the mesh is closed.
+   Number of triangle sides without a neighbour; 0 for a closed mesh.
    */
   uint32_t open_sides;
   /*
-   Largest distance (mm) found between a triangle and its surface.
+   Largest distance found between a triangle and its surface (mm).
    */
   double deviation;
   /*
@@ -471,29 +491,29 @@ typedef struct FeelerMeshData {
    */
   size_t triangle_count;
   /*
-   Coordinates (mm): three of each vertex. Each face has vertices of its own.
+   Coordinates (mm): x, y, z of each vertex. No two faces share a vertex.
    */
   const double *points;
   /*
-   Outward unit normals: three numbers of each vertex.
+   Outward unit normals: x, y, z of each vertex.
    */
   const double *normals;
   /*
-   For each vertex the first one in the same place.
+   For each vertex the index of the first vertex at the same position, to join the faces.
    */
   const uint32_t *welded;
   /*
-   Three vertices of each triangle, counter-clockwise from outside.
+   Indices of three vertices of each triangle, counter-clockwise seen from outside.
    */
   const uint32_t *triangles;
   /*
-   For each triangle its supermaximal face: `feature.index` of contacts.
+   Index of the supermaximal face of each triangle, as `FeelerFeatureRef.index`.
    */
   const uint32_t *faces;
 } FeelerMeshData;
 
 /*
- A solid in its place.
+ Placement of a solid in a model.
  */
 typedef struct FeelerInstance {
   /*
@@ -501,52 +521,63 @@ typedef struct FeelerInstance {
    */
   uint32_t struct_size;
   /*
-   Number of the solid.
+   Index of the solid, for `feeler_body_new`.
    */
   uint32_t solid;
   /*
-   Takes its coordinates to the model's.
+   Pose of the solid in the model.
    */
   struct FeelerPose pose;
 } FeelerInstance;
 
 /*
- What a query is asked for. Fill it with `FEELER_OPTIONS_INIT` or `feeler_options_init`, then change what
- is to be other than the defaults.
+ Options of a query. Initialise them with `FEELER_QUERY_OPTIONS_INIT` or `feeler_query_options_init`,
+ then change members.
  */
-typedef struct FeelerOptions {
+typedef struct FeelerQueryOptions {
   /*
-   `sizeof(FeelerOptions)`.
+   `sizeof(FeelerQueryOptions)`.
    */
   uint32_t struct_size;
   /*
-   Not 0: share the work out among threads. The same bits.
+   Not 0: distribute one query among threads. The results are the same to the bit. Default 0.
    */
   uint8_t parallel;
   /*
-   When the verdict is computed. 0: never. 1 (default): in every query. 2: only if no contact has a
-   negative gap (with `penetration` above 0), because such a contact explains the interference;
-   `feeler_pair_decide` computes the verdict on demand.
+   Not 0 (default): compute the verdict in every query. 0: never; `feeler_contact_pair_decide`
+   computes it on demand.
    */
-  uint8_t decide;
+  uint8_t detect_interference;
   /*
-   Not 0: prove that no minimum of splines is missing.
+   Not 0: skip the verdict if a contact has a negative gap, because such a contact explains the
+   interference. Without effect if `penetration` is 0. Default 0.
+   */
+  uint8_t verdict_unless_pressed;
+  /*
+   Not 0: prove that no minimum with a spline is missing, or report what is undecided. Default 0.
    */
   uint8_t certified;
   /*
-   Not read.
+   Not 0: report only the outermost samples of conformal sets, which carry loads. Default 0.
    */
-  uint8_t reserved;
+  uint8_t load_bearing;
   /*
-   Largest distance (mm) of interest; default 1.
+   Reserved, ignored.
+   */
+  uint8_t reserved[7];
+  /*
+   Largest distance (mm) of reported contacts, at least 0; infinite for all. Default 1. In a scene
+   it limits the gap and must be finite.
    */
   double d_max;
   /*
-   Angle (rad) by which polars of edges and vertices are dilated, 0 for no quasi-minima.
+   Angle (rad) by which the polars of edges and vertices are dilated to report quasi-minima, from 0
+   (none, default) to π/4.
    */
   double quasi_angle;
   /*
-   Implicit dilation of A (mm): only the gap knows of it.
+   Implicit dilation of A (mm), subtracted from the gap; does not affect `distance`. Default 0; may
+   be negative.
    */
   double dilation_a;
   /*
@@ -554,51 +585,52 @@ typedef struct FeelerOptions {
    */
   double dilation_b;
   /*
-   Lengths (mm) below this are zero; 0: 1e-7 of the size.
+   Lengths (mm) below this count as zero; 0 (default): 1e-7 of the larger solid's diagonal.
    */
   double tolerance;
   /*
-   Largest depth (mm) of contacts at negative distances.
+   Depth (mm) down to which contacts at negative distances are reported, at least 0 and less than
+   half the sum of both `min_thickness`. Default 0.
    */
   double penetration;
   /*
-   Largest spacing (mm) of samples of conformal sets; 0: a quarter of a set's extent.
+   Largest spacing (mm) of the samples of a conformal set; 0 (default): a quarter of its extent.
    */
   double conformal_spacing;
-} FeelerOptions;
+} FeelerQueryOptions;
 
 /*
- A place on a solid.
+ Feature of a solid with a footpoint on it.
  */
-typedef struct FeelerFeature {
+typedef struct FeelerFeatureRef {
   /*
-   0 a face, 1 an edge, 2 a vertex.
+   0: face, 1: edge, 2: vertex.
    */
   uint32_t kind;
   /*
-   Number among the features of this kind.
+   Index of the feature among the solid's features of this kind.
    */
   uint32_t index;
   /*
-   Entity number in the STEP file; 0: none.
+   Number of the entity in the STEP file; 0 if there is none, and in contacts of trackers.
    */
   uint64_t source;
   /*
-   Parameters there.
+   Parameters of the footpoint: u and v on a face, t and 0 on an edge, zeros at a vertex.
    */
   double uv[2];
-} FeelerFeature;
+} FeelerFeatureRef;
 
 /*
- A local minimal distance, in world coordinates and millimetres.
+ Local minimum of the distance between two solids, in mm and world coordinates.
  */
 typedef struct FeelerContact {
   /*
-   Signed distance, negative where the footpoints are pressed into the other solid.
+   Signed distance of the footpoints; negative where the solids penetrate each other.
    */
   double distance;
   /*
-   `distance` less both dilations.
+   `distance` minus both dilations.
    */
   double gap;
   /*
@@ -618,49 +650,53 @@ typedef struct FeelerContact {
    */
   double local_b[3];
   /*
-   Unit vector, `point_b - point_a = distance * normal`: outward of A.
+   Unit vector from A to B, outward from A: `point_b - point_a = distance * normal`. It keeps its
+   direction if the distance becomes negative.
    */
   double normal[3];
   /*
-   Smallest and largest normal curvature (1/mm) of A, positive where it bulges, infinite across edges.
+   Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
+   infinite across an edge and at a vertex.
    */
   double curvature_a[2];
   /*
-   The same of B.
+   Smallest and largest normal curvature of B at the footpoint (1/mm).
    */
   double curvature_b[2];
   /*
-   Stays the same from query to query while the minimum stays on its features; fits a double.
+   Identity: the same from query to query of a pair while the footpoints stay on their features.
+   Fits a double.
    */
   uint64_t id;
   /*
-   Queries in a row that have found it before.
+   Number of preceding consecutive queries that found this contact; 0 for a new contact.
    */
   uint32_t age;
   /*
-   0 strict, 1 quasi, 2 a sample of a conformal set.
+   0: strict minimum, 1: quasi-minimum (`quasi_angle`), 2: sample of a conformal set.
    */
   uint8_t kind;
   /*
-   Not 0: the solver stopped above round-off, or in a certified query completeness is not proven.
+   1: the solver stopped above rounding level (footpoints accurate to 1e-6 of the size) or, with the
+   option `certified`, its pair of areas may have more minima. Else 0.
    */
   uint8_t undecided;
   /*
-   0.
+   Reserved, 0.
    */
   uint8_t reserved[2];
   /*
-   Where the footpoint is on A.
+   Feature of A at the footpoint.
    */
-  struct FeelerFeature feature_a;
+  struct FeelerFeatureRef feature_a;
   /*
-   Where the footpoint is on B.
+   Feature of B at the footpoint.
    */
-  struct FeelerFeature feature_b;
+  struct FeelerFeatureRef feature_b;
 } FeelerContact;
 
 /*
- How two solids stood in the last query, with what proves it.
+ Verdict of a query: whether two solids interfere, and the proof.
  */
 typedef struct FeelerVerdict {
   /*
@@ -668,104 +704,106 @@ typedef struct FeelerVerdict {
    */
   uint32_t struct_size;
   /*
-   The outcome.
+   Relation of the solids; `FEELER_STATUS_UNKNOWN` if no verdict was computed. The members from
+   `witness` to `undecided_count` are valid only if it is known.
    */
   enum FeelerStatus status;
   /*
-   Smallest distance (mm) of a minimum; infinite where none was within `d_max`.
+   Smallest distance of a contact (mm); infinite if no contact is within `d_max`.
    */
-  double distance;
+  double min_distance;
   /*
-   Lengths below this (mm) were zero.
+   Tolerance of the query (mm): lengths below it counted as zero.
    */
   double tolerance;
   /*
-   Of interfering solids: a point inside both, world.
+   Point inside both solids, world coordinates (mm), if they interfere; else zeros.
    */
   double witness[3];
   /*
-   Lower bound of its distance (mm) to the boundary of A. No translation shorter than `inside_a +
-   inside_b` parts the solids.
+   Lower bound of the distance (mm) of the witness from the boundary of A. No translation shorter
+   than `inside_a + inside_b` separates the solids.
    */
   double inside_a;
   /*
-   The same for B.
+   Lower bound of the distance (mm) of the witness from the boundary of B.
    */
   double inside_b;
   /*
-   Places where interference could not be decided.
+   Number of locations where interference could be neither found nor excluded.
    */
-  uint32_t undecided_places;
+  uint32_t undecided_count;
   /*
-   In a certified query: solves that may have more minima than were found.
+   Number of pairs of areas that may have more minima than were found, in a query with the option
+   `certified`; else 0.
    */
-  uint32_t undecided_solves;
+  uint32_t undecided_pairs;
 } FeelerVerdict;
 
 /*
- A minimum of a pair of bodies of a scene.
+ Contact of two bodies of a scene.
  */
 typedef struct FeelerSceneContact {
   /*
-   Ids of the bodies, ascending; the first one is A.
+   Ids of the bodies, ascending. A is the first one.
    */
   uint32_t bodies[2];
   /*
-   Which of their solids.
+   Indices of the solids in their bodies; 0 except in compounds.
    */
   uint32_t parts[2];
   /*
-   The minimum.
+   The contact.
    */
   struct FeelerContact contact;
 } FeelerSceneContact;
 
 /*
- A contact that has come, stayed or gone in a step.
+ Event of an update: a contact has begun, persisted or ended.
  */
-typedef struct FeelerEvent {
+typedef struct FeelerContactEvent {
   /*
    Ids of the bodies, ascending.
    */
   uint32_t bodies[2];
   /*
-   Which of their solids.
+   Indices of the solids in their bodies.
    */
   uint32_t parts[2];
   /*
-   The contact's id.
+   Id of the contact.
    */
   uint64_t id;
   /*
-   Where it stands among the contacts of the step; -1 of one that has ended.
+   Index of the contact in `feeler_scene_contacts`; -1 if it has ended.
    */
   int64_t contact;
   /*
-   What became of it.
+   Change.
    */
   enum FeelerEventKind kind;
   /*
-   0.
+   Reserved, 0.
    */
   uint32_t reserved;
-} FeelerEvent;
+} FeelerContactEvent;
 
 /*
- Bounds of the motion of B relative to A in one step.
+ Bound of the motion of B relative to A in one step.
  */
 typedef struct FeelerStepBound {
   /*
-   Relative rotation (rad).
+   Largest relative rotation (rad).
    */
   double rotation;
   /*
-   Displacement (mm) of any point of B that can come into contact, in A's frame.
+   Largest displacement (mm), in A's frame, of any point of B that can come into contact.
    */
   double displacement;
 } FeelerStepBound;
 
 /*
- Options of a tracker. `feeler_tracker_options_init` sets the defaults.
+ Options of a tracker. Initialise them with `feeler_tracker_options_init`, then change members.
  */
 typedef struct FeelerTrackerOptions {
   /*
@@ -773,52 +811,53 @@ typedef struct FeelerTrackerOptions {
    */
   uint32_t struct_size;
   /*
-   Not read.
+   Reserved, ignored.
    */
   uint32_t reserved;
   /*
-   Gap (mm) up to which contacts are reported, beside those that the step can close; default 0.05.
+   Gap (mm) up to which contacts are reported in addition to those that the step can close; default
+   0.05.
    */
   double reach;
   /*
-   Depth (mm) down to which contacts are followed, as far as the walls of the bodies separate their
-   sides; default infinite.
+   Depth (mm) down to which contacts are tracked, as far as the thickness of the bodies
+   (`min_thickness`) allows; default infinite.
    */
   double max_depth;
   /*
-   Largest motion between two updates that continues a motion; a larger one is a jump. Default 0.1 rad
-   and 1 mm.
+   Largest motion between two updates that continues the motion; a larger one is a jump. Default 0.1
+   rad and 1 mm.
    */
   struct FeelerStepBound max_step;
   /*
-   Wanted error (mm) of a gap at the end of a step; default 1e-3.
+   Largest error (mm) of a gap at the end of a step; default 1e-3.
    */
   double gap_error;
   /*
-   Largest number of contacts; those with the largest gaps are dropped, never a negative one. Default
-   `UINT64_MAX`.
+   Maximum number of contacts. Those with the largest gaps are dropped first, those with negative
+   gaps never. Default `UINT64_MAX`.
    */
   uint64_t max_contacts;
   /*
-   Dilation of A (mm), which gaps take into account.
+   Implicit dilation of A (mm), subtracted from gaps; default 0.
    */
   double dilation_a;
   /*
-   Dilation of B (mm).
+   Implicit dilation of B (mm); default 0.
    */
   double dilation_b;
 } FeelerTrackerOptions;
 
 /*
- A near pair of solids of a scene, as `feeler_scene_track` has found it.
+ Near pair of solids of a scene in the last `feeler_scene_track`.
  */
 typedef struct FeelerTrackedPair {
   /*
-   Ids of the bodies, ascending; A is the solid of the first one.
+   Ids of the bodies, ascending. A is the solid of the first one.
    */
   uint32_t bodies[2];
   /*
-   Indices of the solids in these bodies.
+   Indices of the solids in their bodies; 0 except in compounds.
    */
   uint32_t parts[2];
   /*
@@ -826,12 +865,12 @@ typedef struct FeelerTrackedPair {
    */
   enum FeelerTrackedStatus status;
   /*
-   Not 0: the motion since the last step was a jump, or the pair was not near in it; no contact
-   continues.
+   1 if the motion since the last call was a jump or the pair was not near in it, so that no contact
+   continues; else 0.
    */
   uint8_t jumped;
   /*
-   Not 0: a verdict was computed.
+   1 if a verdict was computed, else 0.
    */
   uint8_t decided;
   /*
@@ -839,50 +878,51 @@ typedef struct FeelerTrackedPair {
    */
   uint8_t reserved[2];
   /*
-   Depth (mm) of the deepest contact of a pair with the status Pressed or Deep, else 0.
+   Depth (mm) of the deepest contact if the status is `FEELER_TRACKED_STATUS_PRESSED` or
+   `FEELER_TRACKED_STATUS_DEEP`, else 0.
    */
   double depth;
   /*
-   Bound of the relative motion in this step: the sum of those of both bodies, rounded up to powers of
-   two.
+   Bound of the relative motion for which the contacts suffice: the sum of the bounds of both
+   bodies, rounded up to powers of two.
    */
   struct FeelerStepBound bound;
   /*
-   Index of its first contact in `feeler_scene_tracked_contacts`.
+   Index of the first contact of the pair in `feeler_scene_tracked_contacts`.
    */
   uint64_t first_contact;
   /*
-   Number of its contacts.
+   Number of contacts of the pair.
    */
   uint64_t contact_count;
   /*
-   Number of contacts that the option `max_contacts` dropped.
+   Number of contacts that were dropped because of the option `max_contacts`.
    */
   uint64_t dropped;
 } FeelerTrackedPair;
 
 /*
- A contact of the set of a step, in millimetres. World coordinates are those of the last update.
+ Contact of the set of a step, in mm. World coordinates are those of the last update.
  */
 typedef struct FeelerStepContact {
   /*
-   Identity: increases from contact to contact of a tracker and is never assigned twice; fits a double.
+   Identity: increases from contact to contact of a tracker and is never reused. Fits a double.
    */
   uint64_t id;
   /*
-   Signed gap along the normal, less the dilations.
+   Signed gap along the normal, minus both dilations.
    */
   double gap;
   /*
-   Footpoint on A, world.
+   Footpoint on A, world coordinates.
    */
   double point_a[3];
   /*
-   Footpoint on B, world.
+   Footpoint on B, world coordinates.
    */
   double point_b[3];
   /*
-   Unit vector outward of A, world: B is pushed along it.
+   Outward unit normal of A, world coordinates: the contact pushes B along it.
    */
   double normal[3];
   /*
@@ -898,48 +938,40 @@ typedef struct FeelerStepContact {
    */
   double local_normal[3];
   /*
-   First derivative of the gap by a twist of B at A's origin, in A's frame: translation (mm), then
-   rotation (rad).
+   First derivative of the gap with respect to a twist of B at A's origin, in A's frame: translation
+   (mm), then rotation (rad).
    */
   double gap_rate[6];
   /*
-   Smallest and largest normal curvature (1/mm) of A, positive where it bulges; infinite across an edge
-   and at a vertex.
+   Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
+   infinite across an edge and at a vertex.
    */
   double curvature_a[2];
   /*
-   Smallest and largest normal curvature (1/mm) of B.
+   Smallest and largest normal curvature of B at the footpoint (1/mm).
    */
   double curvature_b[2];
   /*
-   Feature of A: 0 a face, 1 an edge, 2 a vertex; index among these.
+   Feature of A at the footpoint; `source` is 0.
    */
-  uint32_t feature_a[2];
+  struct FeelerFeatureRef feature_a;
   /*
-   Feature of B.
+   Feature of B at the footpoint; `source` is 0.
    */
-  uint32_t feature_b[2];
+  struct FeelerFeatureRef feature_b;
   /*
-   Parameters of the footpoint on A: u and v of a face, t and 0 of an edge, zeros of a vertex.
-   */
-  double uv_a[2];
-  /*
-   Parameters of the footpoint on B.
-   */
-  double uv_b[2];
-  /*
-   Kind.
+   Reason for which the contact belongs to the set.
    */
   enum FeelerStepContactKind kind;
   /*
-   Not 0: the step can close the gap, because the gap is at most the displacement of the bound. A solver
-   needs these contacts only.
+   1 if the step can close the gap, because the gap is at most the displacement of the bound; else
+   0. A solver needs only active contacts.
    */
   uint32_t is_active;
 } FeelerStepContact;
 
 /*
- Sums over all updates of a tracker.
+ Counts over all updates of a tracker, or of all trackers of a scene.
  */
 typedef struct FeelerTrackerCounts {
   /*
@@ -951,41 +983,42 @@ typedef struct FeelerTrackerCounts {
    */
   uint32_t reserved;
   /*
-   Updates.
+   Number of updates.
    */
   uint64_t updates;
   /*
-   Updates after a jump, the first one included.
+   Number of updates after a jump, including the first one.
    */
   uint64_t jumps;
   /*
-   Verdicts that were computed.
+   Number of verdicts that were computed.
    */
   uint64_t decisions;
   /*
-   Motions that the bound of the update before did not cover.
+   Number of updates after a motion that exceeded the bound of the previous update.
    */
   uint64_t uncovered;
   /*
-   Contacts that were dropped.
+   Number of contacts that were dropped.
    */
   uint64_t dropped;
 } FeelerTrackerCounts;
 
 /*
- Report of an update.
+ Report of an update of a tracker.
  */
-typedef struct FeelerTrackerUpdate {
+typedef struct FeelerUpdate {
   /*
-   `sizeof(FeelerTrackerUpdate)`, set by the caller.
+   `sizeof(FeelerUpdate)`, set by the caller.
    */
   uint32_t struct_size;
   /*
-   Not 0: the motion since the last update was a jump, or there was no update; no contact continues.
+   1 if the motion since the last update was a jump or this is the first update, so that no contact
+   continues; else 0.
    */
   uint8_t jumped;
   /*
-   Not 0: a verdict was computed.
+   1 if a verdict was computed, else 0.
    */
   uint8_t decided;
   /*
@@ -993,93 +1026,73 @@ typedef struct FeelerTrackerUpdate {
    */
   uint8_t reserved[2];
   /*
-   Contacts that the option `max_contacts` dropped.
+   Number of contacts that were dropped because of the option `max_contacts`.
    */
   uint64_t dropped;
-} FeelerTrackerUpdate;
+} FeelerUpdate;
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
 /*
- The layout that the library was built with. A program that includes another `FEELER_ABI_VERSION` must be
- built again.
+ Returns the `FEELER_ABI_VERSION` that the library was built with. A program that was compiled with
+ another value must be compiled again.
  */
 int feeler_abi_version(void);
 
 /*
- Version of the library, as "0.1.0". Never NULL, never freed.
+ Returns the version of the library, for example "0.1.0". The string is static: never NULL, not to be
+ freed.
  */
 const char *feeler_version(void);
 
 /*
- Takes a solid of a model into use, by its number.
-
- # Safety
- `model` is a model; `out` may be written. Free the body by `feeler_body_free`.
+ Creates a body from the solid of a model with the index `solid`, which counts from 0. Free it with
+ `feeler_body_free`. The body does not need the model any more.
  */
 enum FeelerResult feeler_body_new(const struct FeelerModel *model, size_t solid, struct FeelerBody **out);
 
 /*
- Frees a body; NULL does nothing. Pairs and scenes that have taken it keep what they need.
-
- # Safety
- `body` is NULL or a body that is not used any more.
+ Frees a body. Pairs, trackers and scenes that use the body keep what they need.
  */
 void feeler_body_free(struct FeelerBody *body);
 
 /*
- Facts about a solid.
-
- # Safety
- `body` is a body; `out` has the size that its `struct_size` tells.
+ Writes the geometric properties of a solid to `out`.
  */
 enum FeelerResult feeler_body_info(const struct FeelerBody *body, struct FeelerBodyInfo *out);
 
 /*
- Mass and inertia of the exact solid at a density (kg/m³; steel: 7850).
-
- # Safety
- `body` is a body; `out` has the size that its `struct_size` tells.
+ Writes mass and inertia of the exact solid at a density (kg/m³; steel: 7850) to `out`. Fails with
+ `FEELER_RESULT_ARGUMENT` unless the density is positive, and with `FEELER_RESULT_BODY` for an open
+ surface.
  */
 enum FeelerResult feeler_body_mass(const struct FeelerBody *body, double density, struct FeelerMass *out);
 
 /*
- Sets the defaults and the size.
-
- # Safety
- `options` is NULL or may be written.
+ Writes the default options, including `struct_size`.
  */
 void feeler_curve_options_init(struct FeelerCurveOptions *options);
 
 /*
- A scene without curves and bodies. NULL options mean the defaults.
-
- # Safety
- `options` is NULL or has the size that its `struct_size` tells; `out` may be written. Free the scene by
- `feeler_curve_scene_free`.
+ Creates a scene without curves and bodies. `options` may be NULL for the defaults. Free the scene
+ with `feeler_curve_scene_free`.
  */
 enum FeelerResult feeler_curve_scene_new(const struct FeelerCurveOptions *options,
                                          struct FeelerCurveScene **out);
 
 /*
- Frees a scene; NULL does nothing.
-
- # Safety
- `scene` is NULL or a scene that is not used any more.
+ Frees a scene.
  */
 void feeler_curve_scene_free(struct FeelerCurveScene *scene);
 
 /*
- Adds a curve of Bézier pieces of one degree, 1 to 5, that meet end to end, from `n_points` control points
- (x, y, z of each): end points of neighbours are given once, so k pieces have `k * degree + 1` points, or
- `k * degree` when the last piece ends where the first one starts (`closed`). Its tube has the radius (mm),
- 0 or more. An id is never given again.
-
- # Safety
- `scene` is a scene that no other thread uses; `points` points at `3 * n_points` numbers; `id` may be
- written.
+ Adds a curve of connected Bézier pieces of one degree, 1 to 5, and writes its id to `id`. `points`
+ has `3 * n_points` numbers: x, y, z (mm) of each control point. End points that neighbours share are
+ listed once, so that k pieces have `k * degree + 1` points, or `k * degree` if the curve is `closed`
+ and the last piece ends at the first point. `radius` (mm) of the tube is at least 0. Ids of curves
+ are never reused.
  */
 enum FeelerResult feeler_curve_scene_add_curve(struct FeelerCurveScene *scene,
                                                uint32_t degree,
@@ -1090,13 +1103,10 @@ enum FeelerResult feeler_curve_scene_add_curve(struct FeelerCurveScene *scene,
                                                uint32_t *id);
 
 /*
- Adds a curve of cubics through `n` nodes with given derivatives with respect to the parameter, which grows
- by 1 from each node to the next one: what rods and cables of a simulator have. Without directions of your
- own take half the step from the node before to the node after.
-
- # Safety
- `scene` is a scene that no other thread uses; `points` and `derivatives` point at `3 * n` numbers each;
- `id` may be written.
+ Adds a curve of cubic pieces through `n` nodes with given derivatives, as the rods and cables of a
+ simulator have them, and writes its id to `id`. `points` and `derivatives` have `3 * n` numbers each.
+ Derivatives are with respect to the parameter, which increases by 1 from node to node; if directions
+ are not known, half the vector from the previous to the next node is a good choice.
  */
 enum FeelerResult feeler_curve_scene_add_hermite(struct FeelerCurveScene *scene,
                                                  const double *points,
@@ -1107,14 +1117,11 @@ enum FeelerResult feeler_curve_scene_add_hermite(struct FeelerCurveScene *scene,
                                                  uint32_t *id);
 
 /*
- Adds a curve of cubics near `n` measured points, four or more in their order along it: of as few pieces as
- bring all of them within `tolerance` (mm), or of as many as the points allow. `deviation`, which may be
- NULL, tells the largest distance of a point from the curve; look at it. The control points are told by
- `feeler_curve_scene_control_points`.
-
- # Safety
- `scene` is a scene that no other thread uses; `measured` points at `3 * n` numbers; `id` may be written,
- and so may `deviation` unless it is NULL.
+ Fits a curve of cubic pieces to `n` measured points, at least four, in their order along the curve,
+ and adds it. `measured` has `3 * n` numbers. The number of pieces is the smallest that brings all
+ points within `tolerance` (mm), at most what the points determine. `deviation` (may be NULL) receives
+ the largest distance (mm) of a point from the curve, which may exceed the tolerance.
+ `feeler_curve_scene_control_points` returns the control points.
  */
 enum FeelerResult feeler_curve_scene_fit_curve(struct FeelerCurveScene *scene,
                                                const double *measured,
@@ -1126,10 +1133,8 @@ enum FeelerResult feeler_curve_scene_fit_curve(struct FeelerCurveScene *scene,
                                                double *deviation);
 
 /*
- Moves a curve: as many control points as it was made with. Where they are refused it stays as it was.
-
- # Safety
- `scene` is a scene that no other thread uses; `points` points at `3 * n_points` numbers.
+ Moves a curve. `points` has `3 * n_points` numbers, with as many points as the curve has control
+ points. If the points are invalid, the curve does not change.
  */
 enum FeelerResult feeler_curve_scene_update_curve(struct FeelerCurveScene *scene,
                                                   uint32_t id,
@@ -1137,10 +1142,8 @@ enum FeelerResult feeler_curve_scene_update_curve(struct FeelerCurveScene *scene
                                                   size_t n_points);
 
 /*
- Moves a curve of cubics by as many nodes and derivatives as it has (`feeler_curve_scene_add_hermite`).
-
- # Safety
- `scene` is a scene that no other thread uses; `points` and `derivatives` point at `3 * n` numbers each.
+ Moves a curve of cubic pieces. `points` and `derivatives` have `3 * n` numbers each, with as many
+ nodes as the curve has (`feeler_curve_scene_add_hermite`).
  */
 enum FeelerResult feeler_curve_scene_update_hermite(struct FeelerCurveScene *scene,
                                                     uint32_t id,
@@ -1149,20 +1152,13 @@ enum FeelerResult feeler_curve_scene_update_hermite(struct FeelerCurveScene *sce
                                                     size_t n);
 
 /*
- Takes a curve away.
-
- # Safety
- `scene` is a scene that no other thread uses.
+ Removes a curve.
  */
 enum FeelerResult feeler_curve_scene_remove_curve(struct FeelerCurveScene *scene, uint32_t id);
 
 /*
- The control points of a curve, x, y, z of each: up to `capacity` points to `out`, how many there are to
- `count`.
-
- # Safety
- `scene` is a scene that no other thread uses; `out` has room for `3 * capacity` numbers; `count` may be
- written.
+ Writes the control points of a curve to `out`: x, y, z (mm) of each. `capacity` and `count` are
+ numbers of points, so that `out` has space for `3 * capacity` numbers.
  */
 enum FeelerResult feeler_curve_scene_control_points(const struct FeelerCurveScene *scene,
                                                     uint32_t id,
@@ -1171,10 +1167,8 @@ enum FeelerResult feeler_curve_scene_control_points(const struct FeelerCurveScen
                                                     size_t *count);
 
 /*
- The points of a curve at `n` parameters, x, y, z of each. Parameters go from 0 to the number of pieces.
-
- # Safety
- `scene` is a scene that no other thread uses; `u` points at `n` numbers, `out` has room for `3 * n`.
+ Writes the points of a curve at `n` parameters `u`, from 0 to the number of pieces, to `out`, which
+ has space for `3 * n` numbers.
  */
 enum FeelerResult feeler_curve_scene_points_at(const struct FeelerCurveScene *scene,
                                                uint32_t id,
@@ -1183,61 +1177,40 @@ enum FeelerResult feeler_curve_scene_points_at(const struct FeelerCurveScene *sc
                                                double *out);
 
 /*
- Adds a solid. Its id is never given again; ids of bodies and of curves are counted apart. The pose may be
- NULL: where the solid is modelled.
-
- # Safety
- `scene` is a scene that no other thread uses; `body` is a body; `place` is NULL or a pose; `id` may be
- written.
+ Adds a body at a pose and writes its id to `id`. Ids of bodies are never reused and are independent
+ of those of curves.
  */
 enum FeelerResult feeler_curve_scene_add_body(struct FeelerCurveScene *scene,
                                               const struct FeelerBody *body,
-                                              const struct FeelerPose *place,
+                                              const struct FeelerPose *pose,
                                               uint32_t *id);
 
 /*
- Places a body for the next step; NULL: where the solid is modelled.
-
- # Safety
- `scene` is a scene that no other thread uses; `place` is NULL or a pose.
+ Sets the pose of a body for the next update.
  */
 enum FeelerResult feeler_curve_scene_set_pose(struct FeelerCurveScene *scene,
                                               uint32_t id,
-                                              const struct FeelerPose *place);
+                                              const struct FeelerPose *pose);
 
 /*
- Takes a body away.
-
- # Safety
- `scene` is a scene that no other thread uses.
+ Removes a body.
  */
 enum FeelerResult feeler_curve_scene_remove_body(struct FeelerCurveScene *scene, uint32_t id);
 
 /*
- Whether steps decide of near curves and bodies if they interfere (`feeler_curve_scene_status`); not at
- first.
-
- # Safety
- `scene` is a scene that no other thread uses.
+ Sets whether updates decide if near curves and bodies interfere (`feeler_curve_scene_status`).
+ Initially they do not.
  */
-enum FeelerResult feeler_curve_scene_detect_interference(struct FeelerCurveScene *scene, bool on);
+enum FeelerResult feeler_curve_scene_detect_interference(struct FeelerCurveScene *scene, bool detects);
 
 /*
- Finds all minima between curves, of curves with themselves, and between curves and bodies, as they are
- now. What bodies do among themselves is for a `FeelerScene`.
-
- # Safety
- `scene` is a scene that no other thread uses.
+ Computes all contacts between curves, of curves with themselves, and between curves and bodies, at
+ their present positions. For contacts between bodies use a `FeelerScene`.
  */
 enum FeelerResult feeler_curve_scene_update(struct FeelerCurveScene *scene);
 
 /*
- All minima of the last step, by pairs and by parameters: up to `capacity` of them to `out`, how many there
- are to `count`.
-
- # Safety
- `scene` is a scene that no other thread uses; `out` has room for `capacity` contacts; `count` may be
- written.
+ Writes the contacts of the last update to `out`, by ascending pairs and parameters.
  */
 enum FeelerResult feeler_curve_scene_contacts(const struct FeelerCurveScene *scene,
                                               struct FeelerCurveContact *out,
@@ -1245,11 +1218,8 @@ enum FeelerResult feeler_curve_scene_contacts(const struct FeelerCurveScene *sce
                                               size_t *count);
 
 /*
- All stretches on which curves were bent more than their radius allows in the last step, by curves and
- parameters.
-
- # Safety
- As `feeler_curve_scene_contacts`.
+ Writes the stretches where curves were bent more tightly than their radius in the last update to
+ `out`, by ascending curves and parameters.
  */
 enum FeelerResult feeler_curve_scene_tight_bends(const struct FeelerCurveScene *scene,
                                                  struct FeelerTightBend *out,
@@ -1257,12 +1227,10 @@ enum FeelerResult feeler_curve_scene_tight_bends(const struct FeelerCurveScene *
                                                  size_t *count);
 
 /*
- How a curve and a body stood in the last step: separated, interfering, touching, when the tube is as near
- as rounding allows to tell, or undecided, when the work allowed for it ran out. Unknown where steps do not
- decide it (`feeler_curve_scene_detect_interference`), and of what was added since.
-
- # Safety
- `scene` is a scene that no other thread uses; `out` may be written.
+ Writes the status of a curve and a body in the last update to `out`: separated, interfering, touching
+ (the gap is zero within rounding), or undecided (the computing budget was exhausted).
+ `FEELER_STATUS_UNKNOWN` if interference is not detected (`feeler_curve_scene_detect_interference`),
+ or if the curve or the body is new.
  */
 enum FeelerResult feeler_curve_scene_status(const struct FeelerCurveScene *scene,
                                             uint32_t curve,
@@ -1270,87 +1238,65 @@ enum FeelerResult feeler_curve_scene_status(const struct FeelerCurveScene *scene
                                             enum FeelerStatus *out);
 
 /*
- Whether the tubes of two curves, or of a curve and itself, overlapped in the last step. Bends that are too
- tight do not count (`feeler_curve_scene_tight_bends`).
-
- # Safety
- `scene` is a scene that no other thread uses; `out` may be written.
+ Writes to `interfere` whether the tubes of two curves, or of a curve with itself, overlapped in the
+ last update. Tight bends do not count (`feeler_curve_scene_tight_bends`).
  */
 enum FeelerResult feeler_curve_scene_curves_interfere(const struct FeelerCurveScene *scene,
                                                       uint32_t a,
                                                       uint32_t b,
-                                                      bool *out);
+                                                      bool *interfere);
 
 /*
- What went wrong in the last call of this thread that did not return `FEELER_RESULT_OK`; "" before any.
- Never NULL; valid until the next such call of this thread.
+ Returns the message of the last call of this thread that did not return `FEELER_RESULT_OK`; "" if
+ there was none. Never NULL, not to be freed; valid until the next failed call of this thread.
  */
 const char *feeler_last_error(void);
 
 /*
- An exact wall in the place of its own coordinates. It keeps what it needs of the body.
-
- # Safety
- `body` is a body; `out` may be written. Free the wall by `feeler_exact_wall_free`.
+ Creates an exact wall at the identity pose. It keeps what it needs of the body. Free the wall with
+ `feeler_exact_wall_free`.
  */
 enum FeelerResult feeler_exact_wall_new(const struct FeelerBody *body, struct FeelerExactWall **out);
 
 /*
- Frees a wall; NULL does nothing.
-
- # Safety
- `wall` is NULL or a wall that is not used any more.
+ Frees a wall.
  */
 void feeler_exact_wall_free(struct FeelerExactWall *wall);
 
 /*
- Moves a wall: from its coordinates to the world.
-
- # Safety
- `wall` is a wall that no other thread uses; `pose_of_wall` is NULL
- (where it is modelled) or points at a pose.
+ Sets the pose of a wall.
  */
-enum FeelerResult feeler_exact_wall_set_pose(struct FeelerExactWall *wall,
-                                             const struct FeelerPose *pose_of_wall);
+enum FeelerResult feeler_exact_wall_set_pose(struct FeelerExactWall *wall, const struct FeelerPose *pose);
 
 /*
- Finds all contacts of `n` spheres, from their centres (x, y, z of each) and radii (mm), with gaps of at
- most `reach` (mm). Spheres in the order of the last call are told fastest; any order is right. A centre
- inside the material has one contact, along the shortest way out.
-
- # Safety
- `wall` is a wall that no other thread uses; `centers` points at `3 * n` numbers, `radii` at `n`.
+ Computes all contacts of `n` spheres whose gaps are at most `reach` (mm). `centers` has `3 * n`
+ numbers (x, y, z in mm), `radii` has `n` (mm). `feeler_exact_wall_contacts` returns the contacts. The
+ query is fastest if the particles have the order of the last call; the results do not depend on it. A
+ sphere with its centre inside the material has one contact, along the shortest translation out of the
+ wall.
  */
-enum FeelerResult feeler_exact_wall_spheres(struct FeelerExactWall *wall,
-                                            const double *centers,
-                                            const double *radii,
-                                            size_t n,
-                                            double reach);
-
-/*
- The same of superellipsoids, from their centres (x, y, z), orientations (quaternions x, y, z, w from their
- own axes to the world), semi-axes (a, b, c in mm) and exponents (ε₁ around their z, ε₂ along it, in
- [0.1, 1.9]: 1, 1 is an ellipsoid).
-
- # Safety
- `wall` is a wall that no other thread uses; `centers` and `semi_axes` point at `3 * n` numbers,
- `orientations` at `4 * n`, `exponents` at `2 * n`.
- */
-enum FeelerResult feeler_exact_wall_superellipsoids(struct FeelerExactWall *wall,
+enum FeelerResult feeler_exact_wall_sphere_contacts(struct FeelerExactWall *wall,
                                                     const double *centers,
-                                                    const double *orientations,
-                                                    const double *semi_axes,
-                                                    const double *exponents,
+                                                    const double *radii,
                                                     size_t n,
                                                     double reach);
 
 /*
- The contacts of the last query, by particles and then by gaps: up to `capacity` to `out`, how many there
- are to `count`.
+ Computes all contacts of `n` superellipsoids whose gaps are at most `reach` (mm), like
+ `feeler_exact_wall_sphere_contacts`. `centers` has `3 * n` numbers (mm), `orientations` `4 * n`
+ (quaternions x, y, z, w from own axes to the world), `semi_axes` `3 * n` (mm), and `exponents` `2 *
+ n` in [0.1, 1.9]: ε₁ around the z axis and ε₂ along it; 1, 1 is an ellipsoid.
+ */
+enum FeelerResult feeler_exact_wall_superellipsoid_contacts(struct FeelerExactWall *wall,
+                                                            const double *centers,
+                                                            const double *orientations,
+                                                            const double *semi_axes,
+                                                            const double *exponents,
+                                                            size_t n,
+                                                            double reach);
 
- # Safety
- `wall` is a wall that no other thread changes; `out` has room for `capacity` contacts; `count` may be
- written.
+/*
+ Writes the contacts of the last query to `out`, by ascending particles and gaps.
  */
 enum FeelerResult feeler_exact_wall_contacts(const struct FeelerExactWall *wall,
                                              struct FeelerWallContact *out,
@@ -1358,11 +1304,8 @@ enum FeelerResult feeler_exact_wall_contacts(const struct FeelerExactWall *wall,
                                              size_t *count);
 
 /*
- Where each particle's contacts begin among all, and after the last one where they end: one number more
- than particles; up to `capacity` to `out`, how many there are to `count`.
-
- # Safety
- As `feeler_exact_wall_contacts`.
+ Writes the index of the first contact of each particle to `out`, and at the end the number of all
+ contacts: one more number than particles.
  */
 enum FeelerResult feeler_exact_wall_offsets(const struct FeelerExactWall *wall,
                                             uint32_t *out,
@@ -1370,81 +1313,55 @@ enum FeelerResult feeler_exact_wall_offsets(const struct FeelerExactWall *wall,
                                             size_t *count);
 
 /*
- Triangles no farther than `chord` (mm) from a solid.
-
- # Safety
- `body` is a body; `out` may be written. Free the mesh by `feeler_mesh_free`.
+ Creates a triangle mesh whose distance from the solid is at most `chord` (mm). Free it with
+ `feeler_mesh_free`. Queries do not use meshes.
  */
 enum FeelerResult feeler_mesh_new(const struct FeelerBody *body, double chord, struct FeelerMesh **out);
 
 /*
- Frees a mesh; NULL does nothing.
-
- # Safety
- `mesh` is NULL or a mesh that is not used any more.
+ Frees a mesh.
  */
 void feeler_mesh_free(struct FeelerMesh *mesh);
 
 /*
- Where the data of a mesh is.
-
- # Safety
- `mesh` is a mesh; `out` has the size that its `struct_size` tells.
+ Writes the sizes and the arrays of a mesh to `out`.
  */
 enum FeelerResult feeler_mesh_data(const struct FeelerMesh *mesh, struct FeelerMeshData *out);
 
 /*
- Reads a `.feeler` file.
-
- # Safety
- `path` is a text that ends with a zero; `out` may be written. Free the model by `feeler_model_free`.
+ Reads a `.feeler` file. Free the model with `feeler_model_free`.
  */
 enum FeelerResult feeler_model_read(const char *path, struct FeelerModel **out);
 
 /*
- Reads the bytes of a `.feeler` file.
-
- # Safety
- `bytes` points at `n` bytes; `out` may be written. Free the model by `feeler_model_free`.
+ Reads the `n` bytes of a `.feeler` file. Free the model with `feeler_model_free`.
  */
-enum FeelerResult feeler_model_read_bytes(const uint8_t *bytes, size_t n, struct FeelerModel **out);
+enum FeelerResult feeler_model_from_bytes(const uint8_t *bytes, size_t n, struct FeelerModel **out);
 
 /*
- Reads a STEP file and prepares its solids, which takes a tenth of a second to some minutes: write the
- model to a file and read that the next time. Solids that cannot be prepared are left out: see
- `feeler_model_left_out`. Only in libraries that are built with the feature `prepare`.
-
- # Safety
- `path` is a text that ends with a zero; `out` may be written. Free the model by `feeler_model_free`.
+ Reads a STEP file and prepares its solids, which takes from a tenth of a second to some minutes.
+ Write the model with `feeler_model_write` and read that file the next time. Solids that cannot be
+ prepared are left out (`feeler_model_left_out_count`). Free the model with `feeler_model_free`.
+ Available in libraries that are built with the feature `prepare`.
  */
-enum FeelerResult feeler_model_prepare_step(const char *path, struct FeelerModel **out);
+enum FeelerResult feeler_prepare_step(const char *path, struct FeelerModel **out);
 
 /*
- As `feeler_model_prepare_step`, on the bytes of a file; `name` is what errors call it.
-
- # Safety
- `bytes` points at `n` bytes, `name` at a text that ends with a zero; `out` may be written. Free the model
- by `feeler_model_free`.
+ Prepares the `n` bytes of a STEP file like `feeler_prepare_step`. `name` is the file name in
+ messages.
  */
-enum FeelerResult feeler_model_prepare_bytes(const uint8_t *bytes,
-                                             size_t n,
-                                             const char *name,
-                                             struct FeelerModel **out);
+enum FeelerResult feeler_prepare_bytes(const uint8_t *bytes,
+                                       size_t n,
+                                       const char *name,
+                                       struct FeelerModel **out);
 
 /*
- Writes a `.feeler` file, whole or not at all.
-
- # Safety
- `model` is a model; `path` a text that ends with a zero.
+ Writes a `.feeler` file. If writing fails, an existing file remains unchanged.
  */
 enum FeelerResult feeler_model_write(const struct FeelerModel *model, const char *path);
 
 /*
- The bytes of a `.feeler` file: up to `capacity` of them to `out`, how many there are to `count`. Ask with
- a capacity of 0 first.
-
- # Safety
- `model` is a model; `out` has room for `capacity` bytes; `count` may be written.
+ Writes the bytes of a `.feeler` file to `out`.
  */
 enum FeelerResult feeler_model_to_bytes(const struct FeelerModel *model,
                                         uint8_t *out,
@@ -1452,199 +1369,158 @@ enum FeelerResult feeler_model_to_bytes(const struct FeelerModel *model,
                                         size_t *count);
 
 /*
- Frees a model; NULL does nothing. Its bodies stay.
-
- # Safety
- `model` is NULL or a model that is not used any more.
+ Frees a model. Its bodies remain valid.
  */
 void feeler_model_free(struct FeelerModel *model);
 
 /*
- How many distinct solids there are.
-
- # Safety
- `model` is a model; `count` may be written.
+ Writes the number of distinct solids to `count`.
  */
-enum FeelerResult feeler_model_solids(const struct FeelerModel *model, size_t *count);
+enum FeelerResult feeler_model_solid_count(const struct FeelerModel *model, size_t *count);
 
 /*
- How many places they stand in.
-
- # Safety
- `model` is a model; `count` may be written.
+ Writes the number of instances to `count`. An assembly that contains a solid twice has two instances
+ of it.
  */
-enum FeelerResult feeler_model_instances(const struct FeelerModel *model, size_t *count);
+enum FeelerResult feeler_model_instance_count(const struct FeelerModel *model, size_t *count);
 
 /*
- How many solids and components of the input could not be prepared. The program's `inspect` names them.
-
- # Safety
- `model` is a model; `count` may be written.
+ Writes the number of solids and components that could not be prepared to `count`. The command `feeler
+ inspect` lists them with the reasons.
  */
-enum FeelerResult feeler_model_left_out(const struct FeelerModel *model, size_t *count);
+enum FeelerResult feeler_model_left_out_count(const struct FeelerModel *model, size_t *count);
 
 /*
- A solid in its place, and its path in the assembly or, without one, its name; `name` may be NULL. The
- name lives as long as the model.
-
- # Safety
- `model` is a model; `out` has the size that its `struct_size` tells; `name` is NULL or may be written.
+ Writes the instance with an index from 0 to `out`, and its name and its path to `name` and `path`.
+ The path joins the names from the root of the assembly by '/' and is "" without an assembly. `name`
+ and `path` may be NULL; the strings are valid as long as the model.
  */
 enum FeelerResult feeler_model_instance(const struct FeelerModel *model,
                                         size_t index,
                                         struct FeelerInstance *out,
-                                        const char **name);
+                                        const char **name,
+                                        const char **path);
 
 /*
- A pair of bodies; both may be the same.
-
- # Safety
- `a` and `b` are bodies; `out` may be written. Free the pair by `feeler_pair_free`.
+ Creates a pair of bodies, which may be the same body. Free it with `feeler_contact_pair_free`.
  */
-enum FeelerResult feeler_pair_new(const struct FeelerBody *a,
-                                  const struct FeelerBody *b,
-                                  struct FeelerPair **out);
+enum FeelerResult feeler_contact_pair_new(const struct FeelerBody *a,
+                                          const struct FeelerBody *b,
+                                          struct FeelerContactPair **out);
 
 /*
- Frees a pair; NULL does nothing.
-
- # Safety
- `pair` is NULL or a pair that is not used any more.
+ Frees a pair.
  */
-void feeler_pair_free(struct FeelerPair *pair);
+void feeler_contact_pair_free(struct FeelerContactPair *pair);
 
 /*
- All local minimal distances up to `d_max`, by ascending distance: up to `capacity` of them to `out`, how
- many there are to `count`. Where there is not room for all, `feeler_pair_contacts` gives them without
- another query. Poses may be NULL: where the solid is modelled. Options may be NULL: the defaults.
-
- # Safety
- `pair` is a pair that no other thread uses; poses are NULL or poses; `options` is NULL or has the size
- that its `struct_size` tells; `out` has room for `capacity` contacts; `count` may be written.
+ Computes all local minima of the distance up to `d_max` and writes them to `out` by ascending
+ distance. If `capacity` is less than `count`, `feeler_contact_pair_contacts` returns all contacts
+ without another query. `options` may be NULL for the defaults. After an error the pair has no
+ contacts and no verdict.
  */
-enum FeelerResult feeler_pair_query(struct FeelerPair *pair,
-                                    const struct FeelerPose *pose_a,
-                                    const struct FeelerPose *pose_b,
-                                    const struct FeelerOptions *asked,
-                                    struct FeelerContact *out,
-                                    size_t capacity,
-                                    size_t *count);
+enum FeelerResult feeler_contact_pair_query(struct FeelerContactPair *pair,
+                                            const struct FeelerPose *pose_a,
+                                            const struct FeelerPose *pose_b,
+                                            const struct FeelerQueryOptions *options,
+                                            struct FeelerContact *out,
+                                            size_t capacity,
+                                            size_t *count);
 
 /*
- The minima of the last query once more.
-
- # Safety
- `pair` is a pair that no other thread uses; `out` has room for `capacity` contacts; `count` may be
- written.
+ Writes the contacts of the last query to `out`, by ascending distance.
  */
-enum FeelerResult feeler_pair_contacts(const struct FeelerPair *pair,
-                                       struct FeelerContact *out,
-                                       size_t capacity,
-                                       size_t *count);
+enum FeelerResult feeler_contact_pair_contacts(const struct FeelerContactPair *pair,
+                                               struct FeelerContact *out,
+                                               size_t capacity,
+                                               size_t *count);
 
 /*
- How the solids stood in the last query; the status is `Unknown` before the first one and after an error.
-
- # Safety
- `pair` is a pair that no other thread uses; `out` has the size that its `struct_size` tells.
+ Writes the verdict of the last query to `out`. The status is `FEELER_STATUS_UNKNOWN` before the first
+ query, after an error, and if the options skipped the verdict.
  */
-enum FeelerResult feeler_pair_verdict(const struct FeelerPair *pair, struct FeelerVerdict *out);
+enum FeelerResult feeler_contact_pair_verdict(const struct FeelerContactPair *pair,
+                                              struct FeelerVerdict *out);
 
 /*
- Verdict of the last query, computed on demand if its option `decide` skipped it. The contacts do not
- change.
-
- # Safety
- No other thread uses `pair`; `out` has the size given by its `struct_size`.
+ Writes the verdict of the last query to `out` and computes it first if the options skipped it. The
+ contacts do not change.
  */
-enum FeelerResult feeler_pair_decide(struct FeelerPair *pair, struct FeelerVerdict *out);
+enum FeelerResult feeler_contact_pair_decide(struct FeelerContactPair *pair, struct FeelerVerdict *out);
 
 /*
- Begins a new motion: what the next query finds is new.
-
- # Safety
- `pair` is a pair that no other thread uses.
+ Computes a translation of B (mm, world coordinates) after which the solids at these poses no longer
+ interfere: short, but not proven to be the shortest. Writes whether they interfere to `interfere`,
+ and the translation to `out`, zeros if they do not. The search computes up to 200 verdicts. `options`
+ may be NULL for the defaults. The contacts of the last query do not change.
  */
-enum FeelerResult feeler_pair_forget(struct FeelerPair *pair);
+enum FeelerResult feeler_contact_pair_separating_translation(struct FeelerContactPair *pair,
+                                                             const struct FeelerPose *pose_a,
+                                                             const struct FeelerPose *pose_b,
+                                                             const struct FeelerQueryOptions *options,
+                                                             bool *interfere,
+                                                             double *out);
 
 /*
- Sets the defaults and the size.
-
- # Safety
- `options` is NULL or may be written.
+ Discards the results of earlier queries, so that the contacts of the next query get new ids.
  */
-void feeler_options_init(struct FeelerOptions *options);
+enum FeelerResult feeler_contact_pair_forget(struct FeelerContactPair *pair);
 
 /*
- An empty scene. `options` are those of all queries; NULL means the defaults. `d_max` must be finite; in a
- scene it bounds the gap, the distance less both dilations.
+ Writes the default options, including `struct_size`.
+ */
+void feeler_query_options_init(struct FeelerQueryOptions *options);
 
- # Safety
- `options` is NULL or has the size that its `struct_size` tells; `out` may be written. Free the scene by
+/*
+ Creates an empty scene, whose queries use `options` (NULL: the defaults). `d_max` limits the gap,
+ that is the distance minus both dilations, and must be finite. Free the scene with
  `feeler_scene_free`.
  */
-enum FeelerResult feeler_scene_new(const struct FeelerOptions *asked, struct FeelerScene **out);
+enum FeelerResult feeler_scene_new(const struct FeelerQueryOptions *options, struct FeelerScene **out);
 
 /*
- Frees a scene; NULL does nothing.
-
- # Safety
- `scene` is NULL or a scene that is not used any more.
+ Frees a scene.
  */
 void feeler_scene_free(struct FeelerScene *scene);
 
 /*
- Adds a body. Its id is never given again, also after it was removed.
-
- # Safety
- `scene` is a scene that no other thread uses; `body` is a body; `place` is NULL or a pose; `id` may be
- written.
+ Adds a body at a pose and writes its id to `id`. Ids are never reused, not even after
+ `feeler_scene_remove`.
  */
 enum FeelerResult feeler_scene_add(struct FeelerScene *scene,
                                    const struct FeelerBody *body,
-                                   const struct FeelerPose *place,
+                                   const struct FeelerPose *pose,
                                    uint32_t *id);
 
 /*
- Adds a body of several solids that move as one; `places` are theirs in the body, or NULL for none moved.
-
- # Safety
- As `feeler_scene_add`; `bodies` and `places` point at `n` of each.
+ Adds one body of `n` solids that move together, at a pose. `poses` maps the own coordinates of each
+ solid to those of the body; NULL if they are the same.
  */
 enum FeelerResult feeler_scene_add_compound(struct FeelerScene *scene,
                                             const struct FeelerBody *const *bodies,
-                                            const struct FeelerPose *places,
+                                            const struct FeelerPose *poses,
                                             size_t n,
-                                            const struct FeelerPose *place,
+                                            const struct FeelerPose *pose,
                                             uint32_t *id);
 
 /*
- Adds all instances of a model in their places: up to `capacity` ids to `ids`, how many there are to
- `count`.
-
- # Safety
- `scene` is a scene that no other thread uses; `model` is a model; `ids` has room for `capacity`; `count`
- may be written.
+ Adds all instances of a model at their poses as one body each, and writes the ids to `out`.
+ `feeler_model_instance_count` returns their number in advance.
  */
 enum FeelerResult feeler_scene_add_model(struct FeelerScene *scene,
                                          const struct FeelerModel *model,
-                                         uint32_t *ids,
+                                         uint32_t *out,
                                          size_t capacity,
                                          size_t *count);
 
 /*
- Takes a body away. Its contacts end in the next step.
-
- # Safety
- `scene` is a scene that no other thread uses.
+ Removes a body. Its contacts end in the next update.
  */
 enum FeelerResult feeler_scene_remove(struct FeelerScene *scene, uint32_t id);
 
 /*
- Places `n` bodies for the next step. At the first one that cannot be placed it stops.
-
- # Safety
- `scene` is a scene that no other thread uses; `ids` and `poses` point at `n` of each.
+ Sets the poses of `n` bodies for the next update. If a body or a pose is invalid, the bodies before
+ it in the array have moved, the others have not.
  */
 enum FeelerResult feeler_scene_set_poses(struct FeelerScene *scene,
                                          const uint32_t *ids,
@@ -1652,48 +1528,42 @@ enum FeelerResult feeler_scene_set_poses(struct FeelerScene *scene,
                                          size_t n);
 
 /*
- Asks something else of all pairs of a body: `d_max` of the gap (mm), negative as the scene has it, of two
- bodies the larger one counts; a dilation (mm); and whether it never moves: two fixed bodies are not asked.
-
- # Safety
- `scene` is a scene that no other thread uses.
+ Writes the pose of a body to `out`.
  */
-enum FeelerResult feeler_scene_set_body(struct FeelerScene *scene,
-                                        uint32_t id,
-                                        double d_max,
-                                        double dilation,
-                                        bool fixed);
+enum FeelerResult feeler_scene_pose(const struct FeelerScene *scene, uint32_t id, struct FeelerPose *out);
 
 /*
- Asks something else of a pair in place of what is asked of its bodies: `d_max` of the gap (mm), negative
- as the bodies have it; dilations (mm) of both, or NULL as the bodies have them; and whether it is not
- asked at all.
-
- # Safety
- `scene` is a scene that no other thread uses; `dilations` is NULL or points at two numbers.
+ Sets options of all pairs of a body. `d_max`: largest gap (mm), negative for that of the scene; of
+ two bodies the larger value applies. `dilation` (mm): implicit dilation of the body, added to that of
+ the scene. `fixed`: the body never moves; pairs of fixed bodies are skipped.
  */
-enum FeelerResult feeler_scene_set_pair(struct FeelerScene *scene,
-                                        uint32_t a,
-                                        uint32_t b,
-                                        double d_max,
-                                        const double *dilations,
-                                        bool ignored);
+enum FeelerResult feeler_scene_set_body_options(struct FeelerScene *scene,
+                                                uint32_t id,
+                                                double d_max,
+                                                double dilation,
+                                                bool fixed);
 
 /*
- Finds the near pairs of all bodies where they are, and all their minima.
-
- # Safety
- `scene` is a scene that no other thread uses.
+ Sets options of a pair of bodies, which replace those of the bodies. `d_max`: largest gap (mm),
+ negative for that of the bodies. `dilation`: two implicit dilations (mm), of `a` and of `b`, added to
+ those of the scene; NULL for those of the bodies. `ignored`: the pair is skipped.
  */
-enum FeelerResult feeler_scene_step(struct FeelerScene *scene);
+enum FeelerResult feeler_scene_set_pair_options(struct FeelerScene *scene,
+                                                uint32_t a,
+                                                uint32_t b,
+                                                double d_max,
+                                                const double *dilation,
+                                                bool ignored);
 
 /*
- All minima of the last step, by ascending bodies, solids and distances: up to `capacity` of them to
- `out`, how many there are to `count`.
+ Finds the near pairs of all bodies at their poses and computes the contacts and verdicts of these
+ pairs. If the query of a pair fails, the function returns its error, and the results of all other
+ pairs are up to date.
+ */
+enum FeelerResult feeler_scene_update(struct FeelerScene *scene);
 
- # Safety
- `scene` is a scene that no other thread uses; `out` has room for `capacity` contacts; `count` may be
- written.
+/*
+ Writes the contacts of the last update to `out`, sorted by bodies, parts and distance.
  */
 enum FeelerResult feeler_scene_contacts(const struct FeelerScene *scene,
                                         struct FeelerSceneContact *out,
@@ -1701,21 +1571,19 @@ enum FeelerResult feeler_scene_contacts(const struct FeelerScene *scene,
                                         size_t *count);
 
 /*
- What became of the contacts of the step before, and which are new.
-
- # Safety
- As `feeler_scene_contacts`.
+ Writes the events of the last update to `out`, sorted by bodies, parts and id: one for every contact
+ of this update and of the previous one.
  */
 enum FeelerResult feeler_scene_events(const struct FeelerScene *scene,
-                                      struct FeelerEvent *out,
+                                      struct FeelerContactEvent *out,
                                       size_t capacity,
                                       size_t *count);
 
 /*
- How two bodies stood in the last step; `Unknown` where they were not near.
-
- # Safety
- `scene` is a scene that no other thread uses; `out` may be written.
+ Writes the status of two bodies in the last update to `out`. For several pairs of solids it is the
+ most severe one, in the order interfering, undecided, touching, separated. `FEELER_STATUS_UNKNOWN` if
+ the bodies were not near each other, so that no query was necessary, or if the options skipped the
+ verdict.
  */
 enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
                                       uint32_t a,
@@ -1723,16 +1591,13 @@ enum FeelerResult feeler_scene_status(const struct FeelerScene *scene,
                                       enum FeelerStatus *out);
 
 /*
- Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the step
- to come, in parallel. `bounds` are the rotation (rad) and the displacement (mm) of any point that each of
- the `n` bodies `ids` makes at most in this step, relative to the world; the other bodies do not move. NULL
- options mean the defaults; their dilations are added to those of the scene and its bodies, and options
- that change make all trackers search anew. Near are solids whose gap is at most `reach` and what both
- motions can close. After an error of type Query, pairs that failed are left out of the results.
-
- # Safety
- No other thread uses `scene`; `options` is NULL or has the size given by its `struct_size`; `ids` and
- `bounds` point at `n` of each.
+ Finds the near pairs of the bodies at their poses, and for each pair the contacts that suffice for
+ the next step, in parallel. Two solids are near if their gap is at most the option `reach` plus what
+ both motions can close. `bounds[i]` limits the motion of the body `ids[i]` in the step relative to
+ the world: its rotation (rad) and the displacement (mm) of any of its points. Bodies that are not
+ listed do not move. `options` may be NULL for the defaults; their dilations are added to those of the
+ scene and its bodies. If the options change, all pairs search anew. After `FEELER_RESULT_QUERY` the
+ pairs that failed are missing from the results.
  */
 enum FeelerResult feeler_scene_track(struct FeelerScene *scene,
                                      const struct FeelerTrackerOptions *options,
@@ -1741,11 +1606,8 @@ enum FeelerResult feeler_scene_track(struct FeelerScene *scene,
                                      size_t n);
 
 /*
- Near pairs of the last `feeler_scene_track`, by ascending bodies and solids; some may have no contact:
- writes up to `capacity` of them to `out` and their number to `count`.
-
- # Safety
- No other thread changes `scene`; `out` has room for `capacity` pairs; `count` may be written.
+ Writes the near pairs of the last `feeler_scene_track` to `out`, by ascending bodies and parts. Some
+ of them may have no contacts.
  */
 enum FeelerResult feeler_scene_tracked_pairs(const struct FeelerScene *scene,
                                              struct FeelerTrackedPair *out,
@@ -1753,12 +1615,10 @@ enum FeelerResult feeler_scene_tracked_pairs(const struct FeelerScene *scene,
                                              size_t *count);
 
 /*
- Contacts of these pairs, pair by pair and by ascending numbers within a pair. Numbers are unique within a
- pair, and a pair that was not near for 64 steps begins anew. World coordinates are those of the last
+ Writes the contacts of the near pairs to `out`, pair by pair in the order of
+ `feeler_scene_tracked_pairs`, by ascending id within a pair. Ids are unique within a pair; a pair
+ that was not near for 64 calls starts over. World coordinates are those of the last
  `feeler_scene_track`.
-
- # Safety
- No other thread changes `scene`; `out` has room for `capacity` contacts; `count` may be written.
  */
 enum FeelerResult feeler_scene_tracked_contacts(const struct FeelerScene *scene,
                                                 struct FeelerStepContact *out,
@@ -1766,201 +1626,153 @@ enum FeelerResult feeler_scene_tracked_contacts(const struct FeelerScene *scene,
                                                 size_t *count);
 
 /*
- Returns whether the contacts of all near pairs suffice for the motion from the poses of the last
- `feeler_scene_track` to those that the bodies have now.
-
- # Safety
- No other thread changes `scene`; `covers` may be written.
+ Writes to `covers` whether the contacts of all near pairs suffice for the motion from the poses of
+ the last `feeler_scene_track` to the present poses of the bodies.
  */
 enum FeelerResult feeler_scene_covers(const struct FeelerScene *scene, bool *covers);
 
 /*
- Returns the sums over all updates of all trackers of a scene.
-
- # Safety
- No other thread changes `scene`; `out` has the size given by its `struct_size`.
+ Writes the counts over all calls and all pairs of the scene to `out`.
  */
 enum FeelerResult feeler_scene_tracker_counts(const struct FeelerScene *scene,
                                               struct FeelerTrackerCounts *out);
 
 /*
- Writes the default options and their size.
-
- # Safety
- `options` is NULL or may be written.
+ Writes the default options, including `struct_size`.
  */
 void feeler_tracker_options_init(struct FeelerTrackerOptions *options);
 
 /*
- Creates a tracker of the contacts of two bodies, for solvers that compute contacts once a step. `a` and
- `b` may be the same body. NULL options mean the defaults.
-
- # Safety
- `a` and `b` are bodies; `options` is NULL or has the size given by its `struct_size`; `out` may be
- written. Free the tracker by `feeler_tracker_free`.
+ Creates a tracker of the contacts of two bodies, which may be the same body, for solvers that compute
+ contacts once per step. `options` may be NULL for the defaults. Free the tracker with
+ `feeler_contact_tracker_free`.
  */
-enum FeelerResult feeler_tracker_new(const struct FeelerBody *a,
-                                     const struct FeelerBody *b,
-                                     const struct FeelerTrackerOptions *options,
-                                     struct FeelerTracker **out);
+enum FeelerResult feeler_contact_tracker_new(const struct FeelerBody *a,
+                                             const struct FeelerBody *b,
+                                             const struct FeelerTrackerOptions *options,
+                                             struct FeelerContactTracker **out);
 
 /*
- Frees a tracker; NULL does nothing.
-
- # Safety
- `tracker` is NULL or a tracker that is not used any more.
+ Frees a tracker.
  */
-void feeler_tracker_free(struct FeelerTracker *tracker);
+void feeler_contact_tracker_free(struct FeelerContactTracker *tracker);
 
 /*
- Copies a tracker with its contacts, their numbers and its counts, for simulations that are saved and
- restored. A verdict is available after the next update of the copy.
-
- # Safety
- No other thread changes `tracker`; `out` may be written. Free the copy by `feeler_tracker_free`.
+ Creates a copy of a tracker with its contacts, ids and counts, for simulations that are saved and
+ restored. A verdict of the copy is available after its next update. Free the copy with
+ `feeler_contact_tracker_free`.
  */
-enum FeelerResult feeler_tracker_clone(const struct FeelerTracker *tracker, struct FeelerTracker **out);
+enum FeelerResult feeler_contact_tracker_clone(const struct FeelerContactTracker *tracker,
+                                               struct FeelerContactTracker **out);
 
 /*
- Computes the contacts for a step from these poses that keeps the bound: a motion of B relative to A within
- the bound that keeps each linear gap open ends with no gap below about minus `gap_error`.
- `feeler_tracker_contacts` returns the contacts. NULL poses are identities; `report` may be NULL. An
- error clears the contacts.
-
- # Safety
- No other thread uses `tracker`; poses are NULL or poses; `bound` is a bound; `report` is NULL or has the
- size given by its `struct_size`.
+ Computes the contacts for a step that starts at these poses and stays within the bound. The contacts
+ suffice: if the motion of B relative to A stays within the bound and keeps every linearised gap
+ nonnegative, no gap at its end is below about `-gap_error`. `feeler_contact_tracker_contacts` returns
+ the contacts. `report` may be NULL. After an error there are no contacts.
  */
-enum FeelerResult feeler_tracker_update(struct FeelerTracker *tracker,
-                                        const struct FeelerPose *pose_a,
-                                        const struct FeelerPose *pose_b,
-                                        const struct FeelerStepBound *bound,
-                                        struct FeelerTrackerUpdate *report);
-
-/*
- Computes the bound of the step from these poses, for engines that cannot query within a step: twice the
- relative motion since the last update, plus the displacement `forced` (mm) that forces add in a step, such
- as g·dt². The bound is at most `max_displacement` (mm) and the option `max_step`. The first step and a
- step after a jump get `max_displacement`. The tracker does not change.
-
- # Safety
- No other thread changes `tracker`; poses are NULL or poses; `out` may be written.
- */
-enum FeelerResult feeler_tracker_expected_bound(const struct FeelerTracker *tracker,
+enum FeelerResult feeler_contact_tracker_update(struct FeelerContactTracker *tracker,
                                                 const struct FeelerPose *pose_a,
                                                 const struct FeelerPose *pose_b,
-                                                double forced,
-                                                double max_displacement,
-                                                struct FeelerStepBound *out);
+                                                const struct FeelerStepBound *bound,
+                                                struct FeelerUpdate *report);
 
 /*
- Returns through `out` whether the contacts suffice for the motion from the poses of the last update to
- these; false if there was no update.
-
- # Safety
- No other thread changes `tracker`; poses are NULL or poses; `out` may be written.
+ Computes the bound of the step that starts at these poses, for engines that cannot query within a
+ step: twice the relative motion since the last update, plus the displacement `forced` (mm) by forces,
+ for example g·dt². The result is at most `max_displacement` (mm) and the option `max_step`. For the
+ first step and after a jump the displacement is `max_displacement`. The tracker does not change.
  */
-enum FeelerResult feeler_tracker_covers(const struct FeelerTracker *tracker,
-                                        const struct FeelerPose *pose_a,
-                                        const struct FeelerPose *pose_b,
-                                        bool *out);
+enum FeelerResult feeler_contact_tracker_expected_bound(const struct FeelerContactTracker *tracker,
+                                                        const struct FeelerPose *pose_a,
+                                                        const struct FeelerPose *pose_b,
+                                                        double forced,
+                                                        double max_displacement,
+                                                        struct FeelerStepBound *out);
 
 /*
- Computes the motion of B relative to A since the last update; infinite if there was no update.
-
- # Safety
- No other thread changes `tracker`; poses are NULL or poses; `out` may be written.
+ Writes to `covers` whether the contacts suffice for the motion from the poses of the last update to
+ these poses; false if there was no update.
  */
-enum FeelerResult feeler_tracker_motion_to(const struct FeelerTracker *tracker,
-                                           const struct FeelerPose *pose_a,
-                                           const struct FeelerPose *pose_b,
-                                           struct FeelerStepBound *out);
+enum FeelerResult feeler_contact_tracker_covers(const struct FeelerContactTracker *tracker,
+                                                const struct FeelerPose *pose_a,
+                                                const struct FeelerPose *pose_b,
+                                                bool *covers);
 
 /*
- Contacts of the last update by ascending number: writes up to `capacity` of them to `out` and their number
- to `count`.
-
- # Safety
- No other thread changes `tracker`; `out` has room for `capacity` contacts; `count` may be written.
+ Writes the motion of B relative to A since the last update to `out`; infinite if there was no update.
  */
-enum FeelerResult feeler_tracker_contacts(const struct FeelerTracker *tracker,
-                                          struct FeelerStepContact *out,
-                                          size_t capacity,
-                                          size_t *count);
+enum FeelerResult feeler_contact_tracker_motion_to(const struct FeelerContactTracker *tracker,
+                                                   const struct FeelerPose *pose_a,
+                                                   const struct FeelerPose *pose_b,
+                                                   struct FeelerStepBound *out);
 
 /*
- Second derivatives of the gaps of the contacts of the last update, in the order of
- `feeler_tracker_contacts`: writes up to `capacity` symmetric matrices H (6 × 6) to `out` and their number
- to `count`. A twist ξ of B at A's origin, in A's frame (translation in mm, then rotation in rad),
- changes the gap (mm) by `gap_rate`·ξ + ½ ξᵀHξ up to third order, where B's pose changes by the
- exponential of the twist. NaN for a contact that is not isolated, such as a member of a conformal set.
-
- # Safety
- No other thread changes `tracker`; `out` has room for `capacity` matrices; `count` may be written.
+ Writes the contacts of the last update to `out`, by ascending id.
  */
-enum FeelerResult feeler_tracker_gap_hessians(const struct FeelerTracker *tracker,
-                                              double (*out)[36],
-                                              size_t capacity,
-                                              size_t *count);
+enum FeelerResult feeler_contact_tracker_contacts(const struct FeelerContactTracker *tracker,
+                                                  struct FeelerStepContact *out,
+                                                  size_t capacity,
+                                                  size_t *count);
 
 /*
- Gaps (mm) of the contacts of the last update, in the order of `feeler_tracker_contacts`, at the end of the
- step without that contact: writes up to `capacity` gaps to `out` and their number to `count`. For engines
- whose contacts act only if they are closed: such an engine needs the contacts with a negative gap. The
- bodies continue as in the last step or accelerate as in the last two; the smaller gap is returned.
-
- `one_step_ago` and `two_steps_ago` are poses of B in A's frame. NULL means unknown here, not the identity;
- without the first one the gaps are those of the last update. If `is_free`, no joints guide the bodies, and
- the prediction includes rotations by impacts on the other contacts. The contacts do not change.
-
- # Safety
- No other thread uses `tracker`; poses are NULL or poses; `out` has room for `capacity` numbers; `count`
- may be written.
+ Writes the second derivative of the gap of each contact to `out`, in the order of
+ `feeler_contact_tracker_contacts`: a symmetric 6 × 6 matrix H. A twist ξ of B at A's origin, in A's
+ frame (translation in mm, then rotation in rad), changes the gap (mm) by `gap_rate`·ξ + ½ ξᵀHξ up to
+ third order, if B's pose changes by the exponential of the twist. All NaN for a contact that is not
+ isolated, for example a member of a conformal set.
  */
-enum FeelerResult feeler_tracker_predicted_gaps(struct FeelerTracker *tracker,
-                                                const struct FeelerPose *one_step_ago,
-                                                const struct FeelerPose *two_steps_ago,
-                                                bool is_free,
-                                                double *out,
-                                                size_t capacity,
-                                                size_t *count);
+enum FeelerResult feeler_contact_tracker_gap_hessians(const struct FeelerContactTracker *tracker,
+                                                      double (*out)[36],
+                                                      size_t capacity,
+                                                      size_t *count);
 
 /*
- Status of the last update. `depth`, which may be NULL, receives the depth (mm) of the deepest contact of
- bodies with the status Pressed or Deep, else 0. For concave solids that is not the depth of penetration.
+ Writes the predicted gap (mm) of each contact at the end of the step to `out`, in the order of
+ `feeler_contact_tracker_contacts`, as if that contact did not act. Engines whose contacts act only
+ when closed need the contacts with negative predicted gaps. The prediction continues the motion of
+ the last step, or its acceleration over the last two; the smaller gap is returned.
 
- # Safety
- No other thread changes `tracker`; `status` may be written; `depth` is NULL or may be written.
+ `one_step_ago` and `two_steps_ago` are poses of B in A's frame. Here NULL means unknown, not the
+ identity. Without the first one the gaps are those of the last update. `is_free`: no joints guide the
+ bodies, so that the prediction includes rotations by impacts at the other contacts. The contacts do
+ not change.
  */
-enum FeelerResult feeler_tracker_status(const struct FeelerTracker *tracker,
-                                        enum FeelerTrackedStatus *status,
-                                        double *depth);
+enum FeelerResult feeler_contact_tracker_predicted_gaps(struct FeelerContactTracker *tracker,
+                                                        const struct FeelerPose *one_step_ago,
+                                                        const struct FeelerPose *two_steps_ago,
+                                                        bool is_free,
+                                                        double *out,
+                                                        size_t capacity,
+                                                        size_t *count);
 
 /*
- Proven verdict at the poses of the last update, computed on demand. The status is `Unknown` if there was
- no update or the last one has failed.
-
- # Safety
- No other thread uses `tracker`; `out` has the size given by its `struct_size`.
+ Writes the status of the last update to `status`, and to `depth` the depth (mm) of the deepest
+ contact if the status is `FEELER_TRACKED_STATUS_PRESSED` or `FEELER_TRACKED_STATUS_DEEP`, else 0. For
+ concave solids the depth of a contact is not the penetration depth. `depth` may be NULL.
  */
-enum FeelerResult feeler_tracker_verdict(struct FeelerTracker *tracker, struct FeelerVerdict *out);
+enum FeelerResult feeler_contact_tracker_status(const struct FeelerContactTracker *tracker,
+                                                enum FeelerTrackedStatus *status,
+                                                double *depth);
 
 /*
- Returns the sums over all updates.
-
- # Safety
- No other thread changes `tracker`; `out` has the size given by its `struct_size`.
+ Computes the proven verdict at the poses of the last update and writes it to `out`. The status is
+ `FEELER_STATUS_UNKNOWN` if there was no update or the last one failed.
  */
-enum FeelerResult feeler_tracker_counts(const struct FeelerTracker *tracker, struct FeelerTrackerCounts *out);
+enum FeelerResult feeler_contact_tracker_verdict(struct FeelerContactTracker *tracker,
+                                                 struct FeelerVerdict *out);
 
 /*
- Forgets the motion, for example if a simulation is set back: the next update searches anew. Numbers and
- counts continue.
-
- # Safety
- No other thread uses `tracker`.
+ Writes the counts over all updates to `out`.
  */
-enum FeelerResult feeler_tracker_clear(struct FeelerTracker *tracker);
+enum FeelerResult feeler_contact_tracker_counts(const struct FeelerContactTracker *tracker,
+                                                struct FeelerTrackerCounts *out);
+
+/*
+ Discards the contacts and the motion, for example if a simulation is reset: the next update searches
+ anew. Ids and counts continue.
+ */
+enum FeelerResult feeler_contact_tracker_clear(struct FeelerContactTracker *tracker);
 
 #ifdef __cplusplus
 }  // extern "C"
@@ -1968,8 +1780,8 @@ enum FeelerResult feeler_tracker_clear(struct FeelerTracker *tracker);
 
 #endif  /* FEELER_H */
 
-/* FeelerOptions options = FEELER_OPTIONS_INIT; */
-#define FEELER_OPTIONS_INIT { (uint32_t)sizeof(FeelerOptions), 0, 1, 0, 0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 }
+/* FeelerQueryOptions options = FEELER_QUERY_OPTIONS_INIT; */
+#define FEELER_QUERY_OPTIONS_INIT { (uint32_t)sizeof(FeelerQueryOptions), 0, 1, 0, 0, 0, {0}, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 }
 
 /* FeelerCurveOptions options = FEELER_CURVE_OPTIONS_INIT; */
 #define FEELER_CURVE_OPTIONS_INIT { (uint32_t)sizeof(FeelerCurveOptions), 16, 1.0, 1e-6, -1.0 }

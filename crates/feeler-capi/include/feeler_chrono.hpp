@@ -1,17 +1,18 @@
-// feeler in Chrono: exact contacts of chosen pairs of bodies, by ChSystem::CustomCollisionCallback. Header only.
+// Adapter for the physics engine Chrono: exact contacts of selected pairs of bodies through
+// ChSystem::CustomCollisionCallback. Header only.
 //
-// It has been compiled and tried against a stub of the declarations that it uses, never against Chrono itself,
-// of which there is no package to build with. The names are those of Chrono 9 and later.
+// The adapter is tested against a stub of the declarations that it uses, not against Chrono itself, which has no
+// package. It uses the names of Chrono 9 and later.
 //
 //     auto exact = std::make_shared<feeler::ChronoContacts>();
 //     exact->add({block, block_solid, block_material}, {part, part_solid, part_material});
 //     system.RegisterCustomCollisionCallback(exact);
 //
-// - The reference frame of a body is that of its solid as it was modelled: take ChBodyAuxRef, with the centre
-//   of mass, mass and inertia of feeler::Body::mass.
-// - Each body needs a collision model, which may be empty: contacts name their bodies by it. Shapes in it are
-//   collided by Chrono as well.
-// - Chrono's lengths are metres, unless told otherwise.
+// - The reference frame of a body must be the frame of its solid: use ChBodyAuxRef with the centre of mass, mass and
+//   inertia from feeler::Body::mass.
+// - Each body needs a collision model, which identifies the body in contacts and may be empty. Chrono also computes
+//   contacts of the shapes in it.
+// - Lengths of the Chrono system are in metres, unless the constructor gets another length of a millimetre.
 #ifndef FEELER_CHRONO_HPP
 #define FEELER_CHRONO_HPP
 
@@ -27,26 +28,27 @@
 
 namespace feeler {
 
-/// Exact contacts for a system of Chrono. What Chrono keeps of a contact from step to step stays with it for as
-/// long as it is the same contact. Between steps only: add pairs, unregister it, or let go of it.
+/// Exact contacts for a system of Chrono. The reaction cache of a contact persists as long as its id. Add pairs,
+/// unregister the callback and destroy it only between steps.
 class ChronoContacts : public chrono::ChSystem::CustomCollisionCallback {
 public:
-    /// A body of Chrono that is a solid.
+    /// Body of Chrono with its solid and material.
     struct Part {
         std::shared_ptr<chrono::ChBody> body;
         Body solid;
         std::shared_ptr<chrono::ChContactMaterial> material;
     };
 
-    /// The length of a millimetre in the system's unit.
+    /// `millimetre`: length of a millimetre in the unit of the system.
     explicit ChronoContacts(double millimetre = 1e-3) : millimetre_(millimetre) {}
 
-    /// Contacts for steps of at most `max_displacement` (mm) of the bodies relative to each other, and down to
-    /// `depth` (mm). Throws std::invalid_argument if a body has no collision model.
+    /// Adds a pair. `max_displacement` (mm) limits the relative displacement of the bodies in a step that the contacts
+    /// must cover, `depth` (mm) is the depth down to which contacts are tracked. Throws std::invalid_argument if a body
+    /// has no collision model.
     void add(const Part &a, const Part &b, double max_displacement = 0.5, double depth = 10) {
         for (const Part *part : {&a, &b})
             if (!part->body || !part->body->GetCollisionModel())
-                throw std::invalid_argument("a body has no collision model: give it one, which may be empty");
+                throw std::invalid_argument("a body has no collision model: set one, which may be empty");
         TrackerOptions options = tracker_options();
         options.reach = 0;
         options.max_depth = depth;
@@ -54,21 +56,21 @@ public:
         pairs_.push_back(std::make_unique<Pair>(Pair{a, b, std::move(tracker), max_displacement, {}}));
     }
 
-    /// Number of steps and pairs in which the solids interfered deeper than the largest depth, without a
-    /// contact with a negative gap.
+    /// Number of updates of pairs whose solids interfered deeper than the largest depth, without a contact with a
+    /// negative gap.
     std::size_t unexplained() const noexcept { return unexplained_; }
 
-    /// Number of steps and pairs that moved farther than the contacts of the step suffice for: farther than
-    /// twice the motion of the step before and what gravity adds.
+    /// Number of steps of pairs whose motion exceeded the bound for which the contacts suffice: twice the motion of the
+    /// previous step plus the displacement by gravity.
     std::uint64_t uncovered() const {
         std::uint64_t sum = 0;
         for (const auto &pair : pairs_) sum += pair->tracker.counts().uncovered;
         return sum;
     }
 
-    /// Called by Chrono for each search for contacts. Throws feeler::Error if an update fails.
+    /// Reports the contacts; Chrono calls it once per step. Throws feeler::Error if an update fails.
     void OnCustomCollision(chrono::ChSystem *system) override {
-        // Chrono cannot query again within a step.
+        // Chrono computes contacts once per step, so the bound is an extrapolation.
         const auto &g = system->GetGravitationalAcceleration();
         const double acceleration = std::sqrt(g.x() * g.x() + g.y() * g.y() + g.z() * g.z());
         const double forced = acceleration * system->GetStep() * system->GetStep() / millimetre_;
@@ -79,7 +81,7 @@ public:
             std::map<std::uint64_t, Cache> caches;
             for (const StepContact &contact : pair->tracker.contacts()) {
                 if (!contact.is_active) continue;
-                // A node of the map moves with its address.
+                // Moving the node of the map keeps the address of the cache.
                 auto node = pair->caches.extract(contact.id);
                 Cache &cache = node ? caches.insert(std::move(node)).position->second
                                     : caches.emplace(contact.id, Cache{}).first->second;
@@ -91,14 +93,14 @@ public:
     }
 
 private:
-    /// Forces of a contact, and torques where it resists rolling.
+    /// Reaction forces and rolling torques, which Chrono stores from step to step.
     using Cache = std::array<float, 6>;
 
     struct Pair {
         Part a, b;
         ContactTracker tracker;
         double max_displacement;
-        std::map<std::uint64_t, Cache> caches; // by number
+        std::map<std::uint64_t, Cache> caches; // by id of the contact
     };
 
     Pose pose(const chrono::ChBody &body) const {
@@ -113,7 +115,7 @@ private:
     }
 
     chrono::ChCollisionInfo info(const Pair &pair, const StepContact &c, Cache &cache) const {
-        chrono::ChCollisionInfo info; // of the default radius
+        chrono::ChCollisionInfo info; // with the default eff_radius
         info.modelA = pair.a.body->GetCollisionModel().get();
         info.modelB = pair.b.body->GetCollisionModel().get();
         info.shapeA = nullptr;
@@ -122,15 +124,16 @@ private:
         info.vpB = vector(c.point_b, millimetre_);
         info.vN = vector(c.normal, 1);
         info.distance = c.gap * millimetre_;
-        // 1/r = 1/r_a + 1/r_b of balls; else the mean of the relative curvatures, which does not depend on how
-        // the sides are turned. Not defined for edges and flat contacts.
-        const double bend = 0.5 * (c.curvature_a[0] + c.curvature_a[1] + c.curvature_b[0] + c.curvature_b[1]);
-        if (std::isfinite(bend) && bend > FLAT) info.eff_radius = millimetre_ / bend;
+        // Effective radius: 1/r is the mean relative curvature, for two balls 1/r_a + 1/r_b. The mean does not depend
+        // on the angle between the principal directions. Undefined for edges and flat contacts.
+        const double curvature = 0.5 * (c.curvature_a[0] + c.curvature_a[1] + c.curvature_b[0] + c.curvature_b[1]);
+        if (std::isfinite(curvature) && curvature > MIN_CURVATURE) info.eff_radius = millimetre_ / curvature;
         info.reaction_cache = cache.data();
         return info;
     }
 
-    static constexpr double FLAT = 1e-6; // 1/mm: a radius of a kilometre
+    // Curvature (1/mm) below which a contact counts as flat: a radius of 1 km.
+    static constexpr double MIN_CURVATURE = 1e-6;
 
     double millimetre_;
     std::vector<std::unique_ptr<Pair>> pairs_;

@@ -1,4 +1,4 @@
-//! Bodies: solids ready for queries.
+//! Bodies: solids that are ready for queries.
 
 use crate::error::{Failure, FeelerResult, enter};
 use crate::model::FeelerModel;
@@ -6,59 +6,61 @@ use crate::pointer::{hand_out, put_sized, shared, take_back};
 use feeler::Body;
 use std::sync::Arc;
 
-/// A solid, ready for queries.
+/// Solid, or open surface, that is ready for queries.
 #[derive(Debug)]
 pub struct FeelerBody(pub(crate) Arc<Body>);
 
-/// Facts about a solid, in its own coordinates.
+/// Geometric properties of a solid, in its own coordinates.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FeelerBodyInfo {
     /// `sizeof(FeelerBodyInfo)`, set by the caller.
     pub struct_size: u32,
-    /// 0: an open surface, which has no mass.
+    /// 1 for a closed solid, 0 for an open surface, whose volume, centroid and inertia are 0.
     pub has_mass: u32,
-    /// Smallest coordinates (mm).
+    /// Smallest coordinates of the axis-aligned bounding box (mm).
     pub bbox_min: [f64; 3],
-    /// Largest coordinates (mm).
+    /// Largest coordinates of the axis-aligned bounding box (mm).
     pub bbox_max: [f64; 3],
-    /// Area (mm²).
+    /// Area of the surface (mm²).
     pub area: f64,
-    /// Volume (mm³), of density 1 the mass.
+    /// Volume (mm³).
     pub volume: f64,
     /// Centre of mass (mm).
     pub centroid: [f64; 3],
-    /// Inertia tensor (mm⁵) about the centre of mass, of density 1, by rows.
+    /// Inertia tensor (mm⁵) about the centre of mass at density 1, axes of the solid, row by row.
     pub inertia: [f64; 9],
-    /// Smallest thickness of the material (mm) or less; 0 of a sheet and where it is not known.
+    /// Lower bound of the thickness of the material (mm): the length of the shortest segment through
+    /// material that is normal to faces at both ends. Infinite if there is no such segment; 0 for an
+    /// open surface and if no bound could be proven.
     pub min_thickness: f64,
-    /// Supermaximal faces, edges and vertices.
-    pub features: [u32; 3],
-    /// 0.
+    /// Numbers of supermaximal faces, edges and vertices.
+    pub feature_counts: [u32; 3],
+    /// Reserved, 0.
     pub reserved: u32,
 }
 
-/// What an engine wants to know of a solid of one density, in its own coordinates: kilograms and
-/// millimetres.
+/// Mass and inertia of a solid of uniform density, in its own coordinates.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FeelerMass {
     /// `sizeof(FeelerMass)`, set by the caller.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved, 0.
     pub reserved: u32,
-    /// kg.
+    /// Mass (kg).
     pub mass: f64,
     /// Centre of mass (mm).
-    pub center: [f64; 3],
-    /// Inertia tensor (kg mm²) about the centre of mass, by rows.
+    pub centroid: [f64; 3],
+    /// Inertia tensor (kg·mm²) about the centre of mass, axes of the solid, row by row.
     pub inertia: [f64; 9],
 }
 
-/// Takes a solid of a model into use, by its number.
+/// Creates a body from the solid of a model with the index `solid`, which counts from 0. Free it with
+/// `feeler_body_free`. The body does not need the model any more.
 ///
 /// # Safety
-/// `model` is a model; `out` may be written. Free the body by `feeler_body_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_body_new(
     model: *const FeelerModel,
@@ -72,10 +74,10 @@ pub unsafe extern "C" fn feeler_body_new(
     })
 }
 
-/// Frees a body; NULL does nothing. Pairs and scenes that have taken it keep what they need.
+/// Frees a body. Pairs, trackers and scenes that use the body keep what they need.
 ///
 /// # Safety
-/// `body` is NULL or a body that is not used any more.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_body_free(body: *mut FeelerBody) {
     // SAFETY: by the caller's promise.
@@ -85,20 +87,22 @@ pub unsafe extern "C" fn feeler_body_free(body: *mut FeelerBody) {
     });
 }
 
-/// Facts about a solid.
+/// Writes the geometric properties of a solid to `out`.
 ///
 /// # Safety
-/// `body` is a body; `out` has the size that its `struct_size` tells.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_body_info(body: *const FeelerBody, out: *mut FeelerBodyInfo) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe { put_sized(out, info(&shared(body, "body")?.0), "out") })
 }
 
-/// Mass and inertia of the exact solid at a density (kg/m³; steel: 7850).
+/// Writes mass and inertia of the exact solid at a density (kg/m³; steel: 7850) to `out`. Fails with
+/// `FEELER_RESULT_ARGUMENT` unless the density is positive, and with `FEELER_RESULT_BODY` for an open
+/// surface.
 ///
 /// # Safety
-/// `body` is a body; `out` has the size that its `struct_size` tells.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_body_mass(
     body: *const FeelerBody,
@@ -111,23 +115,25 @@ pub unsafe extern "C" fn feeler_body_mass(
 
 fn mass(body: &Body, density: f64) -> Result<FeelerMass, Failure> {
     if !(density.is_finite() && density > 0.0) {
-        return Err(Failure::argument(format!("density is {density}; give kg/m³ above 0")));
+        return Err(Failure::argument(format!(
+            "density is {density}: give a finite number above 0, in kg/m³"
+        )));
     }
     let info = info(body);
     if info.has_mass == 0 {
-        return Err(Failure::new(FeelerResult::Body, "an open surface has no mass"));
+        return Err(Failure::new(FeelerResult::Body, "the body is an open surface and has no mass"));
     }
     let density = density * 1e-9; // kg/mm³
     Ok(FeelerMass {
         struct_size: 0,
         reserved: 0,
         mass: density * info.volume,
-        center: info.centroid,
+        centroid: info.centroid,
         inertia: info.inertia.map(|i| density * i),
     })
 }
 
-/// Facts about a solid.
+/// Geometric properties of a solid.
 #[must_use]
 pub fn info(body: &Body) -> FeelerBodyInfo {
     let h = body.hierarchy();
@@ -144,7 +150,7 @@ pub fn info(body: &Body) -> FeelerBodyInfo {
         centroid: mass.map_or([0.0; 3], |m| m.centroid),
         inertia: std::array::from_fn(|i| tensor[i / 3][i % 3]),
         min_thickness: body.min_thickness(),
-        features: [count(h.faces.len()), count(h.edges.len()), count(h.vertices.len())],
+        feature_counts: [count(h.faces.len()), count(h.edges.len()), count(h.vertices.len())],
         reserved: 0,
     }
 }

@@ -1,104 +1,105 @@
-//! Deformable curves with a radius among solids: springs, cables, hoses.
+//! Deformable curves with a radius among solids: springs, cables and hoses.
 
 use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{array, exclusive, fill, get_sized, hand_out, put, shared, take_back};
-use crate::record::{FeelerPose, FeelerStatus, pose};
+use crate::record::{FeelerPose, FeelerStatus, pose as read_pose};
 use feeler::curves::{
     Curve, CurveContact, CurveError, CurveId, CurveOptions, CurveScene, CurveSceneError, Feature, Place,
     TightBend,
 };
 use feeler::{BodyId, P3, QueryOptions, Scene, SceneError, V3};
 
-/// Curves that deform among solids that move.
+/// Deformable curves with a radius among solids that move.
 #[derive(Debug)]
 pub struct FeelerCurveScene {
     scene: CurveScene,
-    /// What is read of arrays, and control points made of it.
+    /// Buffers for points, derivatives and control points.
     points: Vec<P3>,
     derivatives: Vec<V3>,
     control: Vec<P3>,
-    /// A step has panicked: what is reused cannot be trusted.
+    /// A call has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
-/// What a scene of curves looks for. Fill it with `FEELER_CURVE_OPTIONS_INIT` or
-/// `feeler_curve_options_init`, then change what is to be other than the defaults.
+/// Options of a scene of curves. Initialise them with `FEELER_CURVE_OPTIONS_INIT` or
+/// `feeler_curve_options_init`, then change members.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerCurveOptions {
     /// `sizeof(FeelerCurveOptions)`.
     pub struct_size: u32,
-    /// Most samples of a stretch of equal distance, at least 2; default 16.
+    /// Maximum number of samples of a set of equal distance, at least 2; default 16.
     pub max_samples: u32,
-    /// Largest gap (mm) of minima that are told; default 1.
+    /// Largest gap (mm) of reported contacts; default 1.
     pub d_max: f64,
-    /// Stretches on which the distance changes by less than this with length (mm per mm) are sets of equal
-    /// distance, told by samples; default 1e-6. Larger values make tubes that lie side by side one contact
-    /// sooner.
+    /// Largest change of the distance with length (mm per mm) on a stretch of equal distance, which is
+    /// reported as a set of samples; default 1e-6. With larger values, tubes that lie side by side
+    /// become one contact sooner.
     pub level_slope: f64,
-    /// Length (mm) from which on a level stretch is a set and not a minimum; negative, the default: the
-    /// larger of the sum of the radii and a hundredth of the smaller curve's size.
+    /// Smallest length (mm) of a set; a shorter level stretch is reported as one minimum. Negative
+    /// (default): the sum of the radii or a hundredth of the smaller curve's size, whichever is larger.
     pub level_length: f64,
 }
 
-/// A local minimum of the distance between a curve and another one, itself or a solid, in world coordinates
-/// and millimetres. The curve is A.
+/// Local minimum of the distance between a curve and another curve, itself or a solid, in mm and world
+/// coordinates. A is the curve.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerCurveContact {
-    /// 0 two curves, 1 a curve and itself, 2 a curve and a solid.
+    /// 0: two curves, 1: a curve with itself, 2: a curve and a solid.
     pub kind: u32,
-    /// Id of the curve; of two the smaller one.
+    /// Id of the curve; of two curves the smaller id.
     pub curve: u32,
     /// Id of the other curve, or of the body.
     pub other: u32,
-    /// Which solid of the body; 0 of curves.
+    /// Index of the solid in its body; 0 for curves.
     pub part: u32,
-    /// Parameters on both curves, from 0 to the number of pieces; of a curve and itself the smaller one comes
-    /// first. The second one is NaN for a solid.
+    /// Parameters on both curves, from 0 to the number of pieces; for a curve with itself in ascending
+    /// order. The second one is NaN for a solid.
     pub u: [f64; 2],
-    /// The point of the curve (its tube's is a radius away along the normal).
+    /// Point on the curve A. The nearest point of its tube is one radius away along the normal.
     pub point_a: [f64; 3],
-    /// The point of the other curve (its tube's is a radius away against the normal), or of the solid.
+    /// Point on the other curve (the nearest point of its tube is one radius away against the normal),
+    /// or on the solid.
     pub point_b: [f64; 3],
-    /// Unit vector, `point_b - point_a = distance * normal`. Where curves cross it is orthogonal to both, its
-    /// sign without meaning.
+    /// Unit vector with `point_b - point_a = distance * normal`. Where curves cross, it is orthogonal to
+    /// both, with an arbitrary sign.
     pub normal: [f64; 3],
     /// Distance of the points; negative where the curve is inside the solid.
     pub distance: f64,
     /// Distance of the tubes, or of the tube and the solid; negative where they overlap.
     pub gap: f64,
-    /// What of the curves it lies on: 0 inside a piece, 1 a corner, 2 a free end. The second one is 0 for a
-    /// solid.
+    /// Location on each curve: 0 inside a piece, 1 at a corner, 2 at a free end. The second one is 0 for
+    /// a solid.
     pub place: [u32; 2],
-    /// For a solid: 0 a face, 1 an edge, 2 a vertex; else `UINT32_MAX`.
+    /// Feature of the solid: 0: face, 1: edge, 2: vertex. `UINT32_MAX` for two curves.
     pub feature_kind: u32,
-    /// Number among the features of this kind; else `UINT32_MAX`.
-    pub feature: u32,
-    /// The same number for all samples of one stretch of equal distance of this curve and this other;
-    /// `UINT32_MAX` for what is no sample.
+    /// Index of the feature among the solid's features of this kind. `UINT32_MAX` for two curves.
+    pub feature_index: u32,
+    /// Index of the set of equal distance of this curve and `other` that the sample belongs to;
+    /// `UINT32_MAX` for a contact that is not a sample.
     pub set: u32,
-    /// 0.
+    /// Reserved, 0.
     pub reserved: u32,
-    /// Stays the same from step to step while the minimum moves on.
+    /// Identity: the same from update to update while the minimum moves continuously.
     pub id: u64,
 }
 
-/// A stretch on which a curve is bent more than its radius allows: its tube overlaps itself there, though
-/// its distance from itself has no minimum.
+/// Stretch of a curve where the curvature exceeds 1/radius. The tube overlaps itself there although the
+/// distance of the curve from itself has no minimum.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerTightBend {
     /// Id of the curve.
     pub curve: u32,
-    /// 0.
+    /// Reserved, 0.
     pub reserved: u32,
-    /// The parameters between which the curvature is too large.
+    /// Parameters at the ends of the stretch.
     pub range: [f64; 2],
-    /// Where it was found to be largest.
+    /// Parameter of the largest curvature found.
     pub u: f64,
-    /// How large it is there (1/mm); infinite at a cusp.
+    /// Curvature there (1/mm); infinite at a cusp.
     pub curvature: f64,
 }
 
@@ -128,13 +129,13 @@ impl From<&CurveContact> for FeelerCurveContact {
                 gap: m.gap,
                 place: m.places.map(place),
                 feature_kind: NONE,
-                feature: NONE,
+                feature_index: NONE,
                 set: m.set.unwrap_or(NONE),
                 reserved: 0,
                 id: m.id,
             },
             CurveContact::Solid { curve, body, part, minimum: m } => {
-                let (feature_kind, feature) = match m.feature {
+                let (feature_kind, feature_index) = match m.feature {
                     Feature::Face(f) => (0, f.0),
                     Feature::Edge(e) => (1, e.0),
                     Feature::Vertex(v) => (2, v.0),
@@ -147,13 +148,13 @@ impl From<&CurveContact> for FeelerCurveContact {
                     u: [m.u, f64::NAN],
                     point_a: m.point.into(),
                     point_b: m.foot.into(),
-                    // From the curve to the solid, as from A to B elsewhere.
+                    // From A, the curve, to B, the solid.
                     normal: (-m.normal).into(),
                     distance: m.distance,
                     gap: m.gap,
                     place: [place(m.place), 0],
                     feature_kind,
-                    feature,
+                    feature_index,
                     set: m.set.unwrap_or(NONE),
                     reserved: 0,
                     id: m.id,
@@ -169,7 +170,7 @@ impl From<(CurveId, &TightBend)> for FeelerTightBend {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "some ten numbers")]
+#[expect(clippy::cast_possible_truncation, reason = "less than 4096 bytes")]
 const OPTIONS_SIZE: u32 = size_of::<FeelerCurveOptions>() as u32;
 
 impl FeelerCurveOptions {
@@ -188,14 +189,14 @@ impl FeelerCurveOptions {
         CurveOptions {
             d_max: self.d_max,
             level_slope: self.level_slope,
-            // What is no number is refused by the scene.
+            // The scene rejects NaN.
             level_length: if self.level_length < 0.0 { None } else { Some(self.level_length) },
             max_samples: self.max_samples as usize,
         }
     }
 }
 
-fn made_no_sense(e: CurveError) -> Failure {
+fn invalid_curve(e: CurveError) -> Failure {
     Failure::new(FeelerResult::Query, e)
 }
 
@@ -216,25 +217,28 @@ fn failed_solids(e: SceneError) -> Failure {
     Failure::new(result, e)
 }
 
-/// Coordinates of `n` points, three a point.
+/// Coordinates of `n` points, three for each.
 ///
 /// # Safety
-/// `values` is NULL or points at `3 n` numbers that nobody changes meanwhile.
+/// `values` is NULL or points to `3 n` numbers that are not modified concurrently.
 unsafe fn triples<'a>(
     values: *const f64,
     n: usize,
     name: &str,
 ) -> Result<impl Iterator<Item = [f64; 3]> + use<'a>, Failure> {
     let count = n.checked_mul(3).filter(|n| *n <= isize::MAX as usize / size_of::<f64>());
-    let count = count.ok_or_else(|| Failure::argument(format!("{name}: {n} points are too many")))?;
+    let count =
+        count.ok_or_else(|| Failure::argument(format!("{name}: {n} points exceed the address space")))?;
     // SAFETY: by the caller's promise.
     let values: &'a [f64] = unsafe { array(values, count, name) }?;
     Ok(values.chunks_exact(3).map(|p| [p[0], p[1], p[2]]))
 }
 
 impl FeelerCurveScene {
+    /// Reads points into the buffer.
+    ///
     /// # Safety
-    /// As [`triples`].
+    /// As for [`triples`].
     unsafe fn read_points(&mut self, values: *const f64, n: usize, name: &str) -> Result<(), Failure> {
         self.points.clear();
         // SAFETY: by the caller's promise.
@@ -242,10 +246,10 @@ impl FeelerCurveScene {
         Ok(())
     }
 
-    /// Control points of cubics through points with derivatives.
+    /// Computes the control points of cubic pieces through points with derivatives.
     ///
     /// # Safety
-    /// As [`triples`], for both.
+    /// As for [`triples`], for both arrays.
     unsafe fn read_nodes(
         &mut self,
         points: *const f64,
@@ -260,11 +264,11 @@ impl FeelerCurveScene {
             self.derivatives.extend(triples(derivatives, n, "derivatives")?.map(V3::from));
         }
         Curve::hermite_points(&self.points, &self.derivatives, closed, &mut self.control)
-            .map_err(made_no_sense)
+            .map_err(invalid_curve)
     }
 }
 
-/// Runs something on a scene that no panic has broken.
+/// Runs a function on a scene, unless a call has panicked before.
 ///
 /// # Safety
 /// `scene` is NULL or a scene that no other thread uses.
@@ -278,7 +282,7 @@ unsafe fn with(
         if std::mem::replace(&mut scene.broken, true) {
             return Err(Failure::new(
                 FeelerResult::Panic,
-                "the scene is broken by an earlier panic; free it",
+                "an earlier call of this scene has panicked: free the scene",
             ));
         }
         let done = body(scene);
@@ -287,10 +291,10 @@ unsafe fn with(
     })
 }
 
-/// Sets the defaults and the size.
+/// Writes the default options, including `struct_size`.
 ///
 /// # Safety
-/// `options` is NULL or may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_options_init(options: *mut FeelerCurveOptions) {
     if !options.is_null() {
@@ -299,17 +303,17 @@ pub unsafe extern "C" fn feeler_curve_options_init(options: *mut FeelerCurveOpti
     }
 }
 
-/// A scene without curves and bodies. NULL options mean the defaults.
+/// Creates a scene without curves and bodies. `options` may be NULL for the defaults. Free the scene
+/// with `feeler_curve_scene_free`.
 ///
 /// # Safety
-/// `options` is NULL or has the size that its `struct_size` tells; `out` may be written. Free the scene by
-/// `feeler_curve_scene_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_new(
     options: *const FeelerCurveOptions,
     out: *mut *mut FeelerCurveScene,
 ) -> FeelerResult {
-    // SAFETY: by the caller's promise; any bytes are numbers.
+    // SAFETY: by the caller's promise; any bytes are valid numbers.
     enter(|| unsafe {
         let options = get_sized(options, FeelerCurveOptions::new(), "options")?.read();
         let solids = Scene::new(QueryOptions::default()).map_err(failed_solids)?;
@@ -324,10 +328,10 @@ pub unsafe extern "C" fn feeler_curve_scene_new(
     })
 }
 
-/// Frees a scene; NULL does nothing.
+/// Frees a scene.
 ///
 /// # Safety
-/// `scene` is NULL or a scene that is not used any more.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_free(scene: *mut FeelerCurveScene) {
     // SAFETY: by the caller's promise.
@@ -337,14 +341,14 @@ pub unsafe extern "C" fn feeler_curve_scene_free(scene: *mut FeelerCurveScene) {
     });
 }
 
-/// Adds a curve of Bézier pieces of one degree, 1 to 5, that meet end to end, from `n_points` control points
-/// (x, y, z of each): end points of neighbours are given once, so k pieces have `k * degree + 1` points, or
-/// `k * degree` when the last piece ends where the first one starts (`closed`). Its tube has the radius (mm),
-/// 0 or more. An id is never given again.
+/// Adds a curve of connected Bézier pieces of one degree, 1 to 5, and writes its id to `id`. `points`
+/// has `3 * n_points` numbers: x, y, z (mm) of each control point. End points that neighbours share are
+/// listed once, so that k pieces have `k * degree + 1` points, or `k * degree` if the curve is `closed`
+/// and the last piece ends at the first point. `radius` (mm) of the tube is at least 0. Ids of curves
+/// are never reused.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `points` points at `3 * n_points` numbers; `id` may be
-/// written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_add_curve(
     scene: *mut FeelerCurveScene,
@@ -358,7 +362,7 @@ pub unsafe extern "C" fn feeler_curve_scene_add_curve(
     let add = |s: &mut FeelerCurveScene| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
         unsafe { s.read_points(points, n_points, "points") }?;
-        let curve = Curve::new(degree as usize, &s.points, radius, closed).map_err(made_no_sense)?;
+        let curve = Curve::new(degree as usize, &s.points, radius, closed).map_err(invalid_curve)?;
         // SAFETY: by the caller's promise.
         unsafe { added(s, curve, id) }
     };
@@ -366,13 +370,13 @@ pub unsafe extern "C" fn feeler_curve_scene_add_curve(
     unsafe { with(scene, add) }
 }
 
-/// Adds a curve of cubics through `n` nodes with given derivatives with respect to the parameter, which grows
-/// by 1 from each node to the next one: what rods and cables of a simulator have. Without directions of your
-/// own take half the step from the node before to the node after.
+/// Adds a curve of cubic pieces through `n` nodes with given derivatives, as the rods and cables of a
+/// simulator have them, and writes its id to `id`. `points` and `derivatives` have `3 * n` numbers each.
+/// Derivatives are with respect to the parameter, which increases by 1 from node to node; if directions
+/// are not known, half the vector from the previous to the next node is a good choice.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `points` and `derivatives` point at `3 * n` numbers each;
-/// `id` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_add_hermite(
     scene: *mut FeelerCurveScene,
@@ -386,7 +390,7 @@ pub unsafe extern "C" fn feeler_curve_scene_add_hermite(
     let add = |s: &mut FeelerCurveScene| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
         unsafe { s.read_nodes(points, derivatives, n, closed) }?;
-        let curve = Curve::new(3, &s.control, radius, closed).map_err(made_no_sense)?;
+        let curve = Curve::new(3, &s.control, radius, closed).map_err(invalid_curve)?;
         // SAFETY: by the caller's promise.
         unsafe { added(s, curve, id) }
     };
@@ -394,14 +398,14 @@ pub unsafe extern "C" fn feeler_curve_scene_add_hermite(
     unsafe { with(scene, add) }
 }
 
-/// Adds a curve of cubics near `n` measured points, four or more in their order along it: of as few pieces as
-/// bring all of them within `tolerance` (mm), or of as many as the points allow. `deviation`, which may be
-/// NULL, tells the largest distance of a point from the curve; look at it. The control points are told by
-/// `feeler_curve_scene_control_points`.
+/// Fits a curve of cubic pieces to `n` measured points, at least four, in their order along the curve,
+/// and adds it. `measured` has `3 * n` numbers. The number of pieces is the smallest that brings all
+/// points within `tolerance` (mm), at most what the points determine. `deviation` (may be NULL) receives
+/// the largest distance (mm) of a point from the curve, which may exceed the tolerance.
+/// `feeler_curve_scene_control_points` returns the control points.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `measured` points at `3 * n` numbers; `id` may be written,
-/// and so may `deviation` unless it is NULL.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_fit_curve(
     scene: *mut FeelerCurveScene,
@@ -416,7 +420,7 @@ pub unsafe extern "C" fn feeler_curve_scene_fit_curve(
     let add = |s: &mut FeelerCurveScene| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
         unsafe { s.read_points(measured, n, "measured") }?;
-        let fitted = Curve::fit(&s.points, tolerance, radius, closed).map_err(made_no_sense)?;
+        let fitted = Curve::fit(&s.points, tolerance, radius, closed).map_err(invalid_curve)?;
         // SAFETY: by the caller's promise.
         unsafe {
             added(s, fitted.curve, id)?;
@@ -427,8 +431,10 @@ pub unsafe extern "C" fn feeler_curve_scene_fit_curve(
     unsafe { with(scene, add) }
 }
 
+/// Adds a curve and writes its id.
+///
 /// # Safety
-/// `id` is NULL or may be written.
+/// `id` is NULL or writable.
 unsafe fn added(s: &mut FeelerCurveScene, curve: Curve, id: *mut u32) -> Result<(), Failure> {
     if id.is_null() {
         return Err(Failure::argument("id is NULL"));
@@ -437,10 +443,11 @@ unsafe fn added(s: &mut FeelerCurveScene, curve: Curve, id: *mut u32) -> Result<
     unsafe { put(id, "id", s.scene.add(curve).0) }
 }
 
-/// Moves a curve: as many control points as it was made with. Where they are refused it stays as it was.
+/// Moves a curve. `points` has `3 * n_points` numbers, with as many points as the curve has control
+/// points. If the points are invalid, the curve does not change.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `points` points at `3 * n_points` numbers.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_update_curve(
     scene: *mut FeelerCurveScene,
@@ -457,10 +464,11 @@ pub unsafe extern "C" fn feeler_curve_scene_update_curve(
     unsafe { with(scene, update) }
 }
 
-/// Moves a curve of cubics by as many nodes and derivatives as it has (`feeler_curve_scene_add_hermite`).
+/// Moves a curve of cubic pieces. `points` and `derivatives` have `3 * n` numbers each, with as many
+/// nodes as the curve has (`feeler_curve_scene_add_hermite`).
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `points` and `derivatives` point at `3 * n` numbers each.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_update_hermite(
     scene: *mut FeelerCurveScene,
@@ -474,11 +482,12 @@ pub unsafe extern "C" fn feeler_curve_scene_update_hermite(
         let (degree, closed) = (curve.degree(), curve.is_closed());
         let nodes = curve.n_pieces() + usize::from(!closed);
         if degree != 3 {
-            let text = format!("curve {id} is of degree {degree}: nodes and derivatives move cubics only");
+            let text =
+                format!("curve {id} has degree {degree}: nodes and derivatives move curves of degree 3 only");
             return Err(Failure::new(FeelerResult::Query, text));
         }
         if n != nodes {
-            let text = format!("curve {id} has {nodes} nodes: give as many points and derivatives, not {n}");
+            let text = format!("curve {id} has {nodes} nodes, got {n} points and derivatives");
             return Err(Failure::new(FeelerResult::Query, text));
         }
         // SAFETY: by the caller's promise.
@@ -489,10 +498,10 @@ pub unsafe extern "C" fn feeler_curve_scene_update_hermite(
     unsafe { with(scene, update) }
 }
 
-/// Takes a curve away.
+/// Removes a curve.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_remove_curve(
     scene: *mut FeelerCurveScene,
@@ -502,12 +511,11 @@ pub unsafe extern "C" fn feeler_curve_scene_remove_curve(
     unsafe { with(scene, |s| s.scene.remove(CurveId(id)).map(drop).map_err(failed)) }
 }
 
-/// The control points of a curve, x, y, z of each: up to `capacity` points to `out`, how many there are to
-/// `count`.
+/// Writes the control points of a curve to `out`: x, y, z (mm) of each. `capacity` and `count` are
+/// numbers of points, so that `out` has space for `3 * capacity` numbers.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `out` has room for `3 * capacity` numbers; `count` may be
-/// written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_control_points(
     scene: *const FeelerCurveScene,
@@ -516,17 +524,18 @@ pub unsafe extern "C" fn feeler_curve_scene_control_points(
     capacity: usize,
     count: *mut usize,
 ) -> FeelerResult {
-    // SAFETY: by the caller's promise; three numbers have the layout of three numbers.
+    // SAFETY: by the caller's promise; three numbers have the layout of an array of three.
     enter(|| unsafe {
         let curve = shared(scene, "scene")?.scene.curve(CurveId(id)).map_err(failed)?;
         fill(curve.points().iter().map(|p| <[f64; 3]>::from(*p)), (out.cast(), capacity), count)
     })
 }
 
-/// The points of a curve at `n` parameters, x, y, z of each. Parameters go from 0 to the number of pieces.
+/// Writes the points of a curve at `n` parameters `u`, from 0 to the number of pieces, to `out`, which
+/// has space for `3 * n` numbers.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `u` points at `n` numbers, `out` has room for `3 * n`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_points_at(
     scene: *const FeelerCurveScene,
@@ -535,12 +544,12 @@ pub unsafe extern "C" fn feeler_curve_scene_points_at(
     n: usize,
     out: *mut f64,
 ) -> FeelerResult {
-    // SAFETY: by the caller's promise; three numbers have the layout of three numbers.
+    // SAFETY: by the caller's promise; three numbers have the layout of an array of three.
     enter(|| unsafe {
         let curve = shared(scene, "scene")?.scene.curve(CurveId(id)).map_err(failed)?;
         let u = array(u, n, "u")?;
         if let Some(i) = u.iter().position(|u| !u.is_finite()) {
-            let text = format!("u[{i}] is {}: give a parameter from 0 to {}", u[i], curve.n_pieces());
+            let text = format!("u[{i}] is {}: give a finite parameter from 0 to {}", u[i], curve.n_pieces());
             return Err(Failure::new(FeelerResult::Query, text));
         }
         let mut count = 0;
@@ -548,56 +557,55 @@ pub unsafe extern "C" fn feeler_curve_scene_points_at(
     })
 }
 
-/// Adds a solid. Its id is never given again; ids of bodies and of curves are counted apart. The pose may be
-/// NULL: where the solid is modelled.
+/// Adds a body at a pose and writes its id to `id`. Ids of bodies are never reused and are independent
+/// of those of curves.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `body` is a body; `place` is NULL or a pose; `id` may be
-/// written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_add_body(
     scene: *mut FeelerCurveScene,
     body: *const FeelerBody,
-    place: *const FeelerPose,
+    pose: *const FeelerPose,
     id: *mut u32,
 ) -> FeelerResult {
     let add = |s: &mut FeelerCurveScene| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
         unsafe {
-            let (body, place) = (shared(body, "body")?.0.clone(), pose(place, "pose")?);
+            let (body, pose) = (shared(body, "body")?.0.clone(), read_pose(pose, "pose")?);
             if id.is_null() {
                 return Err(Failure::argument("id is NULL"));
             }
-            put(id, "id", s.scene.solids_mut().add(body, place).map_err(failed_solids)?.0)
+            put(id, "id", s.scene.solids_mut().add(body, pose).map_err(failed_solids)?.0)
         }
     };
     // SAFETY: by the caller's promise.
     unsafe { with(scene, add) }
 }
 
-/// Places a body for the next step; NULL: where the solid is modelled.
+/// Sets the pose of a body for the next update.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `place` is NULL or a pose.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_set_pose(
     scene: *mut FeelerCurveScene,
     id: u32,
-    place: *const FeelerPose,
+    pose: *const FeelerPose,
 ) -> FeelerResult {
     let set = |s: &mut FeelerCurveScene| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
-        let place = unsafe { pose(place, "pose") }?;
-        s.scene.solids_mut().set_pose(BodyId(id), place).map_err(failed_solids)
+        let pose = unsafe { read_pose(pose, "pose") }?;
+        s.scene.solids_mut().set_pose(BodyId(id), pose).map_err(failed_solids)
     };
     // SAFETY: by the caller's promise.
     unsafe { with(scene, set) }
 }
 
-/// Takes a body away.
+/// Removes a body.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_remove_body(
     scene: *mut FeelerCurveScene,
@@ -607,41 +615,39 @@ pub unsafe extern "C" fn feeler_curve_scene_remove_body(
     unsafe { with(scene, |s| s.scene.solids_mut().remove(BodyId(id)).map_err(failed_solids)) }
 }
 
-/// Whether steps decide of near curves and bodies if they interfere (`feeler_curve_scene_status`); not at
-/// first.
+/// Sets whether updates decide if near curves and bodies interfere (`feeler_curve_scene_status`).
+/// Initially they do not.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_detect_interference(
     scene: *mut FeelerCurveScene,
-    on: bool,
+    detects: bool,
 ) -> FeelerResult {
     let set = |s: &mut FeelerCurveScene| -> Result<(), Failure> {
-        s.scene.detect_interference(on);
+        s.scene.detect_interference(detects);
         Ok(())
     };
     // SAFETY: by the caller's promise.
     unsafe { with(scene, set) }
 }
 
-/// Finds all minima between curves, of curves with themselves, and between curves and bodies, as they are
-/// now. What bodies do among themselves is for a `FeelerScene`.
+/// Computes all contacts between curves, of curves with themselves, and between curves and bodies, at
+/// their present positions. For contacts between bodies use a `FeelerScene`.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_update(scene: *mut FeelerCurveScene) -> FeelerResult {
     // SAFETY: by the caller's promise.
     unsafe { with(scene, |s| s.scene.update().map_err(failed)) }
 }
 
-/// All minima of the last step, by pairs and by parameters: up to `capacity` of them to `out`, how many there
-/// are to `count`.
+/// Writes the contacts of the last update to `out`, by ascending pairs and parameters.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `out` has room for `capacity` contacts; `count` may be
-/// written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_contacts(
     scene: *const FeelerCurveScene,
@@ -656,11 +662,11 @@ pub unsafe extern "C" fn feeler_curve_scene_contacts(
     })
 }
 
-/// All stretches on which curves were bent more than their radius allows in the last step, by curves and
-/// parameters.
+/// Writes the stretches where curves were bent more tightly than their radius in the last update to
+/// `out`, by ascending curves and parameters.
 ///
 /// # Safety
-/// As `feeler_curve_scene_contacts`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_tight_bends(
     scene: *const FeelerCurveScene,
@@ -675,12 +681,13 @@ pub unsafe extern "C" fn feeler_curve_scene_tight_bends(
     })
 }
 
-/// How a curve and a body stood in the last step: separated, interfering, touching, when the tube is as near
-/// as rounding allows to tell, or undecided, when the work allowed for it ran out. Unknown where steps do not
-/// decide it (`feeler_curve_scene_detect_interference`), and of what was added since.
+/// Writes the status of a curve and a body in the last update to `out`: separated, interfering, touching
+/// (the gap is zero within rounding), or undecided (the computing budget was exhausted).
+/// `FEELER_STATUS_UNKNOWN` if interference is not detected (`feeler_curve_scene_detect_interference`),
+/// or if the curve or the body is new.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `out` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_status(
     scene: *const FeelerCurveScene,
@@ -695,22 +702,21 @@ pub unsafe extern "C" fn feeler_curve_scene_status(
     })
 }
 
-/// Whether the tubes of two curves, or of a curve and itself, overlapped in the last step. Bends that are too
-/// tight do not count (`feeler_curve_scene_tight_bends`).
+/// Writes to `interfere` whether the tubes of two curves, or of a curve with itself, overlapped in the
+/// last update. Tight bends do not count (`feeler_curve_scene_tight_bends`).
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `out` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_curve_scene_curves_interfere(
     scene: *const FeelerCurveScene,
     a: u32,
     b: u32,
-    out: *mut bool,
+    interfere: *mut bool,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
-        let interfere =
-            shared(scene, "scene")?.scene.curves_interfere(CurveId(a), CurveId(b)).map_err(failed)?;
-        put(out, "out", interfere)
+        let scene = &shared(scene, "scene")?.scene;
+        put(interfere, "interfere", scene.curves_interfere(CurveId(a), CurveId(b)).map_err(failed)?)
     })
 }

@@ -1,32 +1,33 @@
-//! What went wrong, for callers without exceptions.
+//! Results and messages of calls.
 
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// How a call ended; [`feeler_last_error`] says more.
+/// Outcome of a call. [`feeler_last_error`] returns the message of a failed call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerResult {
-    /// Everything was done.
+    /// The call succeeded.
     Ok = 0,
-    /// An argument is NULL that must not be, a text is not UTF-8, a struct has no size.
+    /// Invalid argument: a pointer is NULL that must not be, a string is not UTF-8, an index or a size
+    /// is out of range, or `struct_size` is not set.
     Argument = 1,
     /// A file or its bytes cannot be read, prepared or written.
     File = 2,
-    /// A solid cannot be queried, or there is none of this number.
+    /// A solid cannot be queried, or the model has no solid with this index.
     Body = 3,
-    /// Options, poses or curves that are not valid, coordinates whose rounding exceeds a tenth of the
-    /// tolerance, or solids that are too thin for the options.
+    /// Invalid options, poses or curves; coordinates so large that their rounding exceeds a tenth of the
+    /// tolerance; or solids that are too thin for the options.
     Query = 4,
-    /// A body or a curve that is not in the scene, or may not be as asked.
+    /// A body or a curve is not in the scene, or the scene does not accept the operation.
     Scene = 5,
-    /// A mistake in the library: please report it. The handle that was used answers no more queries.
+    /// Bug in the library; please report it. The handle of the call is unusable: free it.
     Panic = 6,
 }
 
-/// Why a call failed.
+/// Result and message of a failed call.
 pub(crate) struct Failure {
     pub(crate) result: FeelerResult,
     pub(crate) text: String,
@@ -41,7 +42,7 @@ impl Failure {
         Self::new(FeelerResult::Argument, text)
     }
 
-    /// For `map_err`.
+    /// Returns a conversion of errors to failures with this result, for `map_err`.
     pub(crate) fn of<E: Display>(result: FeelerResult) -> impl Fn(E) -> Self {
         move |e| Self::new(result, e)
     }
@@ -56,7 +57,7 @@ fn remember(text: &str) {
     LAST.with(|last| *last.borrow_mut() = text);
 }
 
-/// Runs the body of an entry; nothing unwinds out of it.
+/// Runs the body of a C function. A panic becomes [`FeelerResult::Panic`] and does not unwind into C.
 pub(crate) fn enter(body: impl FnOnce() -> Result<(), Failure>) -> FeelerResult {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => FeelerResult::Ok,
@@ -67,14 +68,14 @@ pub(crate) fn enter(body: impl FnOnce() -> Result<(), Failure>) -> FeelerResult 
         Err(payload) => {
             let text = payload.downcast_ref::<&str>().map(|s| (*s).to_owned());
             let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-            remember(&format!("a mistake in the library: {}", text.unwrap_or_default()));
+            remember(&format!("bug in the library, please report it: {}", text.unwrap_or_default()));
             FeelerResult::Panic
         }
     }
 }
 
-/// What went wrong in the last call of this thread that did not return `FEELER_RESULT_OK`; "" before any.
-/// Never NULL; valid until the next such call of this thread.
+/// Returns the message of the last call of this thread that did not return `FEELER_RESULT_OK`; "" before
+/// any. Never NULL, not to be freed; valid until the next failed call of this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn feeler_last_error() -> *const c_char {
     LAST.with(|last| last.borrow().as_ptr())
@@ -90,7 +91,7 @@ mod tests {
         assert_eq!(enter(|| panic!("of {}", "ours")), FeelerResult::Panic);
         // SAFETY: never NULL.
         let text = unsafe { CStr::from_ptr(feeler_last_error()) };
-        assert_eq!(text.to_str(), Ok("a mistake in the library: of ours"));
+        assert_eq!(text.to_str(), Ok("bug in the library, please report it: of ours"));
         assert_eq!(enter(|| Err(Failure::argument("a\0b"))), FeelerResult::Argument);
         // SAFETY: as above.
         assert_eq!(unsafe { CStr::from_ptr(feeler_last_error()) }.to_str(), Ok("a b"));

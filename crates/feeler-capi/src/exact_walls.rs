@@ -1,15 +1,15 @@
-//! Particles against exact walls: arrays in, records out.
+//! Exact walls for particles: arrays in, records out.
 
 use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{array, exclusive, fill, hand_out, shared, take_back};
-use crate::record::{FeelerPose, pose};
+use crate::record::{FeelerPose, pose as read_pose};
 use feeler::P3;
 use feeler::particles::{
     ExactWall, ParticleState, Sphere, Superellipsoid, WallContact, WallContacts, WallError,
 };
 
-/// A solid that particles meet, without triangles, and what was learnt of the particles near it.
+/// Exact solid as a wall for particles, with cached results of the particles near it.
 #[derive(Debug)]
 pub struct FeelerExactWall {
     wall: ExactWall,
@@ -17,36 +17,37 @@ pub struct FeelerExactWall {
     spheres: Vec<Sphere>,
     superellipsoids: Vec<Superellipsoid>,
     out: WallContacts,
-    /// A query has panicked: what is reused cannot be trusted.
+    /// A query has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
-/// A place where a particle and an exact wall are near, in world coordinates and millimetres.
+/// Contact of a particle with an exact wall, in mm and world coordinates.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerWallContact {
-    /// The same as long as the contact stays on its feature of the wall: what friction remembers belongs to
-    /// it and to the particle.
+    /// Identity: the same while the contact of the particle stays on its feature of the wall. Store
+    /// friction by particle and id.
     pub id: u64,
-    /// The particle, by its place in the arrays.
+    /// Index of the particle in the arrays of the query.
     pub particle: u32,
-    /// 0.
+    /// Reserved, 0.
     pub reserved: u32,
-    /// The wall's point.
+    /// Footpoint on the wall.
     pub point: [f64; 3],
     /// Unit normal from the wall to the particle.
     pub normal: [f64; 3],
-    /// How far the surfaces are apart along the normal; negative where the particle is pressed in.
+    /// Signed distance of the surfaces along the normal; negative where the particle penetrates the
+    /// wall.
     pub gap: f64,
-    /// Principal curvatures of the wall (1/mm), the larger one first, positive where it bulges towards the
-    /// particle; infinite across an edge, and both at a vertex.
+    /// Principal curvatures of the wall (1/mm), the larger one first, positive where the wall is convex;
+    /// infinite across an edge, both infinite at a vertex.
     pub curvatures: [f64; 2],
 }
 
 impl From<(usize, &WallContact)> for FeelerWallContact {
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "fewer particles than 2^32: checked where they come in"
+        reason = "queries check that there are fewer than 2^32 particles"
     )]
     fn from((particle, c): (usize, &WallContact)) -> Self {
         Self {
@@ -61,7 +62,7 @@ impl From<(usize, &WallContact)> for FeelerWallContact {
     }
 }
 
-/// The contacts of all particles, with theirs.
+/// Iterator over the contacts of all particles, with the index of the particle.
 struct Numbered<'a> {
     contacts: std::iter::Enumerate<std::slice::Iter<'a, WallContact>>,
     offsets: &'a [u32],
@@ -86,7 +87,7 @@ impl Iterator for Numbered<'_> {
 
 impl ExactSizeIterator for Numbered<'_> {}
 
-/// The contacts of all particles as records, for other doors.
+/// Records of the contacts of all particles, with their particles.
 pub fn numbered_wall_contacts(out: &WallContacts) -> impl ExactSizeIterator<Item = FeelerWallContact> + '_ {
     Numbered { contacts: out.contacts().iter().enumerate(), offsets: out.offsets(), particle: 0 }
 }
@@ -95,7 +96,7 @@ fn failed(e: WallError) -> Failure {
     Failure::new(FeelerResult::Query, e)
 }
 
-/// Runs something on a wall that no panic has broken.
+/// Runs a function on a wall, unless a query has panicked before.
 ///
 /// # Safety
 /// `wall` is NULL or a wall that no other thread uses.
@@ -107,7 +108,10 @@ unsafe fn with(
         // SAFETY: by the caller's promise.
         let wall = unsafe { exclusive(wall, "wall") }?;
         if std::mem::replace(&mut wall.broken, true) {
-            return Err(Failure::new(FeelerResult::Panic, "the wall is broken by an earlier panic; free it"));
+            return Err(Failure::new(
+                FeelerResult::Panic,
+                "an earlier call of this wall has panicked: free the wall",
+            ));
         }
         let done = body(wall);
         wall.broken = false;
@@ -116,13 +120,18 @@ unsafe fn with(
 }
 
 fn counted(n: usize) -> Result<usize, Failure> {
-    if n < u32::MAX as usize { Ok(n) } else { Err(Failure::argument(format!("{n} particles are too many"))) }
+    if n < u32::MAX as usize {
+        Ok(n)
+    } else {
+        Err(Failure::argument(format!("{n} particles are more than 2^32 - 2")))
+    }
 }
 
-/// An exact wall in the place of its own coordinates. It keeps what it needs of the body.
+/// Creates an exact wall at the identity pose. It keeps what it needs of the body. Free the wall with
+/// `feeler_exact_wall_free`.
 ///
 /// # Safety
-/// `body` is a body; `out` may be written. Free the wall by `feeler_exact_wall_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_exact_wall_new(
     body: *const FeelerBody,
@@ -143,10 +152,10 @@ pub unsafe extern "C" fn feeler_exact_wall_new(
     })
 }
 
-/// Frees a wall; NULL does nothing.
+/// Frees a wall.
 ///
 /// # Safety
-/// `wall` is NULL or a wall that is not used any more.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_exact_wall_free(wall: *mut FeelerExactWall) {
     // SAFETY: by the caller's promise.
@@ -156,40 +165,41 @@ pub unsafe extern "C" fn feeler_exact_wall_free(wall: *mut FeelerExactWall) {
     });
 }
 
-/// Moves a wall: from its coordinates to the world.
+/// Sets the pose of a wall.
 ///
 /// # Safety
-/// `wall` is a wall that no other thread uses; `pose_of_wall` is NULL
-/// (where it is modelled) or points at a pose.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_exact_wall_set_pose(
     wall: *mut FeelerExactWall,
-    pose_of_wall: *const FeelerPose,
+    pose: *const FeelerPose,
 ) -> FeelerResult {
     let set = |w: &mut FeelerExactWall| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
-        let pose = unsafe { pose(pose_of_wall, "pose") }?;
+        let pose = unsafe { read_pose(pose, "pose") }?;
         w.wall.set_pose(&pose).map_err(failed)
     };
     // SAFETY: by the caller's promise.
     unsafe { with(wall, set) }
 }
 
-/// Finds all contacts of `n` spheres, from their centres (x, y, z of each) and radii (mm), with gaps of at
-/// most `reach` (mm). Spheres in the order of the last call are told fastest; any order is right. A centre
-/// inside the material has one contact, along the shortest way out.
+/// Computes all contacts of `n` spheres whose gaps are at most `reach` (mm). `centers` has `3 * n`
+/// numbers (x, y, z in mm), `radii` has `n` (mm). `feeler_exact_wall_contacts` returns the contacts. The
+/// query is fastest if the particles have the order of the last call; the results do not depend on it. A
+/// sphere with its centre inside the material has one contact, along the shortest translation out of the
+/// wall.
 ///
 /// # Safety
-/// `wall` is a wall that no other thread uses; `centers` points at `3 * n` numbers, `radii` at `n`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_exact_wall_spheres(
+pub unsafe extern "C" fn feeler_exact_wall_sphere_contacts(
     wall: *mut FeelerExactWall,
     centers: *const f64,
     radii: *const f64,
     n: usize,
     reach: f64,
 ) -> FeelerResult {
-    let ask = |w: &mut FeelerExactWall| -> Result<(), Failure> {
+    let query = |w: &mut FeelerExactWall| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
         let (centers, radii) =
             unsafe { (array(centers, 3 * counted(n)?, "centers")?, array(radii, n, "radii")?) };
@@ -199,18 +209,18 @@ pub unsafe extern "C" fn feeler_exact_wall_spheres(
         w.wall.contacts(&w.spheres, reach, &mut w.states, &mut w.out).map_err(failed)
     };
     // SAFETY: by the caller's promise.
-    unsafe { with(wall, ask) }
+    unsafe { with(wall, query) }
 }
 
-/// The same of superellipsoids, from their centres (x, y, z), orientations (quaternions x, y, z, w from their
-/// own axes to the world), semi-axes (a, b, c in mm) and exponents (ε₁ around their z, ε₂ along it, in
-/// [0.1, 1.9]: 1, 1 is an ellipsoid).
+/// Computes all contacts of `n` superellipsoids whose gaps are at most `reach` (mm), like
+/// `feeler_exact_wall_sphere_contacts`. `centers` has `3 * n` numbers (mm), `orientations` `4 * n`
+/// (quaternions x, y, z, w from own axes to the world), `semi_axes` `3 * n` (mm), and `exponents` `2 *
+/// n` in [0.1, 1.9]: ε₁ around the z axis and ε₂ along it; 1, 1 is an ellipsoid.
 ///
 /// # Safety
-/// `wall` is a wall that no other thread uses; `centers` and `semi_axes` point at `3 * n` numbers,
-/// `orientations` at `4 * n`, `exponents` at `2 * n`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_exact_wall_superellipsoids(
+pub unsafe extern "C" fn feeler_exact_wall_superellipsoid_contacts(
     wall: *mut FeelerExactWall,
     centers: *const f64,
     orientations: *const f64,
@@ -219,7 +229,7 @@ pub unsafe extern "C" fn feeler_exact_wall_superellipsoids(
     n: usize,
     reach: f64,
 ) -> FeelerResult {
-    let ask = |w: &mut FeelerExactWall| -> Result<(), Failure> {
+    let query = |w: &mut FeelerExactWall| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
         let (centers, turns, semi, exponents) = unsafe {
             (
@@ -241,15 +251,13 @@ pub unsafe extern "C" fn feeler_exact_wall_superellipsoids(
         w.wall.superellipsoid_contacts(&w.superellipsoids, reach, &mut w.states, &mut w.out).map_err(failed)
     };
     // SAFETY: by the caller's promise.
-    unsafe { with(wall, ask) }
+    unsafe { with(wall, query) }
 }
 
-/// The contacts of the last query, by particles and then by gaps: up to `capacity` to `out`, how many there
-/// are to `count`.
+/// Writes the contacts of the last query to `out`, by ascending particles and gaps.
 ///
 /// # Safety
-/// `wall` is a wall that no other thread changes; `out` has room for `capacity` contacts; `count` may be
-/// written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_exact_wall_contacts(
     wall: *const FeelerExactWall,
@@ -264,11 +272,11 @@ pub unsafe extern "C" fn feeler_exact_wall_contacts(
     })
 }
 
-/// Where each particle's contacts begin among all, and after the last one where they end: one number more
-/// than particles; up to `capacity` to `out`, how many there are to `count`.
+/// Writes the index of the first contact of each particle to `out`, and at the end the number of all
+/// contacts: one more number than particles.
 ///
 /// # Safety
-/// As `feeler_exact_wall_contacts`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_exact_wall_offsets(
     wall: *const FeelerExactWall,

@@ -1,12 +1,22 @@
-//! The C library of feeler: `include/feeler.h` is made from this crate.
+//! The C library of feeler. The header `include/feeler.h` is generated from this crate.
 //!
-//! Every function returns a [`FeelerResult`]; what went wrong is told by [`feeler_last_error`]. Nothing
-//! panics across the border: every entry catches. Handles are opaque and freed by their own functions; NULL
-//! is refused, not followed. Lengths are millimetres, angles radians.
+//! Functions return a [`FeelerResult`]; [`feeler_last_error`] returns the message of a failed call.
+//! Panics are caught and returned as [`FeelerResult::Panic`]. Lengths are in mm, angles in rad.
 //!
-//! A model and a body are read only and may be used by any number of threads at once. A pair, a tracker, a
-//! scene and a mesh belong to one thread at a time. A body keeps what it needs: its model may be freed first,
-//! and so may bodies that a pair, a tracker or a scene have taken.
+//! # Safety
+//!
+//! All functions expect of their pointers:
+//!
+//! - A handle (a pointer to an opaque type such as [`FeelerBody`]) was returned by this library and has
+//!   not been freed. Models, bodies and meshes may be used by several threads at the same time, all
+//!   other handles by one thread at a time. Functions that free a handle accept NULL.
+//! - Every other pointer is valid for reads or writes of its type. An array has the stated number of
+//!   elements; it may be NULL if that number is 0. `out` of a function with `capacity` and `count` has
+//!   space for `capacity` elements.
+//! - A struct with `struct_size` has that size in bytes.
+//! - A string is null-terminated.
+//!
+//! NULL is rejected where it is not allowed; invalid pointers cannot be detected.
 #![allow(unsafe_code, reason = "pointers come from C")]
 
 mod body;
@@ -36,17 +46,19 @@ pub use tracker::*;
 
 use std::ffi::{c_char, c_int};
 
-/// Layout of all structs and meaning of all functions; it grows when either changes.
+/// Version of the binary interface. It increases when the layout of a struct or the meaning of a
+/// function changes.
 pub const FEELER_ABI_VERSION: c_int = 1;
 
-/// The layout that the library was built with. A program that includes another `FEELER_ABI_VERSION` must be
-/// built again.
+/// Returns the `FEELER_ABI_VERSION` that the library was built with. A program that was compiled with
+/// another value must be compiled again.
 #[unsafe(no_mangle)]
 pub extern "C" fn feeler_abi_version() -> c_int {
     FEELER_ABI_VERSION
 }
 
-/// Version of the library, as "0.1.0". Never NULL, never freed.
+/// Returns the version of the library, for example "0.1.0". The string is static: never NULL, not to be
+/// freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn feeler_version() -> *const c_char {
     const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");

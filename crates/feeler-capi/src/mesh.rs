@@ -5,7 +5,7 @@ use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{hand_out, put_sized, shared, take_back};
 use feeler::mesh::{Mesh, MeshError, mesh};
 
-/// Triangles of a solid, in its own coordinates.
+/// Triangle mesh of a solid for display, in the solid's own coordinates.
 #[derive(Debug)]
 pub struct FeelerMesh {
     points: Vec<f64>,
@@ -14,36 +14,37 @@ pub struct FeelerMesh {
     rest: Mesh,
 }
 
-/// Where the data of a mesh is; it lives as long as the mesh.
+/// Arrays of a mesh. The pointers are valid as long as the mesh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FeelerMeshData {
     /// `sizeof(FeelerMeshData)`, set by the caller.
     pub struct_size: u32,
-    /// Sides of triangles without a partner: 0 where the mesh is closed.
+    /// Number of triangle sides without a neighbour; 0 for a closed mesh.
     pub open_sides: u32,
-    /// Largest distance (mm) found between a triangle and its surface.
+    /// Largest distance found between a triangle and its surface (mm).
     pub deviation: f64,
     /// Number of vertices.
     pub point_count: usize,
     /// Number of triangles.
     pub triangle_count: usize,
-    /// Coordinates (mm): three of each vertex. Each face has vertices of its own.
+    /// Coordinates (mm): x, y, z of each vertex. No two faces share a vertex.
     pub points: *const f64,
-    /// Outward unit normals: three numbers of each vertex.
+    /// Outward unit normals: x, y, z of each vertex.
     pub normals: *const f64,
-    /// For each vertex the first one in the same place.
+    /// For each vertex the index of the first vertex at the same position, to join the faces.
     pub welded: *const u32,
-    /// Three vertices of each triangle, counter-clockwise from outside.
+    /// Indices of three vertices of each triangle, counter-clockwise seen from outside.
     pub triangles: *const u32,
-    /// For each triangle its supermaximal face: `feature.index` of contacts.
+    /// Index of the supermaximal face of each triangle, as `FeelerFeatureRef.index`.
     pub faces: *const u32,
 }
 
-/// Triangles no farther than `chord` (mm) from a solid.
+/// Creates a triangle mesh whose distance from the solid is at most `chord` (mm). Free it with
+/// `feeler_mesh_free`. Queries do not use meshes.
 ///
 /// # Safety
-/// `body` is a body; `out` may be written. Free the mesh by `feeler_mesh_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_mesh_new(
     body: *const FeelerBody,
@@ -63,10 +64,10 @@ pub unsafe extern "C" fn feeler_mesh_new(
     })
 }
 
-/// Frees a mesh; NULL does nothing.
+/// Frees a mesh.
 ///
 /// # Safety
-/// `mesh` is NULL or a mesh that is not used any more.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_mesh_free(mesh: *mut FeelerMesh) {
     // SAFETY: by the caller's promise.
@@ -76,10 +77,10 @@ pub unsafe extern "C" fn feeler_mesh_free(mesh: *mut FeelerMesh) {
     });
 }
 
-/// Where the data of a mesh is.
+/// Writes the sizes and the arrays of a mesh to `out`.
 ///
 /// # Safety
-/// `mesh` is a mesh; `out` has the size that its `struct_size` tells.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_mesh_data(mesh: *const FeelerMesh, out: *mut FeelerMeshData) -> FeelerResult {
     // SAFETY: by the caller's promise.

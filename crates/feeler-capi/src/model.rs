@@ -1,4 +1,4 @@
-//! Models: what a STEP or `.feeler` file holds.
+//! Models: the contents of a STEP or `.feeler` file.
 
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{array, fill, hand_out, path_of, put, put_sized, shared, take_back, text};
@@ -6,33 +6,34 @@ use crate::record::FeelerPose;
 use feeler::Model;
 use std::ffi::{CString, c_char};
 
-/// What a file holds: solids, and where they stand.
+/// Contents of a STEP or `.feeler` file: distinct solids and their instances.
 #[derive(Debug)]
 pub struct FeelerModel {
     pub(crate) model: Model,
-    /// Of instances: their paths in the assembly, or names.
+    /// Names of the instances.
     names: Vec<CString>,
+    /// Paths of the instances in the assembly.
+    paths: Vec<CString>,
 }
 
-/// A solid in its place.
+/// Placement of a solid in a model.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FeelerInstance {
     /// `sizeof(FeelerInstance)`, set by the caller.
     pub struct_size: u32,
-    /// Number of the solid.
+    /// Index of the solid, for `feeler_body_new`.
     pub solid: u32,
-    /// Takes its coordinates to the model's.
+    /// Pose of the solid in the model.
     pub pose: FeelerPose,
 }
 
 impl FeelerModel {
     fn new(model: Model) -> Self {
-        let name = |i: &feeler::Instance| {
-            let name = if i.path.is_empty() { &i.name } else { &i.path };
-            CString::new(name.replace('\0', " ")).unwrap_or_default()
-        };
-        Self { names: model.instances.iter().map(name).collect(), model }
+        let string = |text: &str| CString::new(text.replace('\0', " ")).unwrap_or_default();
+        let names = model.instances.iter().map(|i| string(&i.name)).collect();
+        let paths = model.instances.iter().map(|i| string(&i.path)).collect();
+        Self { model, names, paths }
     }
 }
 
@@ -40,22 +41,22 @@ fn file(e: impl std::fmt::Display) -> Failure {
     Failure::new(FeelerResult::File, format!("{e:#}"))
 }
 
-/// Reads a `.feeler` file.
+/// Reads a `.feeler` file. Free the model with `feeler_model_free`.
 ///
 /// # Safety
-/// `path` is a text that ends with a zero; `out` may be written. Free the model by `feeler_model_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_model_read(path: *const c_char, out: *mut *mut FeelerModel) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe { hand_out(out, FeelerModel::new(Model::read(path_of(path)?).map_err(file)?)) })
 }
 
-/// Reads the bytes of a `.feeler` file.
+/// Reads the `n` bytes of a `.feeler` file. Free the model with `feeler_model_free`.
 ///
 /// # Safety
-/// `bytes` points at `n` bytes; `out` may be written. Free the model by `feeler_model_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_model_read_bytes(
+pub unsafe extern "C" fn feeler_model_from_bytes(
     bytes: *const u8,
     n: usize,
     out: *mut *mut FeelerModel,
@@ -66,15 +67,16 @@ pub unsafe extern "C" fn feeler_model_read_bytes(
     })
 }
 
-/// Reads a STEP file and prepares its solids, which takes a tenth of a second to some minutes: write the
-/// model to a file and read that the next time. Solids that cannot be prepared are left out: see
-/// `feeler_model_left_out`. Only in libraries that are built with the feature `prepare`.
+/// Reads a STEP file and prepares its solids, which takes from a tenth of a second to some minutes.
+/// Write the model with `feeler_model_write` and read that file the next time. Solids that cannot be
+/// prepared are left out (`feeler_model_left_out_count`). Free the model with `feeler_model_free`.
+/// Available in libraries that are built with the feature `prepare`.
 ///
 /// # Safety
-/// `path` is a text that ends with a zero; `out` may be written. Free the model by `feeler_model_free`.
+/// Pointers follow the conventions of the [crate].
 #[cfg(feature = "prepare")]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_model_prepare_step(
+pub unsafe extern "C" fn feeler_prepare_step(
     path: *const c_char,
     out: *mut *mut FeelerModel,
 ) -> FeelerResult {
@@ -82,14 +84,14 @@ pub unsafe extern "C" fn feeler_model_prepare_step(
     enter(|| unsafe { hand_out(out, FeelerModel::new(feeler::prepare_step(path_of(path)?).map_err(file)?)) })
 }
 
-/// As `feeler_model_prepare_step`, on the bytes of a file; `name` is what errors call it.
+/// Prepares the `n` bytes of a STEP file like `feeler_prepare_step`. `name` is the file name in
+/// messages.
 ///
 /// # Safety
-/// `bytes` points at `n` bytes, `name` at a text that ends with a zero; `out` may be written. Free the model
-/// by `feeler_model_free`.
+/// Pointers follow the conventions of the [crate].
 #[cfg(feature = "prepare")]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_model_prepare_bytes(
+pub unsafe extern "C" fn feeler_prepare_bytes(
     bytes: *const u8,
     n: usize,
     name: *const c_char,
@@ -102,21 +104,20 @@ pub unsafe extern "C" fn feeler_model_prepare_bytes(
     })
 }
 
-/// Writes a `.feeler` file, whole or not at all.
+/// Writes a `.feeler` file. If writing fails, an existing file remains unchanged.
 ///
 /// # Safety
-/// `model` is a model; `path` a text that ends with a zero.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_model_write(model: *const FeelerModel, path: *const c_char) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe { shared(model, "model")?.model.write(path_of(path)?).map(drop).map_err(file) })
 }
 
-/// The bytes of a `.feeler` file: up to `capacity` of them to `out`, how many there are to `count`. Ask with
-/// a capacity of 0 first.
+/// Writes the bytes of a `.feeler` file to `out`.
 ///
 /// # Safety
-/// `model` is a model; `out` has room for `capacity` bytes; `count` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_model_to_bytes(
     model: *const FeelerModel,
@@ -131,10 +132,10 @@ pub unsafe extern "C" fn feeler_model_to_bytes(
     })
 }
 
-/// Frees a model; NULL does nothing. Its bodies stay.
+/// Frees a model. Its bodies remain valid.
 ///
 /// # Safety
-/// `model` is NULL or a model that is not used any more.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_model_free(model: *mut FeelerModel) {
     // SAFETY: by the caller's promise.
@@ -144,22 +145,26 @@ pub unsafe extern "C" fn feeler_model_free(model: *mut FeelerModel) {
     });
 }
 
-/// How many distinct solids there are.
+/// Writes the number of distinct solids to `count`.
 ///
 /// # Safety
-/// `model` is a model; `count` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_model_solids(model: *const FeelerModel, count: *mut usize) -> FeelerResult {
+pub unsafe extern "C" fn feeler_model_solid_count(
+    model: *const FeelerModel,
+    count: *mut usize,
+) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe { put(count, "count", shared(model, "model")?.model.solids.len()) })
 }
 
-/// How many places they stand in.
+/// Writes the number of instances to `count`. An assembly that contains a solid twice has two instances
+/// of it.
 ///
 /// # Safety
-/// `model` is a model; `count` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_model_instances(
+pub unsafe extern "C" fn feeler_model_instance_count(
     model: *const FeelerModel,
     count: *mut usize,
 ) -> FeelerResult {
@@ -167,39 +172,50 @@ pub unsafe extern "C" fn feeler_model_instances(
     enter(|| unsafe { put(count, "count", shared(model, "model")?.model.instances.len()) })
 }
 
-/// How many solids and components of the input could not be prepared. The program's `inspect` names them.
+/// Writes the number of solids and components that could not be prepared to `count`. The command `feeler
+/// inspect` lists them with the reasons.
 ///
 /// # Safety
-/// `model` is a model; `count` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_model_left_out(model: *const FeelerModel, count: *mut usize) -> FeelerResult {
+pub unsafe extern "C" fn feeler_model_left_out_count(
+    model: *const FeelerModel,
+    count: *mut usize,
+) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe { put(count, "count", shared(model, "model")?.model.left_out().len()) })
 }
 
-/// A solid in its place, and its path in the assembly or, without one, its name; `name` may be NULL. The
-/// name lives as long as the model.
+/// Writes the instance with an index from 0 to `out`, and its name and its path to `name` and `path`.
+/// The path joins the names from the root of the assembly by '/' and is "" without an assembly. `name`
+/// and `path` may be NULL; the strings are valid as long as the model.
 ///
 /// # Safety
-/// `model` is a model; `out` has the size that its `struct_size` tells; `name` is NULL or may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_model_instance(
     model: *const FeelerModel,
     index: usize,
     out: *mut FeelerInstance,
     name: *mut *const c_char,
+    path: *mut *const c_char,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
-        let FeelerModel { model, names } = shared(model, "model")?;
+        let FeelerModel { model, names, paths } = shared(model, "model")?;
         let instance = model.instances.get(index).ok_or_else(|| {
             let count = model.instances.len();
-            Failure::argument(format!("the model has {count} instances, numbered from 0: no {index}"))
+            Failure::argument(format!(
+                "no instance {index}: the model has {count} instances, numbered from 0"
+            ))
         })?;
         let pose = (&instance.pose()).into();
         put_sized(out, FeelerInstance { struct_size: 0, solid: instance.solid, pose }, "out")?;
         if !name.is_null() {
             name.write(names[index].as_ptr());
+        }
+        if !path.is_null() {
+            path.write(paths[index].as_ptr());
         }
         Ok(())
     })

@@ -1,67 +1,71 @@
-//! Pairs of bodies.
+//! Pairs of bodies: queries and verdicts.
 
 use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
-use crate::pointer::{exclusive, fill, hand_out, put_sized, shared, take_back};
-use crate::record::{FeelerContact, FeelerOptions, FeelerPose, FeelerStatus, options, pose};
+use crate::pointer::{exclusive, fill, hand_out, put, put_sized, shared, take_back};
+use crate::record::{
+    FeelerContact, FeelerPose, FeelerQueryOptions, FeelerStatus, options as read_options, pose,
+};
 use feeler::{ContactPair, Verdict};
 
-/// Two bodies and everything their queries reuse.
+/// Two bodies and the results that their queries reuse.
 #[derive(Debug)]
-pub struct FeelerPair {
+pub struct FeelerContactPair {
     pair: ContactPair,
-    /// A query has panicked: what is reused cannot be trusted.
+    /// A query has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
-/// How two solids stood in the last query, with what proves it.
+/// Verdict of a query: whether two solids interfere, and the proof.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FeelerVerdict {
     /// `sizeof(FeelerVerdict)`, set by the caller.
     pub struct_size: u32,
-    /// The outcome.
+    /// Relation of the solids; `FEELER_STATUS_UNKNOWN` if no verdict was computed. The members from
+    /// `witness` to `undecided_count` are valid only if it is known.
     pub status: FeelerStatus,
-    /// Smallest distance (mm) of a minimum; infinite where none was within `d_max`.
-    pub distance: f64,
-    /// Lengths below this (mm) were zero.
+    /// Smallest distance of a contact (mm); infinite if no contact is within `d_max`.
+    pub min_distance: f64,
+    /// Tolerance of the query (mm): lengths below it counted as zero.
     pub tolerance: f64,
-    /// Of interfering solids: a point inside both, world.
+    /// Point inside both solids, world coordinates (mm), if they interfere; else zeros.
     pub witness: [f64; 3],
-    /// Lower bound of its distance (mm) to the boundary of A. No translation shorter than `inside_a +
-    /// inside_b` parts the solids.
+    /// Lower bound of the distance (mm) of the witness from the boundary of A. No translation shorter
+    /// than `inside_a + inside_b` separates the solids.
     pub inside_a: f64,
-    /// The same for B.
+    /// Lower bound of the distance (mm) of the witness from the boundary of B.
     pub inside_b: f64,
-    /// Places where interference could not be decided.
-    pub undecided_places: u32,
-    /// In a certified query: solves that may have more minima than were found.
-    pub undecided_solves: u32,
+    /// Number of locations where interference could be neither found nor excluded.
+    pub undecided_count: u32,
+    /// Number of pairs of areas that may have more minima than were found, in a query with the option
+    /// `certified`; else 0.
+    pub undecided_pairs: u32,
 }
 
-/// A pair of bodies; both may be the same.
+/// Creates a pair of bodies, which may be the same body. Free it with `feeler_contact_pair_free`.
 ///
 /// # Safety
-/// `a` and `b` are bodies; `out` may be written. Free the pair by `feeler_pair_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_pair_new(
+pub unsafe extern "C" fn feeler_contact_pair_new(
     a: *const FeelerBody,
     b: *const FeelerBody,
-    out: *mut *mut FeelerPair,
+    out: *mut *mut FeelerContactPair,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
         let pair = ContactPair::new(shared(a, "a")?.0.clone(), shared(b, "b")?.0.clone());
-        hand_out(out, FeelerPair { pair, broken: false })
+        hand_out(out, FeelerContactPair { pair, broken: false })
     })
 }
 
-/// Frees a pair; NULL does nothing.
+/// Frees a pair.
 ///
 /// # Safety
-/// `pair` is NULL or a pair that is not used any more.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_pair_free(pair: *mut FeelerPair) {
+pub unsafe extern "C" fn feeler_contact_pair_free(pair: *mut FeelerContactPair) {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
         take_back(pair);
@@ -69,19 +73,19 @@ pub unsafe extern "C" fn feeler_pair_free(pair: *mut FeelerPair) {
     });
 }
 
-/// All local minimal distances up to `d_max`, by ascending distance: up to `capacity` of them to `out`, how
-/// many there are to `count`. Where there is not room for all, `feeler_pair_contacts` gives them without
-/// another query. Poses may be NULL: where the solid is modelled. Options may be NULL: the defaults.
+/// Computes all local minima of the distance up to `d_max` and writes them to `out` by ascending
+/// distance. If `capacity` is less than `count`, `feeler_contact_pair_contacts` returns all contacts
+/// without another query. `options` may be NULL for the defaults. After an error the pair has no
+/// contacts and no verdict.
 ///
 /// # Safety
-/// `pair` is a pair that no other thread uses; poses are NULL or poses; `options` is NULL or has the size
-/// that its `struct_size` tells; `out` has room for `capacity` contacts; `count` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_pair_query(
-    pair: *mut FeelerPair,
+pub unsafe extern "C" fn feeler_contact_pair_query(
+    pair: *mut FeelerContactPair,
     pose_a: *const FeelerPose,
     pose_b: *const FeelerPose,
-    asked: *const FeelerOptions,
+    options: *const FeelerQueryOptions,
     out: *mut FeelerContact,
     capacity: usize,
     count: *mut usize,
@@ -90,9 +94,12 @@ pub unsafe extern "C" fn feeler_pair_query(
     enter(|| unsafe {
         let pair = exclusive(pair, "pair")?;
         let (pose_a, pose_b) = (pose(pose_a, "pose_a")?, pose(pose_b, "pose_b")?);
-        let options = options(asked)?;
+        let options = read_options(options)?;
         if std::mem::replace(&mut pair.broken, true) {
-            return Err(Failure::new(FeelerResult::Panic, "the pair is broken by an earlier panic; free it"));
+            return Err(Failure::new(
+                FeelerResult::Panic,
+                "an earlier call of this pair has panicked: free the pair",
+            ));
         }
         let contacts = pair.pair.query(&pose_a, &pose_b, &options);
         pair.broken = false;
@@ -101,14 +108,13 @@ pub unsafe extern "C" fn feeler_pair_query(
     })
 }
 
-/// The minima of the last query once more.
+/// Writes the contacts of the last query to `out`, by ascending distance.
 ///
 /// # Safety
-/// `pair` is a pair that no other thread uses; `out` has room for `capacity` contacts; `count` may be
-/// written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_pair_contacts(
-    pair: *const FeelerPair,
+pub unsafe extern "C" fn feeler_contact_pair_contacts(
+    pair: *const FeelerContactPair,
     out: *mut FeelerContact,
     capacity: usize,
     count: *mut usize,
@@ -120,26 +126,30 @@ pub unsafe extern "C" fn feeler_pair_contacts(
     })
 }
 
-/// How the solids stood in the last query; the status is `Unknown` before the first one and after an error.
+/// Writes the verdict of the last query to `out`. The status is `FEELER_STATUS_UNKNOWN` before the first
+/// query, after an error, and if the options skipped the verdict.
 ///
 /// # Safety
-/// `pair` is a pair that no other thread uses; `out` has the size that its `struct_size` tells.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_pair_verdict(
-    pair: *const FeelerPair,
+pub unsafe extern "C" fn feeler_contact_pair_verdict(
+    pair: *const FeelerContactPair,
     out: *mut FeelerVerdict,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe { put_sized(out, verdict(&shared(pair, "pair")?.pair), "out") })
 }
 
-/// Verdict of the last query, computed on demand if its option `decide` skipped it. The contacts do not
-/// change.
+/// Writes the verdict of the last query to `out` and computes it first if the options skipped it. The
+/// contacts do not change.
 ///
 /// # Safety
-/// No other thread uses `pair`; `out` has the size given by its `struct_size`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_pair_decide(pair: *mut FeelerPair, out: *mut FeelerVerdict) -> FeelerResult {
+pub unsafe extern "C" fn feeler_contact_pair_decide(
+    pair: *mut FeelerContactPair,
+    out: *mut FeelerVerdict,
+) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
         let pair = &mut exclusive(pair, "pair")?.pair;
@@ -148,41 +158,70 @@ pub unsafe extern "C" fn feeler_pair_decide(pair: *mut FeelerPair, out: *mut Fee
     })
 }
 
-pub(crate) fn verdict(pair: &ContactPair) -> FeelerVerdict {
-    let distance = pair.min_distance().unwrap_or(f64::INFINITY);
-    let undecided_solves = pair.stats().undecided_pairs;
-    verdict_record(pair.verdict(), distance, pair.tolerances().tol, undecided_solves)
+/// Computes a translation of B (mm, world coordinates) after which the solids at these poses no longer
+/// interfere: short, but not proven to be the shortest. Writes whether they interfere to `interfere`,
+/// and the translation to `out`, zeros if they do not. The search computes up to 200 verdicts. `options`
+/// may be NULL for the defaults. The contacts of the last query do not change.
+///
+/// # Safety
+/// Pointers follow the conventions of the [crate].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn feeler_contact_pair_separating_translation(
+    pair: *mut FeelerContactPair,
+    pose_a: *const FeelerPose,
+    pose_b: *const FeelerPose,
+    options: *const FeelerQueryOptions,
+    interfere: *mut bool,
+    out: *mut f64,
+) -> FeelerResult {
+    // SAFETY: by the caller's promise; three numbers have the layout of an array of three.
+    enter(|| unsafe {
+        let pair = exclusive(pair, "pair")?;
+        let (pose_a, pose_b) = (pose(pose_a, "pose_a")?, pose(pose_b, "pose_b")?);
+        let options = read_options(options)?;
+        let translation = pair.pair.separating_translation(&pose_a, &pose_b, &options);
+        let translation = translation.map_err(Failure::of(FeelerResult::Query))?;
+        put(interfere, "interfere", translation.is_some())?;
+        put(out.cast(), "out", translation.map_or([0.0; 3], <[f64; 3]>::from))
+    })
 }
 
-/// Record of a verdict, with the smallest distance (mm) of a minimum, the tolerance (mm) and the number of
-/// undecided solves.
+/// Record of the verdict of the last query of a pair.
+pub(crate) fn verdict(pair: &ContactPair) -> FeelerVerdict {
+    let min_distance = pair.min_distance().unwrap_or(f64::INFINITY);
+    let undecided_pairs = pair.stats().undecided_pairs;
+    verdict_record(pair.verdict(), min_distance, pair.tolerances().tol, undecided_pairs)
+}
+
+/// Record of a verdict, with the smallest distance (mm) of a contact, the tolerance (mm) and the number
+/// of undecided pairs of areas.
 pub(crate) fn verdict_record(
     verdict: Option<&Verdict>,
-    distance: f64,
+    min_distance: f64,
     tolerance: f64,
-    undecided_solves: u64,
+    undecided_pairs: u64,
 ) -> FeelerVerdict {
     let witness = verdict.and_then(|v| v.witness);
     let count = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
     FeelerVerdict {
         struct_size: 0,
         status: FeelerStatus::of(verdict.map(|v| v.status)),
-        distance,
+        min_distance,
         tolerance,
         witness: witness.map_or([0.0; 3], |w| w.point.into()),
         inside_a: witness.map_or(0.0, |w| w.inside_a),
         inside_b: witness.map_or(0.0, |w| w.inside_b),
-        undecided_places: count(verdict.map_or(0, |v| v.undecided.len() as u64)),
-        undecided_solves: count(undecided_solves),
+        undecided_count: count(verdict.map_or(0, |v| v.undecided.len() as u64)),
+        undecided_pairs: count(undecided_pairs),
     }
 }
 
-/// Begins a new motion: what the next query finds is new.
+/// Discards the results of earlier queries, so that the contacts of the next query get new ids.
 ///
 /// # Safety
-/// `pair` is a pair that no other thread uses.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_pair_forget(pair: *mut FeelerPair) -> FeelerResult {
+pub unsafe extern "C" fn feeler_contact_pair_forget(pair: *mut FeelerContactPair) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
         exclusive(pair, "pair")?.pair.forget();

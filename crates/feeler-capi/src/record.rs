@@ -1,25 +1,25 @@
-//! Flat structs: poses, options, contacts, verdicts.
+//! Flat structs: poses, options, contacts, features.
 
 use crate::error::{Failure, FeelerResult};
 use crate::pointer::get_sized;
 use feeler::pose::{PoseError, from_values, to_values};
 use feeler::{Contact, ContactKind, FeatureKind, FeatureRef, Pose, QueryOptions, Status};
 
-/// A rigid motion: takes coordinates of a solid to those of the world.
+/// Rigid motion that maps own coordinates of a solid to world coordinates: rotation, then translation.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerPose {
-    /// mm.
+    /// Translation (mm).
     pub translation: [f64; 3],
-    /// Quaternion x, y, z, w; of norm 1 up to 1e-3, it is normalised.
+    /// Unit quaternion x, y, z, w. A norm within 1e-3 of 1 is normalised; any other is an error.
     pub rotation: [f64; 4],
 }
 
 impl FeelerPose {
-    /// As queries read it.
+    /// Converts to a pose of the library.
     ///
     /// # Errors
-    /// [`PoseError`].
+    /// The pose is not finite, or its quaternion is not a unit quaternion.
     pub fn read(&self) -> Result<Pose, PoseError> {
         let ([x, y, z], [qx, qy, qz, qw]) = (self.translation, self.rotation);
         from_values(&[x, y, z, qx, qy, qz, qw])
@@ -33,60 +33,68 @@ impl From<&Pose> for FeelerPose {
     }
 }
 
-/// What a query is asked for. Fill it with `FEELER_OPTIONS_INIT` or `feeler_options_init`, then change what
-/// is to be other than the defaults.
+/// Options of a query. Initialise them with `FEELER_QUERY_OPTIONS_INIT` or `feeler_query_options_init`,
+/// then change members.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FeelerOptions {
-    /// `sizeof(FeelerOptions)`.
+pub struct FeelerQueryOptions {
+    /// `sizeof(FeelerQueryOptions)`.
     pub struct_size: u32,
-    /// Not 0: share the work out among threads. The same bits.
+    /// Not 0: distribute one query among threads. The results are the same to the bit. Default 0.
     pub parallel: u8,
-    /// When the verdict is computed. 0: never. 1 (default): in every query. 2: only if no contact has a
-    /// negative gap (with `penetration` above 0), because such a contact explains the interference;
-    /// `feeler_pair_decide` computes the verdict on demand.
-    pub decide: u8,
-    /// Not 0: prove that no minimum of splines is missing.
+    /// Not 0 (default): compute the verdict in every query. 0: never; `feeler_contact_pair_decide`
+    /// computes it on demand.
+    pub detect_interference: u8,
+    /// Not 0: skip the verdict if a contact has a negative gap, because such a contact explains the
+    /// interference. Without effect if `penetration` is 0. Default 0.
+    pub verdict_unless_pressed: u8,
+    /// Not 0: prove that no minimum with a spline is missing, or report what is undecided. Default 0.
     pub certified: u8,
-    /// Not read.
-    pub reserved: u8,
-    /// Largest distance (mm) of interest; default 1.
+    /// Not 0: report only the outermost samples of conformal sets, which carry loads. Default 0.
+    pub load_bearing: u8,
+    /// Reserved, ignored.
+    pub reserved: [u8; 7],
+    /// Largest distance (mm) of reported contacts, at least 0; infinite for all. Default 1. In a scene
+    /// it limits the gap and must be finite.
     pub d_max: f64,
-    /// Angle (rad) by which polars of edges and vertices are dilated, 0 for no quasi-minima.
+    /// Angle (rad) by which the polars of edges and vertices are dilated to report quasi-minima, from 0
+    /// (none, default) to π/4.
     pub quasi_angle: f64,
-    /// Implicit dilation of A (mm): only the gap knows of it.
+    /// Implicit dilation of A (mm), subtracted from the gap; does not affect `distance`. Default 0; may
+    /// be negative.
     pub dilation_a: f64,
     /// Implicit dilation of B (mm).
     pub dilation_b: f64,
-    /// Lengths (mm) below this are zero; 0: 1e-7 of the size.
+    /// Lengths (mm) below this count as zero; 0 (default): 1e-7 of the larger solid's diagonal.
     pub tolerance: f64,
-    /// Largest depth (mm) of contacts at negative distances.
+    /// Depth (mm) down to which contacts at negative distances are reported, at least 0 and less than
+    /// half the sum of both `min_thickness`. Default 0.
     pub penetration: f64,
-    /// Largest spacing (mm) of samples of conformal sets; 0: a quarter of a set's extent.
+    /// Largest spacing (mm) of the samples of a conformal set; 0 (default): a quarter of its extent.
     pub conformal_spacing: f64,
 }
 
-/// A place on a solid.
+/// Feature of a solid with a footpoint on it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FeelerFeature {
-    /// 0 a face, 1 an edge, 2 a vertex.
+pub struct FeelerFeatureRef {
+    /// 0: face, 1: edge, 2: vertex.
     pub kind: u32,
-    /// Number among the features of this kind.
+    /// Index of the feature among the solid's features of this kind.
     pub index: u32,
-    /// Entity number in the STEP file; 0: none.
+    /// Number of the entity in the STEP file; 0 without an entity and in contacts of trackers.
     pub source: u64,
-    /// Parameters there.
+    /// Parameters of the footpoint: u and v on a face, t and 0 on an edge, zeros at a vertex.
     pub uv: [f64; 2],
 }
 
-/// A local minimal distance, in world coordinates and millimetres.
+/// Local minimum of the distance between two solids, in mm and world coordinates.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FeelerContact {
-    /// Signed distance, negative where the footpoints are pressed into the other solid.
+    /// Signed distance of the footpoints; negative where the solids penetrate each other.
     pub distance: f64,
-    /// `distance` less both dilations.
+    /// `distance` minus both dilations.
     pub gap: f64,
     /// Footpoint on A.
     pub point_a: [f64; 3],
@@ -96,41 +104,46 @@ pub struct FeelerContact {
     pub local_a: [f64; 3],
     /// Footpoint on B in B's own coordinates.
     pub local_b: [f64; 3],
-    /// Unit vector, `point_b - point_a = distance * normal`: outward of A.
+    /// Unit vector from A to B, outward from A: `point_b - point_a = distance * normal`. It keeps its
+    /// direction if the distance becomes negative.
     pub normal: [f64; 3],
-    /// Smallest and largest normal curvature (1/mm) of A, positive where it bulges, infinite across edges.
+    /// Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
+    /// infinite across an edge and at a vertex.
     pub curvature_a: [f64; 2],
-    /// The same of B.
+    /// Smallest and largest normal curvature of B at the footpoint (1/mm).
     pub curvature_b: [f64; 2],
-    /// Stays the same from query to query while the minimum stays on its features; fits a double.
+    /// Identity: the same from query to query of a pair while the footpoints stay on their features.
+    /// Fits a double.
     pub id: u64,
-    /// Queries in a row that have found it before.
+    /// Number of preceding consecutive queries that found this contact; 0 for a new contact.
     pub age: u32,
-    /// 0 strict, 1 quasi, 2 a sample of a conformal set.
+    /// 0: strict minimum, 1: quasi-minimum (`quasi_angle`), 2: sample of a conformal set.
     pub kind: u8,
-    /// Not 0: the solver stopped above round-off, or in a certified query completeness is not proven.
+    /// 1: the solver stopped above rounding level (footpoints accurate to 1e-6 of the size) or, with the
+    /// option `certified`, its pair of areas may have more minima. Else 0.
     pub undecided: u8,
-    /// 0.
+    /// Reserved, 0.
     pub reserved: [u8; 2],
-    /// Where the footpoint is on A.
-    pub feature_a: FeelerFeature,
-    /// Where the footpoint is on B.
-    pub feature_b: FeelerFeature,
+    /// Feature of A at the footpoint.
+    pub feature_a: FeelerFeatureRef,
+    /// Feature of B at the footpoint.
+    pub feature_b: FeelerFeatureRef,
 }
 
-/// How two solids stand to one another.
+/// Relation of two solids.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerStatus {
-    /// They are apart.
+    /// The solids have no common point.
     Separated = 0,
-    /// The smallest distance is below the tolerance.
+    /// The smallest distance is below the tolerance, and the interiors do not intersect deeper than
+    /// that.
     Touching = 1,
-    /// The interiors meet.
+    /// The interiors intersect.
     Interfering = 2,
-    /// The work allowed for one query ran out.
+    /// The computing budget of the query was exhausted before interference was found or excluded.
     Undecided = 3,
-    /// Not asked, or not near.
+    /// No verdict was computed, or the bodies are not near each other.
     Unknown = 4,
 }
 
@@ -146,7 +159,7 @@ impl FeelerStatus {
     }
 }
 
-impl From<&FeatureRef> for FeelerFeature {
+impl From<&FeatureRef> for FeelerFeatureRef {
     fn from(f: &FeatureRef) -> Self {
         Self { kind: feature_kind(f.kind), index: f.index, source: f.source, uv: f.uv }
     }
@@ -161,44 +174,46 @@ pub(crate) fn feature_kind(kind: FeatureKind) -> u32 {
 }
 
 impl From<&Contact> for FeelerContact {
-    fn from(l: &Contact) -> Self {
+    fn from(c: &Contact) -> Self {
         Self {
-            distance: l.distance,
-            gap: l.gap,
-            point_a: l.point_a.into(),
-            point_b: l.point_b.into(),
-            local_a: l.local_a.into(),
-            local_b: l.local_b.into(),
-            normal: l.normal.into(),
-            curvature_a: l.curvature_a,
-            curvature_b: l.curvature_b,
-            id: l.id,
-            age: l.age,
-            kind: match l.kind {
+            distance: c.distance,
+            gap: c.gap,
+            point_a: c.point_a.into(),
+            point_b: c.point_b.into(),
+            local_a: c.local_a.into(),
+            local_b: c.local_b.into(),
+            normal: c.normal.into(),
+            curvature_a: c.curvature_a,
+            curvature_b: c.curvature_b,
+            id: c.id,
+            age: c.age,
+            kind: match c.kind {
                 ContactKind::Strict => 0,
                 ContactKind::Quasi => 1,
                 ContactKind::Conformal => 2,
             },
-            undecided: l.undecided.into(),
+            undecided: c.undecided.into(),
             reserved: [0; 2],
-            feature_a: (&l.feature_a).into(),
-            feature_b: (&l.feature_b).into(),
+            feature_a: (&c.feature_a).into(),
+            feature_b: (&c.feature_b).into(),
         }
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "some ten numbers")]
-const OPTIONS_SIZE: u32 = size_of::<FeelerOptions>() as u32;
+#[expect(clippy::cast_possible_truncation, reason = "less than 4096 bytes")]
+const OPTIONS_SIZE: u32 = size_of::<FeelerQueryOptions>() as u32;
 
-impl FeelerOptions {
+impl FeelerQueryOptions {
     pub(crate) fn new() -> Self {
         let d = QueryOptions::default();
         Self {
             struct_size: OPTIONS_SIZE,
             parallel: d.parallel.into(),
-            decide: d.detect_interference.into(),
+            detect_interference: d.detect_interference.into(),
+            verdict_unless_pressed: d.verdict_unless_pressed.into(),
             certified: d.certified.into(),
-            reserved: 0,
+            load_bearing: d.load_bearing.into(),
+            reserved: [0; 7],
             d_max: d.d_max,
             quasi_angle: d.quasi_angle,
             dilation_a: d.dilation_a,
@@ -209,9 +224,9 @@ impl FeelerOptions {
         }
     }
 
-    #[allow(clippy::needless_update, reason = "there is one more with the runtime's feature diagnostics")]
+    #[allow(clippy::needless_update, reason = "the runtime's feature diagnostics adds a member")]
     fn read(&self) -> QueryOptions {
-        // What is neither 0 nor a length is refused by the query.
+        // The query rejects other invalid values.
         let given = |x: f64| (x != 0.0).then_some(x);
         QueryOptions {
             d_max: self.d_max,
@@ -219,42 +234,43 @@ impl FeelerOptions {
             dilation_a: self.dilation_a,
             dilation_b: self.dilation_b,
             parallel: self.parallel != 0,
-            detect_interference: self.decide != 0,
-            verdict_unless_pressed: self.decide == 2,
+            detect_interference: self.detect_interference != 0,
+            verdict_unless_pressed: self.verdict_unless_pressed != 0,
             tolerance: given(self.tolerance),
             penetration: self.penetration,
             certified: self.certified != 0,
+            load_bearing: self.load_bearing != 0,
             conformal_spacing: given(self.conformal_spacing),
             ..QueryOptions::default()
         }
     }
 }
 
-/// Sets the defaults and the size.
+/// Writes the default options, including `struct_size`.
 ///
 /// # Safety
-/// `options` is NULL or may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_options_init(options: *mut FeelerOptions) {
+pub unsafe extern "C" fn feeler_query_options_init(options: *mut FeelerQueryOptions) {
     if !options.is_null() {
         // SAFETY: by the caller's promise.
-        unsafe { options.write(FeelerOptions::new()) };
+        unsafe { options.write(FeelerQueryOptions::new()) };
     }
 }
 
-/// Options from C; NULL means the defaults.
+/// Reads options; NULL stands for the defaults.
 ///
 /// # Safety
-/// As [`get_sized`].
-pub(crate) unsafe fn options(pointer: *const FeelerOptions) -> Result<QueryOptions, Failure> {
-    // SAFETY: by the caller's promise; any bytes are numbers.
-    Ok(unsafe { get_sized(pointer, FeelerOptions::new(), "options") }?.read())
+/// As for [`get_sized`].
+pub(crate) unsafe fn options(pointer: *const FeelerQueryOptions) -> Result<QueryOptions, Failure> {
+    // SAFETY: by the caller's promise; any bytes are valid numbers.
+    Ok(unsafe { get_sized(pointer, FeelerQueryOptions::new(), "options") }?.read())
 }
 
-/// A pose from C; NULL means where the solid is modelled.
+/// Reads a pose; NULL stands for the identity.
 ///
 /// # Safety
-/// `pointer` is NULL or points at a pose.
+/// `pointer` is NULL or points to a pose.
 pub(crate) unsafe fn pose(pointer: *const FeelerPose, name: &str) -> Result<Pose, Failure> {
     // SAFETY: by the caller's promise.
     match unsafe { pointer.as_ref() } {

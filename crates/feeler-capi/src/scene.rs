@@ -4,56 +4,58 @@ use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
 use crate::model::FeelerModel;
 use crate::pointer::{array, exclusive, fill, hand_out, put, shared, take_back};
-use crate::record::{FeelerContact, FeelerOptions, FeelerPose, FeelerStatus, options, pose};
+use crate::record::{
+    FeelerContact, FeelerPose, FeelerQueryOptions, FeelerStatus, options as read_options, pose as read_pose,
+};
 use feeler::{BodyId, BodyOptions, ContactEvent, EventKind, PairOptions, Scene, SceneContact, SceneError};
 
 /// Many bodies that move together.
 #[derive(Debug)]
 pub struct FeelerScene {
     scene: Scene,
-    /// A step has panicked: what is reused cannot be trusted.
+    /// A call has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
-/// A minimum of a pair of bodies of a scene.
+/// Contact of two bodies of a scene.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerSceneContact {
-    /// Ids of the bodies, ascending; the first one is A.
+    /// Ids of the bodies, ascending. A is the first one.
     pub bodies: [u32; 2],
-    /// Which of their solids.
+    /// Indices of the solids in their bodies; 0 except in compounds.
     pub parts: [u32; 2],
-    /// The minimum.
+    /// The contact.
     pub contact: FeelerContact,
 }
 
-/// What became of a contact.
+/// Change of a contact in an update.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerEventKind {
-    /// It was not there in the step before.
+    /// The contact did not exist in the previous update.
     Began = 0,
-    /// It was, and is.
+    /// The contact existed in the previous update and exists in this one.
     Persisted = 1,
-    /// It was, and is no more.
+    /// The contact existed in the previous update only.
     Ended = 2,
 }
 
-/// A contact that has come, stayed or gone in a step.
+/// Event of an update: a contact has begun, persisted or ended.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FeelerEvent {
+pub struct FeelerContactEvent {
     /// Ids of the bodies, ascending.
     pub bodies: [u32; 2],
-    /// Which of their solids.
+    /// Indices of the solids in their bodies.
     pub parts: [u32; 2],
-    /// The contact's id.
+    /// Id of the contact.
     pub id: u64,
-    /// Where it stands among the contacts of the step; -1 of one that has ended.
+    /// Index of the contact in `feeler_scene_contacts`; -1 if it has ended.
     pub contact: i64,
-    /// What became of it.
+    /// Change.
     pub kind: FeelerEventKind,
-    /// 0.
+    /// Reserved, 0.
     pub reserved: u32,
 }
 
@@ -63,7 +65,7 @@ impl From<&SceneContact> for FeelerSceneContact {
     }
 }
 
-impl From<&ContactEvent> for FeelerEvent {
+impl From<&ContactEvent> for FeelerContactEvent {
     fn from(e: &ContactEvent) -> Self {
         Self {
             bodies: e.bodies.map(|b| b.0),
@@ -92,17 +94,17 @@ pub(crate) fn failed(e: SceneError) -> Failure {
 }
 
 impl FeelerScene {
-    /// The scene, unless an earlier panic has left it in an unreliable state.
+    /// Returns the scene, unless a call has panicked before.
     pub(crate) fn unbroken(&self) -> Result<&Scene, Failure> {
         if self.broken { Err(broken()) } else { Ok(&self.scene) }
     }
 }
 
 fn broken() -> Failure {
-    Failure::new(FeelerResult::Panic, "the scene is broken by an earlier panic; free it")
+    Failure::new(FeelerResult::Panic, "an earlier call of this scene has panicked: free the scene")
 }
 
-/// Runs a function on a scene, unless an earlier panic has left it in an unreliable state.
+/// Runs a function on a scene, unless a call has panicked before.
 ///
 /// # Safety
 /// `scene` is NULL or a scene that no other thread uses.
@@ -122,27 +124,30 @@ pub(crate) unsafe fn with(
     })
 }
 
-/// An empty scene. `options` are those of all queries; NULL means the defaults. `d_max` must be finite; in a
-/// scene it bounds the gap, the distance less both dilations.
+/// Creates an empty scene, whose queries use `options` (NULL: the defaults). `d_max` limits the gap,
+/// that is the distance minus both dilations, and must be finite. Free the scene with
+/// `feeler_scene_free`.
 ///
 /// # Safety
-/// `options` is NULL or has the size that its `struct_size` tells; `out` may be written. Free the scene by
-/// `feeler_scene_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_new(
-    asked: *const FeelerOptions,
+    options: *const FeelerQueryOptions,
     out: *mut *mut FeelerScene,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
-        hand_out(out, FeelerScene { scene: Scene::new(options(asked)?).map_err(failed)?, broken: false })
+        hand_out(
+            out,
+            FeelerScene { scene: Scene::new(read_options(options)?).map_err(failed)?, broken: false },
+        )
     })
 }
 
-/// Frees a scene; NULL does nothing.
+/// Frees a scene.
 ///
 /// # Safety
-/// `scene` is NULL or a scene that is not used any more.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_free(scene: *mut FeelerScene) {
     // SAFETY: by the caller's promise.
@@ -152,33 +157,34 @@ pub unsafe extern "C" fn feeler_scene_free(scene: *mut FeelerScene) {
     });
 }
 
-/// Adds a body. Its id is never given again, also after it was removed.
+/// Adds a body at a pose and writes its id to `id`. Ids are never reused, not even after
+/// `feeler_scene_remove`.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `body` is a body; `place` is NULL or a pose; `id` may be
-/// written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_add(
     scene: *mut FeelerScene,
     body: *const FeelerBody,
-    place: *const FeelerPose,
+    pose: *const FeelerPose,
     id: *mut u32,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
-    unsafe { feeler_scene_add_compound(scene, &raw const body, std::ptr::null(), 1, place, id) }
+    unsafe { feeler_scene_add_compound(scene, &raw const body, std::ptr::null(), 1, pose, id) }
 }
 
-/// Adds a body of several solids that move as one; `places` are theirs in the body, or NULL for none moved.
+/// Adds one body of `n` solids that move together, at a pose. `poses` maps the own coordinates of each
+/// solid to those of the body; NULL if they are the same.
 ///
 /// # Safety
-/// As `feeler_scene_add`; `bodies` and `places` point at `n` of each.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_add_compound(
     scene: *mut FeelerScene,
     bodies: *const *const FeelerBody,
-    places: *const FeelerPose,
+    poses: *const FeelerPose,
     n: usize,
-    place: *const FeelerPose,
+    pose: *const FeelerPose,
     id: *mut u32,
 ) -> FeelerResult {
     let added = |scene: &mut Scene| -> Result<(), Failure> {
@@ -186,31 +192,30 @@ pub unsafe extern "C" fn feeler_scene_add_compound(
         unsafe {
             let bodies = array(bodies, n, "bodies")?;
             let parts = bodies.iter().enumerate().map(|(i, body)| {
-                let place = if places.is_null() { places } else { places.add(i) };
-                Ok((shared(*body, "body")?.0.clone(), pose(place, "the place of a solid")?))
+                let part_pose = if poses.is_null() { poses } else { poses.add(i) };
+                Ok((shared(*body, "body")?.0.clone(), read_pose(part_pose, &format!("poses[{i}]"))?))
             });
             let parts = parts.collect::<Result<Vec<_>, Failure>>()?;
             if id.is_null() {
                 return Err(Failure::argument("id is NULL"));
             }
-            put(id, "id", scene.add_compound(parts, pose(place, "pose")?).map_err(failed)?.0)
+            put(id, "id", scene.add_compound(parts, read_pose(pose, "pose")?).map_err(failed)?.0)
         }
     };
     // SAFETY: by the caller's promise.
     unsafe { with(scene, added) }
 }
 
-/// Adds all instances of a model in their places: up to `capacity` ids to `ids`, how many there are to
-/// `count`.
+/// Adds all instances of a model at their poses as one body each, and writes the ids to `out`.
+/// `feeler_model_instance_count` returns their number in advance.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `model` is a model; `ids` has room for `capacity`; `count`
-/// may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_add_model(
     scene: *mut FeelerScene,
     model: *const FeelerModel,
-    ids: *mut u32,
+    out: *mut u32,
     capacity: usize,
     count: *mut usize,
 ) -> FeelerResult {
@@ -218,27 +223,28 @@ pub unsafe extern "C" fn feeler_scene_add_model(
         // SAFETY: by the caller's promise.
         unsafe {
             let added = scene.add_model(&shared(model, "model")?.model).map_err(failed)?;
-            fill(added.into_iter().map(|id| id.0), (ids, capacity), count)
+            fill(added.into_iter().map(|id| id.0), (out, capacity), count)
         }
     };
     // SAFETY: by the caller's promise.
     unsafe { with(scene, added) }
 }
 
-/// Takes a body away. Its contacts end in the next step.
+/// Removes a body. Its contacts end in the next update.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_remove(scene: *mut FeelerScene, id: u32) -> FeelerResult {
     // SAFETY: by the caller's promise.
     unsafe { with(scene, |scene| scene.remove(BodyId(id)).map_err(failed)) }
 }
 
-/// Places `n` bodies for the next step. At the first one that cannot be placed it stops.
+/// Sets the poses of `n` bodies for the next update. If a body or a pose is invalid, the bodies before
+/// it in the array have moved, the others have not.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `ids` and `poses` point at `n` of each.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_set_poses(
     scene: *mut FeelerScene,
@@ -252,7 +258,7 @@ pub unsafe extern "C" fn feeler_scene_set_poses(
         ids.iter().zip(poses).try_for_each(|(id, pose)| {
             let pose = pose
                 .read()
-                .map_err(|e| Failure::new(FeelerResult::Query, format!("the pose of body {id}: {e}")))?;
+                .map_err(|e| Failure::new(FeelerResult::Query, format!("pose of body {id}: {e}")))?;
             scene.set_pose(BodyId(*id), pose).map_err(failed)
         })
     };
@@ -260,13 +266,31 @@ pub unsafe extern "C" fn feeler_scene_set_poses(
     unsafe { with(scene, placed) }
 }
 
-/// Asks something else of all pairs of a body: `d_max` of the gap (mm), negative as the scene has it, of two
-/// bodies the larger one counts; a dilation (mm); and whether it never moves: two fixed bodies are not asked.
+/// Writes the pose of a body to `out`.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_scene_set_body(
+pub unsafe extern "C" fn feeler_scene_pose(
+    scene: *const FeelerScene,
+    id: u32,
+    out: *mut FeelerPose,
+) -> FeelerResult {
+    // SAFETY: by the caller's promise.
+    enter(|| unsafe {
+        let pose = shared(scene, "scene")?.scene.pose(BodyId(id)).map_err(failed)?;
+        put(out, "out", pose.into())
+    })
+}
+
+/// Sets options of all pairs of a body. `d_max`: largest gap (mm), negative for that of the scene; of
+/// two bodies the larger value applies. `dilation` (mm): implicit dilation of the body, added to that of
+/// the scene. `fixed`: the body never moves; pairs of fixed bodies are skipped.
+///
+/// # Safety
+/// Pointers follow the conventions of the [crate].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn feeler_scene_set_body_options(
     scene: *mut FeelerScene,
     id: u32,
     d_max: f64,
@@ -278,24 +302,24 @@ pub unsafe extern "C" fn feeler_scene_set_body(
     unsafe { with(scene, |scene| scene.set_body_options(BodyId(id), options).map_err(failed)) }
 }
 
-/// Asks something else of a pair in place of what is asked of its bodies: `d_max` of the gap (mm), negative
-/// as the bodies have it; dilations (mm) of both, or NULL as the bodies have them; and whether it is not
-/// asked at all.
+/// Sets options of a pair of bodies, which replace those of the bodies. `d_max`: largest gap (mm),
+/// negative for that of the bodies. `dilation`: two implicit dilations (mm), of `a` and of `b`, added to
+/// those of the scene; NULL for those of the bodies. `ignored`: the pair is skipped.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `dilations` is NULL or points at two numbers.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_scene_set_pair(
+pub unsafe extern "C" fn feeler_scene_set_pair_options(
     scene: *mut FeelerScene,
     a: u32,
     b: u32,
     d_max: f64,
-    dilations: *const f64,
+    dilation: *const f64,
     ignored: bool,
 ) -> FeelerResult {
     let set = |scene: &mut Scene| -> Result<(), Failure> {
         // SAFETY: by the caller's promise.
-        let dilation = (!dilations.is_null()).then(|| unsafe { [dilations.read(), dilations.add(1).read()] });
+        let dilation = (!dilation.is_null()).then(|| unsafe { [dilation.read(), dilation.add(1).read()] });
         let options = PairOptions { d_max: unless_negative(d_max), dilation, ignored };
         scene.set_pair_options(BodyId(a), BodyId(b), options).map_err(failed)
     };
@@ -303,26 +327,27 @@ pub unsafe extern "C" fn feeler_scene_set_pair(
     unsafe { with(scene, set) }
 }
 
+/// Returns `None` for a negative distance.
 fn unless_negative(d_max: f64) -> Option<f64> {
     if d_max < 0.0 { None } else { Some(d_max) }
 }
 
-/// Finds the near pairs of all bodies where they are, and all their minima.
+/// Finds the near pairs of all bodies at their poses and computes the contacts and verdicts of these
+/// pairs. If the query of a pair fails, the function returns its error, and the results of all other
+/// pairs are up to date.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_scene_step(scene: *mut FeelerScene) -> FeelerResult {
+pub unsafe extern "C" fn feeler_scene_update(scene: *mut FeelerScene) -> FeelerResult {
     // SAFETY: by the caller's promise.
     unsafe { with(scene, |scene| scene.update().map_err(failed)) }
 }
 
-/// All minima of the last step, by ascending bodies, solids and distances: up to `capacity` of them to
-/// `out`, how many there are to `count`.
+/// Writes the contacts of the last update to `out`, sorted by bodies, parts and distance.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `out` has room for `capacity` contacts; `count` may be
-/// written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_contacts(
     scene: *const FeelerScene,
@@ -337,28 +362,32 @@ pub unsafe extern "C" fn feeler_scene_contacts(
     })
 }
 
-/// What became of the contacts of the step before, and which are new.
+/// Writes the events of the last update to `out`, sorted by bodies, parts and id: one for every contact
+/// of this update and of the previous one.
 ///
 /// # Safety
-/// As `feeler_scene_contacts`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_events(
     scene: *const FeelerScene,
-    out: *mut FeelerEvent,
+    out: *mut FeelerContactEvent,
     capacity: usize,
     count: *mut usize,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
         let events = shared(scene, "scene")?.scene.events();
-        fill(events.iter().map(FeelerEvent::from), (out, capacity), count)
+        fill(events.iter().map(FeelerContactEvent::from), (out, capacity), count)
     })
 }
 
-/// How two bodies stood in the last step; `Unknown` where they were not near.
+/// Writes the status of two bodies in the last update to `out`. For several pairs of solids it is the
+/// most severe one, in the order interfering, undecided, touching, separated. `FEELER_STATUS_UNKNOWN` if
+/// the bodies were not near each other, so that no query was necessary, or if the options skipped the
+/// verdict.
 ///
 /// # Safety
-/// `scene` is a scene that no other thread uses; `out` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_status(
     scene: *const FeelerScene,

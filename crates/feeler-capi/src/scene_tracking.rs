@@ -1,4 +1,4 @@
-//! Contacts of a scene over the steps of a simulator.
+//! Trackers of the near pairs of a scene.
 
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{array, fill, get_sized, put, put_sized, shared};
@@ -9,33 +9,34 @@ use crate::tracker::{
 use feeler::{BodyId, Scene, TrackedPair};
 use std::collections::BTreeMap;
 
-/// A near pair of solids of a scene, as `feeler_scene_track` has found it.
+/// Near pair of solids of a scene in the last `feeler_scene_track`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerTrackedPair {
-    /// Ids of the bodies, ascending; A is the solid of the first one.
+    /// Ids of the bodies, ascending. A is the solid of the first one.
     pub bodies: [u32; 2],
-    /// Indices of the solids in these bodies.
+    /// Indices of the solids in their bodies; 0 except in compounds.
     pub parts: [u32; 2],
     /// Status by the signed gaps of the contacts.
     pub status: FeelerTrackedStatus,
-    /// Not 0: the motion since the last step was a jump, or the pair was not near in it; no contact
-    /// continues.
+    /// 1 if the motion since the last call was a jump or the pair was not near in it, so that no contact
+    /// continues; else 0.
     pub jumped: u8,
-    /// Not 0: a verdict was computed.
+    /// 1 if a verdict was computed, else 0.
     pub decided: u8,
     /// Reserved, 0.
     pub reserved: [u8; 2],
-    /// Depth (mm) of the deepest contact of a pair with the status Pressed or Deep, else 0.
+    /// Depth (mm) of the deepest contact if the status is `FEELER_TRACKED_STATUS_PRESSED` or
+    /// `FEELER_TRACKED_STATUS_DEEP`, else 0.
     pub depth: f64,
-    /// Bound of the relative motion in this step: the sum of those of both bodies, rounded up to powers of
-    /// two.
+    /// Bound of the relative motion for which the contacts suffice: the sum of the bounds of both
+    /// bodies, rounded up to powers of two.
     pub bound: FeelerStepBound,
-    /// Index of its first contact in `feeler_scene_tracked_contacts`.
+    /// Index of the first contact of the pair in `feeler_scene_tracked_contacts`.
     pub first_contact: u64,
-    /// Number of its contacts.
+    /// Number of contacts of the pair.
     pub contact_count: u64,
-    /// Number of contacts that the option `max_contacts` dropped.
+    /// Number of contacts that were dropped because of the option `max_contacts`.
     pub dropped: u64,
 }
 
@@ -70,7 +71,7 @@ pub fn tracked_pairs(scene: &Scene) -> Vec<FeelerTrackedPair> {
     scene.tracked().map(record).collect()
 }
 
-/// Records of the contacts of these pairs, pair by pair.
+/// Records of the contacts of the near pairs, pair by pair.
 #[must_use]
 pub fn tracked_contacts(scene: &Scene) -> Vec<FeelerStepContact> {
     let mut contacts = Vec::new();
@@ -82,16 +83,16 @@ pub fn tracked_contacts(scene: &Scene) -> Vec<FeelerStepContact> {
     contacts
 }
 
-/// Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the step
-/// to come, in parallel. `bounds` are the rotation (rad) and the displacement (mm) of any point that each of
-/// the `n` bodies `ids` makes at most in this step, relative to the world; the other bodies do not move. NULL
-/// options mean the defaults; their dilations are added to those of the scene and its bodies, and options
-/// that change make all trackers search anew. Near are solids whose gap is at most `reach` and what both
-/// motions can close. After an error of type Query, pairs that failed are left out of the results.
+/// Finds the near pairs of the bodies at their poses, and for each pair the contacts that suffice for
+/// the next step, in parallel. Two solids are near if their gap is at most the option `reach` plus what
+/// both motions can close. `bounds[i]` limits the motion of the body `ids[i]` in the step relative to
+/// the world: its rotation (rad) and the displacement (mm) of any of its points. Bodies that are not
+/// listed do not move. `options` may be NULL for the defaults; their dilations are added to those of the
+/// scene and its bodies. If the options change, all pairs search anew. After `FEELER_RESULT_QUERY` the
+/// pairs that failed are missing from the results.
 ///
 /// # Safety
-/// No other thread uses `scene`; `options` is NULL or has the size given by its `struct_size`; `ids` and
-/// `bounds` point at `n` of each.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_track(
     scene: *mut FeelerScene,
@@ -118,11 +119,11 @@ pub unsafe extern "C" fn feeler_scene_track(
     unsafe { with(scene, tracked) }
 }
 
-/// Near pairs of the last `feeler_scene_track`, by ascending bodies and solids; some may have no contact:
-/// writes up to `capacity` of them to `out` and their number to `count`.
+/// Writes the near pairs of the last `feeler_scene_track` to `out`, by ascending bodies and parts. Some
+/// of them may have no contacts.
 ///
 /// # Safety
-/// No other thread changes `scene`; `out` has room for `capacity` pairs; `count` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_tracked_pairs(
     scene: *const FeelerScene,
@@ -136,12 +137,13 @@ pub unsafe extern "C" fn feeler_scene_tracked_pairs(
     })
 }
 
-/// Contacts of these pairs, pair by pair and by ascending numbers within a pair. Numbers are unique within a
-/// pair, and a pair that was not near for 64 steps begins anew. World coordinates are those of the last
+/// Writes the contacts of the near pairs to `out`, pair by pair in the order of
+/// `feeler_scene_tracked_pairs`, by ascending id within a pair. Ids are unique within a pair; a pair
+/// that was not near for 64 calls starts over. World coordinates are those of the last
 /// `feeler_scene_track`.
 ///
 /// # Safety
-/// No other thread changes `scene`; `out` has room for `capacity` contacts; `count` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_tracked_contacts(
     scene: *const FeelerScene,
@@ -155,21 +157,21 @@ pub unsafe extern "C" fn feeler_scene_tracked_contacts(
     })
 }
 
-/// Returns whether the contacts of all near pairs suffice for the motion from the poses of the last
-/// `feeler_scene_track` to those that the bodies have now.
+/// Writes to `covers` whether the contacts of all near pairs suffice for the motion from the poses of
+/// the last `feeler_scene_track` to the present poses of the bodies.
 ///
 /// # Safety
-/// No other thread changes `scene`; `covers` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_covers(scene: *const FeelerScene, covers: *mut bool) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe { put(covers, "covers", shared(scene, "scene")?.unbroken()?.covers().map_err(failed)?) })
 }
 
-/// Returns the sums over all updates of all trackers of a scene.
+/// Writes the counts over all calls and all pairs of the scene to `out`.
 ///
 /// # Safety
-/// No other thread changes `scene`; `out` has the size given by its `struct_size`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_scene_tracker_counts(
     scene: *const FeelerScene,

@@ -1,90 +1,91 @@
-//! Contacts of a pair over the steps of a simulator.
+//! Trackers: contacts of a pair over the steps of a simulator.
 
 use crate::body::FeelerBody;
 use crate::error::{Failure, FeelerResult, enter};
 use crate::pair::{FeelerVerdict, verdict_record};
 use crate::pointer::{exclusive, fill, get_sized, hand_out, put, put_sized, shared, take_back};
-use crate::record::{FeelerPose, feature_kind, pose};
+use crate::record::{FeelerFeatureRef, FeelerPose, feature_kind, pose};
 use feeler::{
     ContactTracker, GapPrediction, P3, Pose, StepBound, StepContact, StepContactKind, TrackedStatus,
     TrackerCounts, TrackerOptions,
 };
 
-/// Contacts of two bodies, with numbers that last from step to step.
+/// Contacts of two bodies over the steps of a simulator, with ids that persist from step to step.
 #[derive(Debug)]
-pub struct FeelerTracker {
+pub struct FeelerContactTracker {
     tracker: ContactTracker,
-    /// Poses of A and of B in the last update.
+    /// Poses of A and B in the last update.
     poses: [Pose; 2],
     prediction: GapPrediction,
-    /// An update has panicked, so that cached results are unreliable.
+    /// An update has panicked, so that the cached results are unreliable.
     broken: bool,
 }
 
-/// Bounds of the motion of B relative to A in one step.
+/// Bound of the motion of B relative to A in one step.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FeelerStepBound {
-    /// Relative rotation (rad).
+    /// Largest relative rotation (rad).
     pub rotation: f64,
-    /// Displacement (mm) of any point of B that can come into contact, in A's frame.
+    /// Largest displacement (mm), in A's frame, of any point of B that can come into contact.
     pub displacement: f64,
 }
 
-/// Options of a tracker. `feeler_tracker_options_init` sets the defaults.
+/// Options of a tracker. Initialise them with `feeler_tracker_options_init`, then change members.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerTrackerOptions {
     /// `sizeof(FeelerTrackerOptions)`.
     pub struct_size: u32,
-    /// Not read.
+    /// Reserved, ignored.
     pub reserved: u32,
-    /// Gap (mm) up to which contacts are reported, beside those that the step can close; default 0.05.
+    /// Gap (mm) up to which contacts are reported in addition to those that the step can close; default
+    /// 0.05.
     pub reach: f64,
-    /// Depth (mm) down to which contacts are followed, as far as the walls of the bodies separate their
-    /// sides; default infinite.
+    /// Depth (mm) down to which contacts are tracked, as far as the thickness of the bodies
+    /// (`min_thickness`) allows; default infinite.
     pub max_depth: f64,
-    /// Largest motion between two updates that continues a motion; a larger one is a jump. Default 0.1 rad
-    /// and 1 mm.
+    /// Largest motion between two updates that continues the motion; a larger one is a jump. Default 0.1
+    /// rad and 1 mm.
     pub max_step: FeelerStepBound,
-    /// Wanted error (mm) of a gap at the end of a step; default 1e-3.
+    /// Largest error (mm) of a gap at the end of a step; default 1e-3.
     pub gap_error: f64,
-    /// Largest number of contacts; those with the largest gaps are dropped, never a negative one. Default
-    /// `UINT64_MAX`.
+    /// Maximum number of contacts. Those with the largest gaps are dropped first, those with negative
+    /// gaps never. Default `UINT64_MAX`.
     pub max_contacts: u64,
-    /// Dilation of A (mm), which gaps take into account.
+    /// Implicit dilation of A (mm), subtracted from gaps; default 0.
     pub dilation_a: f64,
-    /// Dilation of B (mm).
+    /// Implicit dilation of B (mm); default 0.
     pub dilation_b: f64,
 }
 
-/// Kind of a contact of a step.
+/// Reason for which a contact belongs to the set of a step.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerStepContactKind {
-    /// A local minimum, or a corner of a conformal set.
+    /// Local minimum of the distance, or corner of a conformal set.
     Strict = 0,
-    /// A minimum with polars dilated by what the step can turn them.
+    /// Minimum with respect to polars that are dilated by the rotation of the step.
     Quasi = 1,
-    /// A point at fixed parameters of one of two nearly conformal features.
+    /// Sample of two nearly conformal features, at fixed parameters of one of them.
     Sample = 2,
-    /// A quasi-minimum beyond a concave edge of a face.
+    /// Quasi-minimum beyond a concave edge of a face.
     Extended = 3,
 }
 
-/// A contact of the set of a step, in millimetres. World coordinates are those of the last update.
+/// Contact of the set of a step, in mm. World coordinates are those of the last update.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FeelerStepContact {
-    /// Identity: increases from contact to contact of a tracker and is never assigned twice; fits a double.
+    /// Identity: increases from contact to contact of a tracker and is never reused. Fits a double.
     pub id: u64,
-    /// Signed gap along the normal, less the dilations.
+    /// Signed gap along the normal, minus both dilations.
     pub gap: f64,
-    /// Footpoint on A, world.
+    /// Footpoint on A, world coordinates.
     pub point_a: [f64; 3],
-    /// Footpoint on B, world.
+    /// Footpoint on B, world coordinates.
     pub point_b: [f64; 3],
-    /// Unit vector outward of A, world: B is pushed along it.
+    /// Outward unit normal of A, world coordinates: the contact pushes B along it.
     pub normal: [f64; 3],
     /// Footpoint on A in A's own coordinates.
     pub local_a: [f64; 3],
@@ -92,26 +93,22 @@ pub struct FeelerStepContact {
     pub local_b: [f64; 3],
     /// The normal in A's own coordinates.
     pub local_normal: [f64; 3],
-    /// First derivative of the gap by a twist of B at A's origin, in A's frame: translation (mm), then
-    /// rotation (rad).
+    /// First derivative of the gap with respect to a twist of B at A's origin, in A's frame: translation
+    /// (mm), then rotation (rad).
     pub gap_rate: [f64; 6],
-    /// Smallest and largest normal curvature (1/mm) of A, positive where it bulges; infinite across an edge
-    /// and at a vertex.
+    /// Smallest and largest normal curvature of A at the footpoint (1/mm), positive where A is convex;
+    /// infinite across an edge and at a vertex.
     pub curvature_a: [f64; 2],
-    /// Smallest and largest normal curvature (1/mm) of B.
+    /// Smallest and largest normal curvature of B at the footpoint (1/mm).
     pub curvature_b: [f64; 2],
-    /// Feature of A: 0 a face, 1 an edge, 2 a vertex; index among these.
-    pub feature_a: [u32; 2],
-    /// Feature of B.
-    pub feature_b: [u32; 2],
-    /// Parameters of the footpoint on A: u and v of a face, t and 0 of an edge, zeros of a vertex.
-    pub uv_a: [f64; 2],
-    /// Parameters of the footpoint on B.
-    pub uv_b: [f64; 2],
-    /// Kind.
+    /// Feature of A at the footpoint; `source` is 0.
+    pub feature_a: FeelerFeatureRef,
+    /// Feature of B at the footpoint; `source` is 0.
+    pub feature_b: FeelerFeatureRef,
+    /// Reason for which the contact belongs to the set.
     pub kind: FeelerStepContactKind,
-    /// Not 0: the step can close the gap, because the gap is at most the displacement of the bound. A solver
-    /// needs these contacts only.
+    /// 1 if the step can close the gap, because the gap is at most the displacement of the bound; else
+    /// 0. A solver needs only active contacts.
     pub is_active: u32,
 }
 
@@ -119,37 +116,39 @@ pub struct FeelerStepContact {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerTrackedStatus {
-    /// Every gap is above the tolerance.
+    /// Every gap exceeds the tolerance.
     Separated = 0,
     /// The smallest gap is within the tolerance.
     Touching = 1,
-    /// A contact is pressed.
+    /// A gap is negative beyond the tolerance.
     Pressed = 2,
-    /// A contact is pressed deeper than the option `max_depth`; it is kept.
+    /// A contact is deeper than the option `max_depth`; it is still tracked.
     Deep = 3,
-    /// The verdict is interference, and no contact within the largest depth has a negative gap.
+    /// The verdict is interference, but no contact has a negative gap: the bodies penetrate each other
+    /// deeper than contacts are tracked.
     Interfering = 4,
-    /// There was no update, or the last one has failed.
+    /// There was no update, or the last one failed.
     Unknown = 5,
 }
 
-/// Report of an update.
+/// Report of an update of a tracker.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FeelerTrackerUpdate {
-    /// `sizeof(FeelerTrackerUpdate)`, set by the caller.
+pub struct FeelerUpdate {
+    /// `sizeof(FeelerUpdate)`, set by the caller.
     pub struct_size: u32,
-    /// Not 0: the motion since the last update was a jump, or there was no update; no contact continues.
+    /// 1 if the motion since the last update was a jump or this is the first update, so that no contact
+    /// continues; else 0.
     pub jumped: u8,
-    /// Not 0: a verdict was computed.
+    /// 1 if a verdict was computed, else 0.
     pub decided: u8,
     /// Reserved, 0.
     pub reserved: [u8; 2],
-    /// Contacts that the option `max_contacts` dropped.
+    /// Number of contacts that were dropped because of the option `max_contacts`.
     pub dropped: u64,
 }
 
-/// Sums over all updates of a tracker.
+/// Counts over all updates of a tracker, or of all trackers of a scene.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FeelerTrackerCounts {
@@ -157,19 +156,19 @@ pub struct FeelerTrackerCounts {
     pub struct_size: u32,
     /// Reserved, 0.
     pub reserved: u32,
-    /// Updates.
+    /// Number of updates.
     pub updates: u64,
-    /// Updates after a jump, the first one included.
+    /// Number of updates after a jump, including the first one.
     pub jumps: u64,
-    /// Verdicts that were computed.
+    /// Number of verdicts that were computed.
     pub decisions: u64,
-    /// Motions that the bound of the update before did not cover.
+    /// Number of updates after a motion that exceeded the bound of the previous update.
     pub uncovered: u64,
-    /// Contacts that were dropped.
+    /// Number of contacts that were dropped.
     pub dropped: u64,
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "some ten numbers")]
+#[expect(clippy::cast_possible_truncation, reason = "less than 4096 bytes")]
 const OPTIONS_SIZE: u32 = size_of::<FeelerTrackerOptions>() as u32;
 
 impl FeelerStepBound {
@@ -237,10 +236,10 @@ impl FeelerTrackerOptions {
     }
 }
 
-/// Writes the default options and their size.
+/// Writes the default options, including `struct_size`.
 ///
 /// # Safety
-/// `options` is NULL or may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn feeler_tracker_options_init(options: *mut FeelerTrackerOptions) {
     if !options.is_null() {
@@ -249,18 +248,18 @@ pub unsafe extern "C" fn feeler_tracker_options_init(options: *mut FeelerTracker
     }
 }
 
-/// Creates a tracker of the contacts of two bodies, for solvers that compute contacts once a step. `a` and
-/// `b` may be the same body. NULL options mean the defaults.
+/// Creates a tracker of the contacts of two bodies, which may be the same body, for solvers that compute
+/// contacts once per step. `options` may be NULL for the defaults. Free the tracker with
+/// `feeler_contact_tracker_free`.
 ///
 /// # Safety
-/// `a` and `b` are bodies; `options` is NULL or has the size given by its `struct_size`; `out` may be
-/// written. Free the tracker by `feeler_tracker_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_new(
+pub unsafe extern "C" fn feeler_contact_tracker_new(
     a: *const FeelerBody,
     b: *const FeelerBody,
     options: *const FeelerTrackerOptions,
-    out: *mut *mut FeelerTracker,
+    out: *mut *mut FeelerContactTracker,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise; any bytes are numbers.
     enter(|| unsafe {
@@ -269,16 +268,19 @@ pub unsafe extern "C" fn feeler_tracker_new(
         options.check().map_err(Failure::of(FeelerResult::Query))?;
         let tracker = ContactTracker::new(a, b, options);
         let prediction = GapPrediction::default();
-        hand_out(out, FeelerTracker { tracker, poses: [Pose::identity(); 2], prediction, broken: false })
+        hand_out(
+            out,
+            FeelerContactTracker { tracker, poses: [Pose::identity(); 2], prediction, broken: false },
+        )
     })
 }
 
-/// Frees a tracker; NULL does nothing.
+/// Frees a tracker.
 ///
 /// # Safety
-/// `tracker` is NULL or a tracker that is not used any more.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_free(tracker: *mut FeelerTracker) {
+pub unsafe extern "C" fn feeler_contact_tracker_free(tracker: *mut FeelerContactTracker) {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
         take_back(tracker);
@@ -286,40 +288,40 @@ pub unsafe extern "C" fn feeler_tracker_free(tracker: *mut FeelerTracker) {
     });
 }
 
-/// Copies a tracker with its contacts, their numbers and its counts, for simulations that are saved and
-/// restored. A verdict is available after the next update of the copy.
+/// Creates a copy of a tracker with its contacts, ids and counts, for simulations that are saved and
+/// restored. A verdict of the copy is available after its next update. Free the copy with
+/// `feeler_contact_tracker_free`.
 ///
 /// # Safety
-/// No other thread changes `tracker`; `out` may be written. Free the copy by `feeler_tracker_free`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_clone(
-    tracker: *const FeelerTracker,
-    out: *mut *mut FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_clone(
+    tracker: *const FeelerContactTracker,
+    out: *mut *mut FeelerContactTracker,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
         let from = shared(tracker, "tracker")?;
         from.check()?;
         let (tracker, prediction) = (from.tracker.clone(), GapPrediction::default());
-        hand_out(out, FeelerTracker { tracker, poses: from.poses, prediction, broken: false })
+        hand_out(out, FeelerContactTracker { tracker, poses: from.poses, prediction, broken: false })
     })
 }
 
-/// Computes the contacts for a step from these poses that keeps the bound: a motion of B relative to A within
-/// the bound that keeps each linear gap open ends with no gap below about minus `gap_error`.
-/// `feeler_tracker_contacts` returns the contacts. NULL poses are identities; `report` may be NULL. An
-/// error clears the contacts.
+/// Computes the contacts for a step that starts at these poses and stays within the bound. The contacts
+/// suffice: if the motion of B relative to A stays within the bound and keeps every linearised gap
+/// nonnegative, no gap at its end is below about `-gap_error`. `feeler_contact_tracker_contacts` returns
+/// the contacts. `report` may be NULL. After an error there are no contacts.
 ///
 /// # Safety
-/// No other thread uses `tracker`; poses are NULL or poses; `bound` is a bound; `report` is NULL or has the
-/// size given by its `struct_size`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_update(
-    tracker: *mut FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_update(
+    tracker: *mut FeelerContactTracker,
     pose_a: *const FeelerPose,
     pose_b: *const FeelerPose,
     bound: *const FeelerStepBound,
-    report: *mut FeelerTrackerUpdate,
+    report: *mut FeelerUpdate,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
@@ -331,16 +333,16 @@ pub unsafe extern "C" fn feeler_tracker_update(
     })
 }
 
-/// Computes the bound of the step from these poses, for engines that cannot query within a step: twice the
-/// relative motion since the last update, plus the displacement `forced` (mm) that forces add in a step, such
-/// as g·dt². The bound is at most `max_displacement` (mm) and the option `max_step`. The first step and a
-/// step after a jump get `max_displacement`. The tracker does not change.
+/// Computes the bound of the step that starts at these poses, for engines that cannot query within a
+/// step: twice the relative motion since the last update, plus the displacement `forced` (mm) by forces,
+/// for example g·dt². The result is at most `max_displacement` (mm) and the option `max_step`. For the
+/// first step and after a jump the displacement is `max_displacement`. The tracker does not change.
 ///
 /// # Safety
-/// No other thread changes `tracker`; poses are NULL or poses; `out` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_expected_bound(
-    tracker: *const FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_expected_bound(
+    tracker: *const FeelerContactTracker,
     pose_a: *const FeelerPose,
     pose_b: *const FeelerPose,
     forced: f64,
@@ -356,33 +358,33 @@ pub unsafe extern "C" fn feeler_tracker_expected_bound(
     })
 }
 
-/// Returns through `out` whether the contacts suffice for the motion from the poses of the last update to
-/// these; false if there was no update.
+/// Writes to `covers` whether the contacts suffice for the motion from the poses of the last update to
+/// these poses; false if there was no update.
 ///
 /// # Safety
-/// No other thread changes `tracker`; poses are NULL or poses; `out` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_covers(
-    tracker: *const FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_covers(
+    tracker: *const FeelerContactTracker,
     pose_a: *const FeelerPose,
     pose_b: *const FeelerPose,
-    out: *mut bool,
+    covers: *mut bool,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
         let tracker = shared(tracker, "tracker")?;
         let (a, b) = (pose(pose_a, "pose_a")?, pose(pose_b, "pose_b")?);
-        put(out, "out", tracker.tracker.covers(&a, &b).map_err(Failure::of(FeelerResult::Query))?)
+        put(covers, "covers", tracker.tracker.covers(&a, &b).map_err(Failure::of(FeelerResult::Query))?)
     })
 }
 
-/// Computes the motion of B relative to A since the last update; infinite if there was no update.
+/// Writes the motion of B relative to A since the last update to `out`; infinite if there was no update.
 ///
 /// # Safety
-/// No other thread changes `tracker`; poses are NULL or poses; `out` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_motion_to(
-    tracker: *const FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_motion_to(
+    tracker: *const FeelerContactTracker,
     pose_a: *const FeelerPose,
     pose_b: *const FeelerPose,
     out: *mut FeelerStepBound,
@@ -397,14 +399,13 @@ pub unsafe extern "C" fn feeler_tracker_motion_to(
     })
 }
 
-/// Contacts of the last update by ascending number: writes up to `capacity` of them to `out` and their number
-/// to `count`.
+/// Writes the contacts of the last update to `out`, by ascending id.
 ///
 /// # Safety
-/// No other thread changes `tracker`; `out` has room for `capacity` contacts; `count` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_contacts(
-    tracker: *const FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_contacts(
+    tracker: *const FeelerContactTracker,
     out: *mut FeelerStepContact,
     capacity: usize,
     count: *mut usize,
@@ -413,17 +414,17 @@ pub unsafe extern "C" fn feeler_tracker_contacts(
     enter(|| unsafe { fill(shared(tracker, "tracker")?.records(), (out, capacity), count) })
 }
 
-/// Second derivatives of the gaps of the contacts of the last update, in the order of
-/// `feeler_tracker_contacts`: writes up to `capacity` symmetric matrices H (6 × 6) to `out` and their number
-/// to `count`. A twist ξ of B at A's origin, in A's frame (translation in mm, then rotation in rad),
-/// changes the gap (mm) by `gap_rate`·ξ + ½ ξᵀHξ up to third order, where B's pose changes by the
-/// exponential of the twist. NaN for a contact that is not isolated, such as a member of a conformal set.
+/// Writes the second derivative of the gap of each contact to `out`, in the order of
+/// `feeler_contact_tracker_contacts`: a symmetric 6 × 6 matrix H. A twist ξ of B at A's origin, in A's
+/// frame (translation in mm, then rotation in rad), changes the gap (mm) by `gap_rate`·ξ + ½ ξᵀHξ up to
+/// third order, if B's pose changes by the exponential of the twist. All NaN for a contact that is not
+/// isolated, for example a member of a conformal set.
 ///
 /// # Safety
-/// No other thread changes `tracker`; `out` has room for `capacity` matrices; `count` may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_gap_hessians(
-    tracker: *const FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_gap_hessians(
+    tracker: *const FeelerContactTracker,
     out: *mut [f64; 36],
     capacity: usize,
     count: *mut usize,
@@ -432,21 +433,21 @@ pub unsafe extern "C" fn feeler_tracker_gap_hessians(
     enter(|| unsafe { fill(shared(tracker, "tracker")?.gap_hessians(), (out, capacity), count) })
 }
 
-/// Gaps (mm) of the contacts of the last update, in the order of `feeler_tracker_contacts`, at the end of the
-/// step without that contact: writes up to `capacity` gaps to `out` and their number to `count`. For engines
-/// whose contacts act only if they are closed: such an engine needs the contacts with a negative gap. The
-/// bodies continue as in the last step or accelerate as in the last two; the smaller gap is returned.
+/// Writes the predicted gap (mm) of each contact at the end of the step to `out`, in the order of
+/// `feeler_contact_tracker_contacts`, as if that contact did not act. Engines whose contacts act only
+/// when closed need the contacts with negative predicted gaps. The prediction continues the motion of
+/// the last step, or its acceleration over the last two; the smaller gap is returned.
 ///
-/// `one_step_ago` and `two_steps_ago` are poses of B in A's frame. NULL means unknown here, not the identity;
-/// without the first one the gaps are those of the last update. If `is_free`, no joints guide the bodies, and
-/// the prediction includes rotations by impacts on the other contacts. The contacts do not change.
+/// `one_step_ago` and `two_steps_ago` are poses of B in A's frame. Here NULL means unknown, not the
+/// identity. Without the first one the gaps are those of the last update. `is_free`: no joints guide the
+/// bodies, so that the prediction includes rotations by impacts at the other contacts. The contacts do
+/// not change.
 ///
 /// # Safety
-/// No other thread uses `tracker`; poses are NULL or poses; `out` has room for `capacity` numbers; `count`
-/// may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_predicted_gaps(
-    tracker: *mut FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_predicted_gaps(
+    tracker: *mut FeelerContactTracker,
     one_step_ago: *const FeelerPose,
     two_steps_ago: *const FeelerPose,
     is_free: bool,
@@ -468,14 +469,15 @@ pub unsafe extern "C" fn feeler_tracker_predicted_gaps(
     })
 }
 
-/// Status of the last update. `depth`, which may be NULL, receives the depth (mm) of the deepest contact of
-/// bodies with the status Pressed or Deep, else 0. For concave solids that is not the depth of penetration.
+/// Writes the status of the last update to `status`, and to `depth` the depth (mm) of the deepest
+/// contact if the status is `FEELER_TRACKED_STATUS_PRESSED` or `FEELER_TRACKED_STATUS_DEEP`, else 0. For
+/// concave solids the depth of a contact is not the penetration depth. `depth` may be NULL.
 ///
 /// # Safety
-/// No other thread changes `tracker`; `status` may be written; `depth` is NULL or may be written.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_status(
-    tracker: *const FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_status(
+    tracker: *const FeelerContactTracker,
     status: *mut FeelerTrackedStatus,
     depth: *mut f64,
 ) -> FeelerResult {
@@ -487,14 +489,14 @@ pub unsafe extern "C" fn feeler_tracker_status(
     })
 }
 
-/// Proven verdict at the poses of the last update, computed on demand. The status is `Unknown` if there was
-/// no update or the last one has failed.
+/// Computes the proven verdict at the poses of the last update and writes it to `out`. The status is
+/// `FEELER_STATUS_UNKNOWN` if there was no update or the last one failed.
 ///
 /// # Safety
-/// No other thread uses `tracker`; `out` has the size given by its `struct_size`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_verdict(
-    tracker: *mut FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_verdict(
+    tracker: *mut FeelerContactTracker,
     out: *mut FeelerVerdict,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
@@ -510,13 +512,13 @@ pub unsafe extern "C" fn feeler_tracker_verdict(
     })
 }
 
-/// Returns the sums over all updates.
+/// Writes the counts over all updates to `out`.
 ///
 /// # Safety
-/// No other thread changes `tracker`; `out` has the size given by its `struct_size`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_counts(
-    tracker: *const FeelerTracker,
+pub unsafe extern "C" fn feeler_contact_tracker_counts(
+    tracker: *const FeelerContactTracker,
     out: *mut FeelerTrackerCounts,
 ) -> FeelerResult {
     // SAFETY: by the caller's promise.
@@ -526,13 +528,13 @@ pub unsafe extern "C" fn feeler_tracker_counts(
     })
 }
 
-/// Forgets the motion, for example if a simulation is set back: the next update searches anew. Numbers and
-/// counts continue.
+/// Discards the contacts and the motion, for example if a simulation is reset: the next update searches
+/// anew. Ids and counts continue.
 ///
 /// # Safety
-/// No other thread uses `tracker`.
+/// Pointers follow the conventions of the [crate].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn feeler_tracker_clear(tracker: *mut FeelerTracker) -> FeelerResult {
+pub unsafe extern "C" fn feeler_contact_tracker_clear(tracker: *mut FeelerContactTracker) -> FeelerResult {
     // SAFETY: by the caller's promise.
     enter(|| unsafe {
         exclusive(tracker, "tracker")?.tracker.clear();
@@ -540,10 +542,13 @@ pub unsafe extern "C" fn feeler_tracker_clear(tracker: *mut FeelerTracker) -> Fe
     })
 }
 
-impl FeelerTracker {
+impl FeelerContactTracker {
     fn check(&self) -> Result<(), Failure> {
         if self.broken {
-            return Err(Failure::new(FeelerResult::Panic, "broken by an earlier panic; free the tracker"));
+            return Err(Failure::new(
+                FeelerResult::Panic,
+                "an earlier call of this tracker has panicked: free the tracker",
+            ));
         }
         Ok(())
     }
@@ -553,7 +558,7 @@ impl FeelerTracker {
         pose_a: Result<Pose, Failure>,
         pose_b: Result<Pose, Failure>,
         bound: FeelerStepBound,
-    ) -> Result<FeelerTrackerUpdate, Failure> {
+    ) -> Result<FeelerUpdate, Failure> {
         let (pose_a, pose_b) = (pose_a?, pose_b?);
         self.check()?;
         self.broken = true;
@@ -561,7 +566,7 @@ impl FeelerTracker {
         self.broken = false;
         let updated = updated.map_err(Failure::of(FeelerResult::Query))?;
         self.poses = [pose_a, pose_b];
-        Ok(FeelerTrackerUpdate {
+        Ok(FeelerUpdate {
             struct_size: 0,
             jumped: updated.jumped.into(),
             decided: updated.decided.into(),
@@ -590,7 +595,8 @@ impl FeelerTracker {
     }
 }
 
-/// Entries of the second derivative of the gap of a contact, as for `feeler_tracker_gap_hessians`.
+/// Entries of the second derivative of the gap of a contact, as for
+/// `feeler_contact_tracker_gap_hessians`.
 #[must_use]
 pub fn gap_hessian(tracker: &ContactTracker, contact: &StepContact) -> [f64; 36] {
     let hessian = tracker.gap_hessian(contact);
@@ -602,8 +608,10 @@ impl FeelerStepContact {
     #[must_use]
     pub fn of(c: &StepContact, [pose_a, pose_b]: &[Pose; 2], pose_ab: &Pose, displacement: f64) -> Self {
         let world = |pose: &Pose, p: &P3| pose.transform_point(p).into();
-        let [feature_a, feature_b] = c.features.map(|(kind, index)| [feature_kind(kind), index]);
-        let [uv_a, uv_b] = c.uv;
+        let [feature_a, feature_b] = [0, 1].map(|side| {
+            let (kind, index) = c.features[side];
+            FeelerFeatureRef { kind: feature_kind(kind), index, source: 0, uv: c.uv[side] }
+        });
         Self {
             id: c.id,
             gap: c.gap,
@@ -618,8 +626,6 @@ impl FeelerStepContact {
             curvature_b: c.curvature_b,
             feature_a,
             feature_b,
-            uv_a,
-            uv_b,
             kind: match c.kind {
                 StepContactKind::Strict => FeelerStepContactKind::Strict,
                 StepContactKind::Quasi => FeelerStepContactKind::Quasi,

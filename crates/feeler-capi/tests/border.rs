@@ -1,4 +1,4 @@
-//! The C interface as C sees it: NULL, wrong sizes, damaged bytes, and everything freed.
+//! The C interface, called as from C: results, NULL, wrong sizes, damaged bytes, and freeing of handles.
 #![allow(
     unsafe_code,
     clippy::undocumented_unsafe_blocks,
@@ -28,7 +28,7 @@ fn ok(result: FeelerResult) {
 
 fn model(name: &str) -> *mut FeelerModel {
     let mut model = null_mut();
-    ok(unsafe { feeler_model_prepare_step(data(name).as_ptr(), &raw mut model) });
+    ok(unsafe { feeler_prepare_step(data(name).as_ptr(), &raw mut model) });
     model
 }
 
@@ -45,11 +45,11 @@ fn moved(x: f64, y: f64, z: f64) -> FeelerPose {
     FeelerPose { translation: [x, y, z], rotation: [0.0, 0.0, 0.0, 1.0] }
 }
 
-fn options(d_max: f64) -> FeelerOptions {
+fn options(d_max: f64) -> FeelerQueryOptions {
     let mut options = std::mem::MaybeUninit::uninit();
     unsafe {
-        feeler_options_init(options.as_mut_ptr());
-        FeelerOptions { d_max, ..options.assume_init() }
+        feeler_query_options_init(options.as_mut_ptr());
+        FeelerQueryOptions { d_max, ..options.assume_init() }
     }
 }
 
@@ -59,36 +59,44 @@ fn queries_verdicts_and_facts() {
     let (mut pair, mut count) = (null_mut(), 0);
     let mut contacts = [FeelerContact::default(); 4];
     unsafe {
-        ok(feeler_pair_new(ball, ball, &raw mut pair));
+        ok(feeler_contact_pair_new(ball, ball, &raw mut pair));
         let place = moved(22.5, 0.0, 0.0);
-        let asked = options(5.0);
-        ok(feeler_pair_query(pair, null(), &place, &asked, contacts.as_mut_ptr(), 4, &raw mut count));
+        let wide = options(5.0);
+        ok(feeler_contact_pair_query(pair, null(), &place, &wide, contacts.as_mut_ptr(), 4, &raw mut count));
         assert_eq!(count, 1);
         assert!((contacts[0].distance - 2.5).abs() < 1e-12);
         assert_eq!(contacts[0].normal, [1.0, 0.0, 0.0]);
-        // Without room it still counts.
-        ok(feeler_pair_query(pair, null(), &place, &asked, null_mut(), 0, &raw mut count));
+        // The number is written even if `out` has no space.
+        ok(feeler_contact_pair_query(pair, null(), &place, &wide, null_mut(), 0, &raw mut count));
         assert_eq!(count, 1);
-        ok(feeler_pair_contacts(pair, contacts.as_mut_ptr(), 4, &raw mut count));
+        ok(feeler_contact_pair_contacts(pair, contacts.as_mut_ptr(), 4, &raw mut count));
         assert_eq!((count, contacts[0].age), (1, 1));
         let mut verdict: FeelerVerdict = std::mem::zeroed();
         verdict.struct_size = size_of::<FeelerVerdict>() as u32;
-        ok(feeler_pair_verdict(pair, &raw mut verdict));
+        ok(feeler_contact_pair_verdict(pair, &raw mut verdict));
         assert_eq!(verdict.status, FeelerStatus::Separated);
-        ok(feeler_pair_query(pair, null(), null(), null(), null_mut(), 0, &raw mut count));
-        ok(feeler_pair_verdict(pair, &raw mut verdict));
+        ok(feeler_contact_pair_query(pair, null(), null(), null(), null_mut(), 0, &raw mut count));
+        ok(feeler_contact_pair_verdict(pair, &raw mut verdict));
         assert_eq!(verdict.status, FeelerStatus::Interfering);
         assert!(verdict.inside_a > 9.0 && verdict.inside_b > 9.0);
-        // Pressed by 0.01 mm: the contact explains it, and the verdict follows on demand.
-        let pressed = FeelerOptions { penetration: 0.05, decide: 2, ..options(0.1) };
+        // Pressed by 0.01 mm: the contact explains the interference, so the verdict is computed on demand.
+        let pressed = FeelerQueryOptions { penetration: 0.05, verdict_unless_pressed: 1, ..options(0.1) };
         let place = moved(19.99, 0.0, 0.0);
-        ok(feeler_pair_query(pair, null(), &place, &pressed, contacts.as_mut_ptr(), 4, &raw mut count));
+        ok(feeler_contact_pair_query(
+            pair,
+            null(),
+            &place,
+            &pressed,
+            contacts.as_mut_ptr(),
+            4,
+            &raw mut count,
+        ));
         assert!(count == 1 && (contacts[0].distance + 0.01).abs() < 1e-12);
-        ok(feeler_pair_verdict(pair, &raw mut verdict));
+        ok(feeler_contact_pair_verdict(pair, &raw mut verdict));
         assert_eq!(verdict.status, FeelerStatus::Unknown);
-        ok(feeler_pair_decide(pair, &raw mut verdict));
+        ok(feeler_contact_pair_decide(pair, &raw mut verdict));
         assert_eq!(verdict.status, FeelerStatus::Interfering);
-        ok(feeler_pair_forget(pair));
+        ok(feeler_contact_pair_forget(pair));
         let place = moved(22.5, 0.0, 0.0);
         let mut info =
             FeelerBodyInfo { struct_size: size_of::<FeelerBodyInfo>() as u32, ..FeelerBodyInfo::default() };
@@ -96,17 +104,17 @@ fn queries_verdicts_and_facts() {
         let volume = 4.0 / 3.0 * std::f64::consts::PI * 1000.0;
         assert!(info.has_mass == 1 && (info.volume - volume).abs() < 1e-9);
         assert!((info.inertia[0] - 0.4 * volume * 100.0).abs() < 1e-6);
-        // A caller that knows the first two members only.
+        // A caller whose header has the first two members only.
         let mut old = FeelerBodyInfo { struct_size: 8, volume: -1.0, ..FeelerBodyInfo::default() };
         ok(feeler_body_info(ball, &raw mut old));
         assert!(old.has_mass == 1 && old.volume == -1.0 && old.struct_size == 8);
-        // A caller that knows less of the options gets the defaults for the rest.
-        let older = FeelerOptions { struct_size: 16, ..options(0.5) };
-        ok(feeler_pair_query(pair, null(), &place, &older, null_mut(), 0, &raw mut count));
-        assert_eq!(count, 0, "d_max is among what it knows");
+        // A caller with fewer options gets the defaults for the others.
+        let older = FeelerQueryOptions { struct_size: 24, ..options(0.5) };
+        ok(feeler_contact_pair_query(pair, null(), &place, &older, null_mut(), 0, &raw mut count));
+        assert_eq!(count, 0, "d_max is among the first 24 bytes");
         feeler_body_free(ball);
-        ok(feeler_pair_query(pair, null(), &place, &asked, null_mut(), 0, &raw mut count));
-        feeler_pair_free(pair);
+        ok(feeler_contact_pair_query(pair, null(), &place, &wide, null_mut(), 0, &raw mut count));
+        feeler_contact_pair_free(pair);
     }
 }
 
@@ -126,26 +134,26 @@ fn tracker_options() -> FeelerTrackerOptions {
     }
 }
 
-/// Poses of the bore and of the pin in it. The bore is turned and moved with the pin, so that its coordinates
-/// are not the world's.
+/// Poses of the bore and of the pin in it. Both are rotated and translated, so that own coordinates of
+/// the bore differ from world coordinates.
 fn bore_and_pin(x: f64, z: f64) -> [FeelerPose; 2] {
     let half = std::f64::consts::FRAC_1_SQRT_2;
     [[0.0; 3], [x, 0.0, z]]
         .map(|p| FeelerPose { translation: [p[0] + 5.0, 7.0 - p[2], p[1]], rotation: [half, 0.0, 0.0, half] })
 }
 
-/// A tracker, and what its calls return.
-struct Tracker(*mut FeelerTracker);
+/// A tracker with methods that return results.
+struct Tracker(*mut FeelerContactTracker);
 
 impl Tracker {
     fn new(a: *const FeelerBody, b: *const FeelerBody, options: &FeelerTrackerOptions) -> Self {
         let mut tracker = null_mut();
-        ok(unsafe { feeler_tracker_new(a, b, options, &raw mut tracker) });
+        ok(unsafe { feeler_contact_tracker_new(a, b, options, &raw mut tracker) });
         Self(tracker)
     }
 
     fn try_update(&self, poses: [&FeelerPose; 2], bound: FeelerStepBound) -> FeelerResult {
-        unsafe { feeler_tracker_update(self.0, poses[0], poses[1], &raw const bound, null_mut()) }
+        unsafe { feeler_contact_tracker_update(self.0, poses[0], poses[1], &raw const bound, null_mut()) }
     }
 
     fn update(&self, [a, b]: &[FeelerPose; 2], bound: FeelerStepBound) -> Vec<FeelerStepContact> {
@@ -155,16 +163,16 @@ impl Tracker {
 
     fn contacts(&self) -> Vec<FeelerStepContact> {
         let mut count = 0;
-        ok(unsafe { feeler_tracker_contacts(self.0, null_mut(), 0, &raw mut count) });
+        ok(unsafe { feeler_contact_tracker_contacts(self.0, null_mut(), 0, &raw mut count) });
         let mut all = vec![step_contact(); count];
-        ok(unsafe { feeler_tracker_contacts(self.0, all.as_mut_ptr(), count, &raw mut count) });
-        assert_eq!(all.len(), count, "both calls count the same");
+        ok(unsafe { feeler_contact_tracker_contacts(self.0, all.as_mut_ptr(), count, &raw mut count) });
+        assert_eq!(all.len(), count, "both calls return the same number");
         all
     }
 
     fn status(&self) -> (FeelerTrackedStatus, f64) {
         let (mut status, mut depth) = (FeelerTrackedStatus::Unknown, f64::NAN);
-        ok(unsafe { feeler_tracker_status(self.0, &raw mut status, &raw mut depth) });
+        ok(unsafe { feeler_contact_tracker_status(self.0, &raw mut status, &raw mut depth) });
         (status, depth)
     }
 
@@ -172,7 +180,7 @@ impl Tracker {
         unsafe {
             let mut verdict: FeelerVerdict = std::mem::zeroed();
             verdict.struct_size = size_of::<FeelerVerdict>() as u32;
-            ok(feeler_tracker_verdict(self.0, &raw mut verdict));
+            ok(feeler_contact_tracker_verdict(self.0, &raw mut verdict));
             verdict
         }
     }
@@ -182,14 +190,16 @@ impl Tracker {
             struct_size: size_of::<FeelerTrackerCounts>() as u32,
             ..FeelerTrackerCounts::default()
         };
-        ok(unsafe { feeler_tracker_counts(self.0, &raw mut counts) });
+        ok(unsafe { feeler_contact_tracker_counts(self.0, &raw mut counts) });
         counts
     }
 
     fn gap_hessians(&self, expected: usize) -> Vec<[f64; 36]> {
         let mut hessians = vec![[0.0; 36]; expected];
         let mut count = 0;
-        ok(unsafe { feeler_tracker_gap_hessians(self.0, hessians.as_mut_ptr(), expected, &raw mut count) });
+        ok(unsafe {
+            feeler_contact_tracker_gap_hessians(self.0, hessians.as_mut_ptr(), expected, &raw mut count)
+        });
         assert_eq!(count, expected, "one for each contact");
         hessians
     }
@@ -199,41 +209,43 @@ impl Tracker {
         let (mut gaps, mut count) = (vec![0.0; expected], 0);
         let [one, two] = before.map(|pose| pose.map_or(null(), std::ptr::from_ref));
         let out = gaps.as_mut_ptr();
-        ok(unsafe { feeler_tracker_predicted_gaps(self.0, one, two, true, out, expected, &raw mut count) });
+        ok(unsafe {
+            feeler_contact_tracker_predicted_gaps(self.0, one, two, true, out, expected, &raw mut count)
+        });
         assert_eq!(count, expected, "one for each contact");
         gaps
     }
 
     fn covers(&self, [a, b]: &[FeelerPose; 2]) -> bool {
         let mut covers = false;
-        ok(unsafe { feeler_tracker_covers(self.0, a, b, &raw mut covers) });
+        ok(unsafe { feeler_contact_tracker_covers(self.0, a, b, &raw mut covers) });
         covers
     }
 
     fn motion_to(&self, [a, b]: &[FeelerPose; 2]) -> FeelerStepBound {
         let mut motion = FeelerStepBound::default();
-        ok(unsafe { feeler_tracker_motion_to(self.0, a, b, &raw mut motion) });
+        ok(unsafe { feeler_contact_tracker_motion_to(self.0, a, b, &raw mut motion) });
         motion
     }
 
-    fn expected(&self, [a, b]: &[FeelerPose; 2], forced: f64, most: f64) -> FeelerStepBound {
+    fn expected(&self, [a, b]: &[FeelerPose; 2], forced: f64, max: f64) -> FeelerStepBound {
         let mut bound = FeelerStepBound::default();
-        ok(unsafe { feeler_tracker_expected_bound(self.0, a, b, forced, most, &raw mut bound) });
+        ok(unsafe { feeler_contact_tracker_expected_bound(self.0, a, b, forced, max, &raw mut bound) });
         bound
     }
 }
 
 impl Drop for Tracker {
     fn drop(&mut self) {
-        unsafe { feeler_tracker_free(self.0) };
+        unsafe { feeler_contact_tracker_free(self.0) };
     }
 }
 
-fn numbers(contacts: &[FeelerStepContact]) -> Vec<u64> {
+fn ids(contacts: &[FeelerStepContact]) -> Vec<u64> {
     contacts.iter().map(|c| c.id).collect()
 }
 
-/// A pin in its bore over several steps: numbers stay, and the members of a record agree with one another.
+/// A pin in its bore over several steps: ids persist, and the members of a record agree with one another.
 #[test]
 fn tracked_contacts() {
     let (bore, pin) = (body("blind-bore.step"), body("pin.step"));
@@ -249,7 +261,7 @@ fn tracked_contacts() {
     assert!(!tracker.covers(&poses) && tracker.motion_to(&poses).displacement.is_infinite());
     let step = bound(1e-4, 0.015);
     let contacts = tracker.update(&poses, step);
-    let first = numbers(&contacts);
+    let first = ids(&contacts);
     assert!(first.is_sorted() && !first.is_empty(), "{first:?}");
     let [a, b] = poses.map(|pose| pose.read().unwrap());
     let ab = a.inv_mul(&b);
@@ -261,7 +273,7 @@ fn tracked_contacts() {
         assert!((normal - a.transform_vector(&local)).norm() < 1e-12 && c.gap > 0.0, "{c:?}");
         assert_eq!(c.is_active != 0, c.gap <= step.displacement, "{c:?}");
         assert!(c.curvature_a.iter().chain(&c.curvature_b).all(|k| !k.is_nan()), "{c:?}");
-        // The derivative by a twist at the bore's origin, against a difference.
+        // The derivative with respect to a twist at the bore's origin, compared with a difference.
         let (shift, spin) = (feeler::V3::new(0.3, -0.5, 0.7), feeler::V3::new(-0.2, 0.9, 0.4));
         let moved = |s: f64| feeler::Pose::new(shift * s, spin * s) * (ab * local_b);
         let difference = (moved(1e-6) - moved(-1e-6)).dot(&local) / 2e-6;
@@ -291,13 +303,13 @@ fn tracked_contacts() {
     }
     // The bore's wall bends towards the pin, by its radius.
     let is_wall = |c: &&FeelerStepContact| {
-        c.kind == FeelerStepContactKind::Strict && c.feature_a[0] == 0 && c.local_normal[2].abs() < 1e-9
+        c.kind == FeelerStepContactKind::Strict && c.feature_a.kind == 0 && c.local_normal[2].abs() < 1e-9
     };
     let wall = contacts.iter().find(is_wall).unwrap();
     assert!((wall.gap - 0.02).abs() < 1e-9 && (wall.curvature_a[0] + 0.1).abs() < 1e-9, "{wall:?}");
-    // The next step: the same numbers. Then pressed in by 2 um, which the set of the second step covers.
+    // The next step has the same ids. Then a depth of 2 µm, which the set of the second step covers.
     let contacts = tracker.update(&bore_and_pin(x, z - 0.001), step);
-    assert_eq!(numbers(&contacts), first);
+    assert_eq!(ids(&contacts), first);
     let pressed = bore_and_pin(x, z - 0.012);
     let motion = tracker.motion_to(&pressed);
     assert!(motion.rotation < 1e-12 && (motion.displacement - 0.011).abs() < 1e-9, "{motion:?}");
@@ -311,39 +323,37 @@ fn tracked_contacts() {
     let (status, depth) = tracker.status();
     assert!(status == FeelerTrackedStatus::Pressed && (depth - 0.002).abs() < 1e-9, "{status:?} {depth}");
     let verdict = tracker.verdict();
-    assert!(verdict.status == FeelerStatus::Interfering && (verdict.distance + 0.002).abs() < 1e-9);
+    assert!(verdict.status == FeelerStatus::Interfering && (verdict.min_distance + 0.002).abs() < 1e-9);
     // A copy has the same contacts and continues alone.
     let copy = unsafe {
         let mut copy = null_mut();
-        ok(feeler_tracker_clone(tracker.0, &raw mut copy));
+        ok(feeler_contact_tracker_clone(tracker.0, &raw mut copy));
         Tracker(copy)
     };
     assert_eq!(copy.contacts(), contacts);
     let next = bore_and_pin(x, z - 0.011);
     assert_eq!(copy.update(&next, step), tracker.update(&next, step));
-    // Without room the contacts are counted, and written later.
+    // The number is written even if `out` has no space.
     let (mut again, mut total) = ([step_contact(); 2], 0);
-    ok(unsafe { feeler_tracker_contacts(tracker.0, again.as_mut_ptr(), 1, &raw mut total) });
+    ok(unsafe { feeler_contact_tracker_contacts(tracker.0, again.as_mut_ptr(), 1, &raw mut total) });
     assert!(total > 1 && again[0].id == tracker.contacts()[0].id && again[1].id == 0);
     // A motion beyond the bound is counted, a jump is reported.
     tracker.update(&bore_and_pin(x, z + 0.1), step);
-    let mut report = FeelerTrackerUpdate {
-        struct_size: size_of::<FeelerTrackerUpdate>() as u32,
-        ..FeelerTrackerUpdate::default()
-    };
+    let mut report =
+        FeelerUpdate { struct_size: size_of::<FeelerUpdate>() as u32, ..FeelerUpdate::default() };
     let [a, b] = bore_and_pin(x, z + 10.0);
-    ok(unsafe { feeler_tracker_update(tracker.0, &a, &b, &step, &raw mut report) });
+    ok(unsafe { feeler_contact_tracker_update(tracker.0, &a, &b, &step, &raw mut report) });
     assert!(report.jumped == 1 && report.decided == 1 && report.dropped == 0, "{report:?}");
     let counts = tracker.counts();
     assert_eq!((counts.updates, counts.jumps, counts.uncovered), (6, 2, 1), "{counts:?}");
     assert_eq!(tracker.status(), (FeelerTrackedStatus::Separated, 0.0));
-    ok(unsafe { feeler_tracker_clear(tracker.0) });
+    ok(unsafe { feeler_contact_tracker_clear(tracker.0) });
     assert!(tracker.contacts().is_empty());
     let contacts = tracker.update(&bore_and_pin(x, z), step);
-    assert!(contacts.iter().all(|c| !first.contains(&c.id)), "numbers are never assigned twice");
+    assert!(contacts.iter().all(|c| !first.contains(&c.id)), "ids are never reused");
 }
 
-/// A scene gives the contacts of a tracker of its near pairs, in the same step after step.
+/// A scene returns the contacts of a tracker of each near pair, step after step.
 #[test]
 fn scenes_track_near_pairs() {
     let (bore, pin) = (body("blind-bore.step"), body("pin.step"));
@@ -384,7 +394,10 @@ fn scenes_track_near_pairs() {
         let (status, depth) = tracker.status();
         assert!(pair.status == status && (pair.depth - depth).abs() < 1e-12, "{pair:?}");
         for (c, e) in contacts.iter().zip(&expected) {
-            assert_eq!((c.feature_a, c.feature_b, c.is_active), (e.feature_a, e.feature_b, e.is_active));
+            let feature = |f: &FeelerFeatureRef| (f.kind, f.index);
+            assert_eq!(feature(&c.feature_a), feature(&e.feature_a));
+            assert_eq!(feature(&c.feature_b), feature(&e.feature_b));
+            assert_eq!(c.is_active, e.is_active);
             let off = |p: [f64; 3], q: [f64; 3]| (feeler::P3::from(p) - feeler::P3::from(q)).norm();
             let points = off(c.point_a, e.point_a).max(off(c.point_b, e.point_b));
             assert!(points.max(off(c.normal, e.normal)) < 1e-9 && (c.gap - e.gap).abs() < 1e-12, "{c:?}");
@@ -422,11 +435,9 @@ fn trackers_drop_the_farthest_contacts() {
     let few = FeelerTrackerOptions { max_contacts: 2, ..tracker_options() };
     let tracker = Tracker::new(block, block, &few);
     let (step, pose) = (bound(1e-3, 0.05), moved(1.0, 2.0, 20.01));
-    let mut report = FeelerTrackerUpdate {
-        struct_size: size_of::<FeelerTrackerUpdate>() as u32,
-        ..FeelerTrackerUpdate::default()
-    };
-    ok(unsafe { feeler_tracker_update(tracker.0, null(), &pose, &step, &raw mut report) });
+    let mut report =
+        FeelerUpdate { struct_size: size_of::<FeelerUpdate>() as u32, ..FeelerUpdate::default() };
+    ok(unsafe { feeler_contact_tracker_update(tracker.0, null(), &pose, &step, &raw mut report) });
     assert!(tracker.contacts().len() == 2 && report.dropped > 0, "{report:?}");
     assert_eq!(tracker.counts().dropped, report.dropped);
     // A negative gap is never dropped.
@@ -463,24 +474,27 @@ fn trackers_refuse_invalid_values() {
             ("gap_error", FeelerTrackerOptions { gap_error: -1e-3, ..tracker_options() }),
             ("dilation", FeelerTrackerOptions { dilation_b: f64::INFINITY, ..tracker_options() }),
         ] {
-            assert_eq!(feeler_tracker_new(ball, ball, &raw const options, &raw mut out), FeelerResult::Query);
+            assert_eq!(
+                feeler_contact_tracker_new(ball, ball, &raw const options, &raw mut out),
+                FeelerResult::Query
+            );
             assert!(error().contains(name), "{}", error());
         }
         let argument = FeelerResult::Argument;
         let options = FeelerTrackerOptions { struct_size: 2, ..tracker_options() };
-        assert_eq!(feeler_tracker_new(ball, ball, &raw const options, &raw mut out), argument);
-        assert_eq!(feeler_tracker_new(ball, null(), null(), &raw mut out), argument);
-        assert_eq!(feeler_tracker_new(ball, ball, null(), null_mut()), argument);
-        assert_eq!(feeler_tracker_update(null_mut(), &here, &near, &step, null_mut()), argument);
-        assert_eq!(feeler_tracker_update(tracker.0, &here, &near, null(), null_mut()), argument);
-        assert_eq!(feeler_tracker_contacts(tracker.0, null_mut(), 0, null_mut()), argument);
-        assert_eq!(feeler_tracker_status(tracker.0, null_mut(), null_mut()), argument);
-        assert_eq!(feeler_tracker_covers(tracker.0, &here, &near, null_mut()), argument);
-        assert_eq!(feeler_tracker_motion_to(tracker.0, &here, &near, null_mut()), argument);
-        assert_eq!(feeler_tracker_counts(null(), null_mut()), argument);
-        assert_eq!(feeler_tracker_clone(null(), &raw mut out), argument);
-        assert_eq!(feeler_tracker_clear(null_mut()), argument);
-        feeler_tracker_free(null_mut());
+        assert_eq!(feeler_contact_tracker_new(ball, ball, &raw const options, &raw mut out), argument);
+        assert_eq!(feeler_contact_tracker_new(ball, null(), null(), &raw mut out), argument);
+        assert_eq!(feeler_contact_tracker_new(ball, ball, null(), null_mut()), argument);
+        assert_eq!(feeler_contact_tracker_update(null_mut(), &here, &near, &step, null_mut()), argument);
+        assert_eq!(feeler_contact_tracker_update(tracker.0, &here, &near, null(), null_mut()), argument);
+        assert_eq!(feeler_contact_tracker_contacts(tracker.0, null_mut(), 0, null_mut()), argument);
+        assert_eq!(feeler_contact_tracker_status(tracker.0, null_mut(), null_mut()), argument);
+        assert_eq!(feeler_contact_tracker_covers(tracker.0, &here, &near, null_mut()), argument);
+        assert_eq!(feeler_contact_tracker_motion_to(tracker.0, &here, &near, null_mut()), argument);
+        assert_eq!(feeler_contact_tracker_counts(null(), null_mut()), argument);
+        assert_eq!(feeler_contact_tracker_clone(null(), &raw mut out), argument);
+        assert_eq!(feeler_contact_tracker_clear(null_mut()), argument);
+        feeler_contact_tracker_free(null_mut());
         // Interference deeper than any contact.
         let deep = Tracker::new(ball, ball, &tracker_options());
         assert!(deep.update(&[here, here], step).iter().all(|c| c.gap >= 0.0));
@@ -490,7 +504,7 @@ fn trackers_refuse_invalid_values() {
     }
 }
 
-/// A ball of steel, against the formulas; an open surface has no mass.
+/// A steel ball, compared with the formulas; invalid densities.
 #[test]
 fn masses() {
     let ball = body("sphere.step");
@@ -499,7 +513,7 @@ fn masses() {
         ok(feeler_body_mass(ball, 7850.0, &raw mut mass));
         let kg = 7850e-9 * 4.0 / 3.0 * std::f64::consts::PI * 1000.0;
         assert!((mass.mass - kg).abs() < 1e-12 && (mass.inertia[4] - 0.4 * kg * 100.0).abs() < 1e-10);
-        assert!(mass.center.iter().all(|c| c.abs() < 1e-9));
+        assert!(mass.centroid.iter().all(|c| c.abs() < 1e-9));
         for density in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(feeler_body_mass(ball, density, &raw mut mass), FeelerResult::Argument);
             assert!(error().contains("density"), "{}", error());
@@ -523,7 +537,7 @@ fn scenes() {
         let both: [*const FeelerBody; 2] = [plate, plate];
         let places = [moved(0.0, 0.0, 500.0), moved(0.0, 0.0, 900.0)];
         ok(feeler_scene_add_compound(scene, both.as_ptr(), places.as_ptr(), 2, null(), &raw mut ids[2]));
-        ok(feeler_scene_step(scene));
+        ok(feeler_scene_update(scene));
         let mut contacts =
             vec![FeelerSceneContact { bodies: [0; 2], parts: [0; 2], contact: FeelerContact::default() }; 4];
         ok(feeler_scene_contacts(scene, contacts.as_mut_ptr(), 4, &raw mut count));
@@ -532,13 +546,13 @@ fn scenes() {
         let mut status = FeelerStatus::Unknown;
         ok(feeler_scene_status(scene, ids[1], ids[0], &raw mut status));
         assert_eq!(status, FeelerStatus::Separated);
-        ok(feeler_scene_set_body(scene, ids[0], -1.0, 0.25, false));
-        ok(feeler_scene_step(scene));
+        ok(feeler_scene_set_body_options(scene, ids[0], -1.0, 0.25, false));
+        ok(feeler_scene_update(scene));
         ok(feeler_scene_contacts(scene, contacts.as_mut_ptr(), 4, &raw mut count));
         assert!((contacts[0].contact.gap - 0.25).abs() < 1e-12);
-        ok(feeler_scene_set_pair(scene, ids[0], ids[1], -1.0, null(), true));
-        ok(feeler_scene_step(scene));
-        let mut event = FeelerEvent {
+        ok(feeler_scene_set_pair_options(scene, ids[0], ids[1], -1.0, null(), true));
+        ok(feeler_scene_update(scene));
+        let mut event = FeelerContactEvent {
             bodies: [0; 2],
             parts: [0; 2],
             id: 0,
@@ -561,7 +575,7 @@ fn scenes() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told() {
+fn invalid_arguments_are_reported() {
     let (ball, mut count) = (body("sphere.step"), 0);
     unsafe {
         let mut out = null_mut();
@@ -572,16 +586,16 @@ fn what_makes_no_sense_is_told() {
         let latin = CString::new(vec![0xe9, b'.', b's']).unwrap();
         assert_eq!(feeler_model_read(latin.as_ptr(), &raw mut out), FeelerResult::Argument);
         let mut pair = null_mut();
-        assert_eq!(feeler_pair_new(ball, null(), &raw mut pair), FeelerResult::Argument);
-        assert_eq!(feeler_pair_new(ball, ball, null_mut()), FeelerResult::Argument);
-        ok(feeler_pair_new(ball, ball, &raw mut pair));
-        let query = |place: &FeelerPose, options: &FeelerOptions, count: *mut usize| {
-            feeler_pair_query(pair, null(), place, options, null_mut(), 0, count)
+        assert_eq!(feeler_contact_pair_new(ball, null(), &raw mut pair), FeelerResult::Argument);
+        assert_eq!(feeler_contact_pair_new(ball, ball, null_mut()), FeelerResult::Argument);
+        ok(feeler_contact_pair_new(ball, ball, &raw mut pair));
+        let query = |place: &FeelerPose, options: &FeelerQueryOptions, count: *mut usize| {
+            feeler_contact_pair_query(pair, null(), place, options, null_mut(), 0, count)
         };
-        let (here, asked) = (moved(30.0, 0.0, 0.0), options(1.0));
-        assert_eq!(query(&moved(f64::INFINITY, 0.0, 0.0), &asked, &raw mut count), FeelerResult::Query);
+        let (here, near) = (moved(30.0, 0.0, 0.0), options(1.0));
+        assert_eq!(query(&moved(f64::INFINITY, 0.0, 0.0), &near, &raw mut count), FeelerResult::Query);
         let turned = FeelerPose { rotation: [0.0; 4], ..here };
-        assert_eq!(query(&turned, &asked, &raw mut count), FeelerResult::Query);
+        assert_eq!(query(&turned, &near, &raw mut count), FeelerResult::Query);
         assert!(error().contains("pose_b") && error().contains("norm"), "{}", error());
         assert_eq!(query(&here, &options(-1.0), &raw mut count), FeelerResult::Query);
         for far in [1e13, 1e155, 1e300] {
@@ -592,18 +606,18 @@ fn what_makes_no_sense_is_told() {
                 "{}",
                 error()
             );
-            // Farther than d_max, whatever rounding does.
-            ok(query(&moved(far, 0.0, 0.0), &asked, &raw mut count));
+            // Farther than d_max regardless of rounding.
+            ok(query(&moved(far, 0.0, 0.0), &near, &raw mut count));
             assert_eq!(count, 0);
         }
-        assert_eq!(query(&here, &asked, null_mut()), FeelerResult::Argument);
+        assert_eq!(query(&here, &near, null_mut()), FeelerResult::Argument);
         for struct_size in [0, 3, 100_000] {
-            let odd = FeelerOptions { struct_size, ..asked };
+            let odd = FeelerQueryOptions { struct_size, ..near };
             assert_eq!(query(&here, &odd, &raw mut count), FeelerResult::Argument);
             assert!(error().contains("struct_size"), "{}", error());
         }
-        ok(query(&here, &asked, &raw mut count));
-        feeler_pair_free(pair);
+        ok(query(&here, &near, &raw mut count));
+        feeler_contact_pair_free(pair);
         let mut mesh = null_mut();
         assert_eq!(feeler_mesh_new(ball, 0.0, &raw mut mesh), FeelerResult::Argument);
         feeler_body_free(ball);
@@ -615,7 +629,7 @@ fn what_makes_no_sense_is_told() {
         feeler_model_free(held);
         feeler_model_free(null_mut());
         feeler_body_free(null_mut());
-        feeler_pair_free(null_mut());
+        feeler_contact_pair_free(null_mut());
         feeler_scene_free(null_mut());
         feeler_mesh_free(null_mut());
     }
@@ -641,7 +655,7 @@ fn meshes() {
     }
 }
 
-/// Damaged bytes through the entry points: errors or models whose bodies answer, never a crash.
+/// Damaged bytes give errors, or models whose bodies can be queried; never a crash.
 #[test]
 fn damaged_bytes() {
     let held = model("bore.step");
@@ -670,9 +684,9 @@ fn damaged_bytes() {
         unsafe {
             let mut out = null_mut();
             let result = if k % 3 == 0 {
-                feeler_model_prepare_bytes(damaged.as_ptr(), damaged.len(), name.as_ptr(), &raw mut out)
+                feeler_prepare_bytes(damaged.as_ptr(), damaged.len(), name.as_ptr(), &raw mut out)
             } else {
-                feeler_model_read_bytes(damaged.as_ptr(), damaged.len(), &raw mut out)
+                feeler_model_from_bytes(damaged.as_ptr(), damaged.len(), &raw mut out)
             };
             if result != FeelerResult::Ok {
                 assert!(result == FeelerResult::File && !error().is_empty(), "{result:?} {}", error());
@@ -682,8 +696,8 @@ fn damaged_bytes() {
             let mut ball = null_mut();
             if feeler_body_new(out, 0, &raw mut ball) == FeelerResult::Ok {
                 let (mut pair, mut n) = (null_mut(), 0);
-                ok(feeler_pair_new(ball, ball, &raw mut pair));
-                let result = feeler_pair_query(
+                ok(feeler_contact_pair_new(ball, ball, &raw mut pair));
+                let result = feeler_contact_pair_query(
                     pair,
                     null(),
                     &moved(60.0, 0.0, 0.0),
@@ -693,7 +707,7 @@ fn damaged_bytes() {
                     &raw mut n,
                 );
                 assert_ne!(result, FeelerResult::Panic, "{}", error());
-                feeler_pair_free(pair);
+                feeler_contact_pair_free(pair);
                 feeler_body_free(ball);
             }
             feeler_model_free(out);

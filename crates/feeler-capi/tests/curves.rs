@@ -1,4 +1,4 @@
-//! Scenes of curves as C sees them: closed forms, and what is refused.
+//! Scenes of curves, called as from C: results with closed forms, and invalid arguments.
 #![allow(
     unsafe_code,
     clippy::undocumented_unsafe_blocks,
@@ -32,7 +32,7 @@ fn body(name: &str) -> *mut FeelerBody {
     let file = CString::new(format!("{}/../../data/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let (mut model, mut body) = (null_mut(), null_mut());
     unsafe {
-        ok(feeler_model_prepare_step(file.as_ptr(), &raw mut model));
+        ok(feeler_prepare_step(file.as_ptr(), &raw mut model));
         ok(feeler_body_new(model, 0, &raw mut body));
         feeler_model_free(model);
     }
@@ -66,7 +66,7 @@ fn contacts(scene: *mut FeelerCurveScene) -> Vec<FeelerCurveContact> {
     let mut count = 0;
     unsafe {
         ok(feeler_curve_scene_update(scene));
-        // Without room it still counts.
+        // The number is written even if `out` has no space.
         ok(feeler_curve_scene_contacts(scene, null_mut(), 0, &raw mut count));
         let mut out = Vec::with_capacity(count);
         ok(feeler_curve_scene_contacts(scene, out.as_mut_ptr(), count, &raw mut count));
@@ -101,7 +101,7 @@ fn cables_over_a_box() {
     assert!(c.curve == low && c.other == high && (c.gap - 0.25).abs() < 1e-12, "{c:?}");
     assert!((c.u[0] - 0.5).abs() < 1e-12 && (c.u[1] - 0.5).abs() < 1e-12 && c.place == [0, 0]);
     assert!((c.normal[2] - 1.0).abs() < 1e-12 && (c.distance - 2.25).abs() < 1e-12);
-    assert!(c.feature_kind == u32::MAX && c.feature == u32::MAX && c.set == u32::MAX);
+    assert!(c.feature_kind == u32::MAX && c.feature_index == u32::MAX && c.set == u32::MAX);
     let on_box: Vec<_> = found.iter().filter(|c| c.kind == 2).collect();
     let set = on_box.iter().find(|c| c.set != u32::MAX).unwrap().set;
     let samples = on_box.iter().filter(|c| c.set == set).count();
@@ -112,15 +112,15 @@ fn cables_over_a_box() {
         for k in 0..3 {
             assert!((c.point_b[k] - c.point_a[k] - c.distance * c.normal[k]).abs() < 1e-12);
         }
-        // Samples on the top face; where the stretch ends at an edge, that may be told of as well.
+        // Samples are on the top face; an edge where the stretch ends may be reported as well.
         let is_sample = c.feature_kind == 0 && c.set == set;
         assert!(is_sample || c.feature_kind == 1 && c.set == u32::MAX, "{c:?}");
-        assert!(c.feature < 12, "{c:?}");
+        assert!(c.feature_index < 12, "{c:?}");
     }
     let mut overlap = true;
     unsafe {
         ok(feeler_curve_scene_status(scene, low, id, &raw mut status));
-        assert_eq!(status, FeelerStatus::Unknown, "not asked");
+        assert_eq!(status, FeelerStatus::Unknown, "detection is disabled");
         ok(feeler_curve_scene_curves_interfere(scene, low, high, &raw mut overlap));
         assert!(!overlap);
         ok(feeler_curve_scene_detect_interference(scene, true));
@@ -138,7 +138,7 @@ fn cables_over_a_box() {
             ok(feeler_curve_scene_status(scene, curve, id, &raw mut status));
             assert_eq!(status, expected);
         }
-        // The box goes down by a millimetre.
+        // The box moves down by 1 mm.
         let down = FeelerPose { translation: [0.0, 0.0, -1.0], rotation: [0.0, 0.0, 0.0, 1.0] };
         ok(feeler_curve_scene_set_pose(scene, id, &raw const down));
         let found = contacts(scene);
@@ -170,7 +170,7 @@ fn spring(pitch: f64) -> Vec<f64> {
     points
 }
 
-/// Turns of a spring that is compressed: strict minima between the ends, one and two turns apart.
+/// Coils of a compressed spring: strict minima one and two turns apart, away from the ends.
 #[test]
 fn a_spring_with_itself() {
     let scene = scene(8.0);
@@ -196,13 +196,13 @@ fn a_spring_with_itself() {
     unsafe { feeler_curve_scene_free(scene) };
 }
 
-/// Nodes with derivatives, measured points, points asked for, bends that are too tight.
+/// Nodes with derivatives, fitted points, points at parameters.
 #[test]
 fn ways_to_make_a_curve() {
     let scene = scene(1.0);
     let (mut id, mut count, mut deviation) = (0, 0, f64::NAN);
     unsafe {
-        // A circle of radius 10 through 32 nodes with the derivatives that it has there.
+        // A circle of radius 10 through 32 nodes with its derivatives.
         let circle = |r: f64, z: f64| -> (Vec<f64>, Vec<f64>) {
             let angles = (0..32).map(|i| TAU * f64::from(i) / 32.0);
             let points = angles.clone().flat_map(|a| [r * a.cos(), r * a.sin(), z]).collect();
@@ -230,7 +230,7 @@ fn ways_to_make_a_curve() {
         refused(result, FeelerResult::Query, &["32 nodes", "31"]);
         refused(add(1, false, &raw mut id), FeelerResult::Query, &["two points"]);
         refused(add(32, true, null_mut()), FeelerResult::Argument, &["id is NULL"]);
-        // The same circle, measured.
+        // Fit of the same circle.
         let fit = |n: usize, tolerance: f64, id: *mut u32, deviation: *mut f64| {
             feeler_curve_scene_fit_curve(scene, wide.as_ptr(), n, tolerance, 0.5, true, id, deviation)
         };
@@ -243,7 +243,7 @@ fn ways_to_make_a_curve() {
     }
 }
 
-/// A bend of radius 2 holds a tube of radius 1.9 and not one of 2.1.
+/// A bend of radius 2 is too tight for a tube of radius 2.1, but not for one of 1.9.
 #[test]
 fn bends_that_are_too_tight() {
     let scene = scene(1.0);
@@ -262,7 +262,7 @@ fn bends_that_are_too_tight() {
 }
 
 #[test]
-fn what_makes_no_sense_is_told() {
+fn invalid_arguments_are_reported() {
     let (scene, mut id, mut count) = (scene(1.0), 7, 0);
     let points = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 2.0, 1.0, 0.0, 3.0, 1.0, 0.0];
     let (query, argument, lost) = (FeelerResult::Query, FeelerResult::Argument, FeelerResult::Scene);
@@ -279,20 +279,20 @@ fn what_makes_no_sense_is_told() {
         refused(add(3, p, 4, f64::NAN), query, &["radius of NaN"]);
         refused(add(3, null(), 4, 0.1), argument, &["points is NULL"]);
         refused(add(3, p, 0, 0.1), query, &["0 control points"]);
-        refused(add(3, p, usize::MAX, 0.1), argument, &["too many"]);
+        refused(add(3, p, usize::MAX, 0.1), argument, &["address space"]);
         let mut bad = points;
         bad[7] = f64::NAN;
         refused(add(3, bad.as_ptr(), 4, 0.1), query, &["point 2", "finite"]);
         refused(add(3, [1.0; 12].as_ptr(), 4, 0.1), query, &["piece 0 has no length"]);
         ok(feeler_curve_scene_add_curve(scene, 3, p, 4, 0.1, false, &raw mut id));
-        assert_eq!(id, 0, "what was refused has no number");
-        // Moved in a way that is refused: it stays.
+        assert_eq!(id, 0, "rejected curves have no id");
+        // A rejected update does not change the curve.
         refused(feeler_curve_scene_update_curve(scene, id, bad.as_ptr(), 4), query, &["curve 0", "point 2"]);
         refused(feeler_curve_scene_update_curve(scene, id, p, 3), query, &["curve 0", "made with 4"]);
         let mut control = [0.0; 12];
         ok(feeler_curve_scene_control_points(scene, id, control.as_mut_ptr(), 4, &raw mut count));
         assert_eq!(control, points);
-        // What is not there.
+        // Unknown ids.
         refused(feeler_curve_scene_update_curve(scene, 9, p, 4), lost, &["no curve 9"]);
         refused(feeler_curve_scene_update_hermite(scene, 9, p, p, 4), lost, &["no curve 9"]);
         refused(feeler_curve_scene_remove_curve(scene, 9), lost, &["no curve 9"]);
@@ -307,7 +307,7 @@ fn what_makes_no_sense_is_told() {
         let nan = [f64::NAN];
         let at = feeler_curve_scene_points_at(scene, id, nan.as_ptr(), 1, control.as_mut_ptr());
         refused(at, query, &["u[0] is NaN", "0 to 1"]);
-        // NULL.
+        // NULL pointers.
         refused(feeler_curve_scene_update(null_mut()), argument, &["scene is NULL"]);
         let mut other = 0;
         let to_null = feeler_curve_scene_add_body(scene, null(), null(), &raw mut other);
@@ -342,7 +342,7 @@ fn what_makes_no_sense_is_told() {
         ok(feeler_curve_scene_new(null(), &raw mut made));
         feeler_curve_scene_free(made);
         feeler_curve_scene_free(null_mut());
-        // After all of this it still answers.
+        // The scene is still usable.
         assert!(contacts(scene).iter().all(|c| c.curve == id));
         feeler_curve_scene_free(scene);
     }

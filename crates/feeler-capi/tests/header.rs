@@ -1,8 +1,8 @@
-//! The header is the one that the code makes.
+//! `include/feeler.h` is the header that cbindgen generates from the crate.
 
 use std::path::Path;
 
-/// `FEELER_BLESS=1 cargo test -p feeler-capi --test header` writes it anew.
+/// `FEELER_BLESS=1 cargo test -p feeler-capi --test header` writes the header.
 #[test]
 fn header_is_up_to_date() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -14,8 +14,11 @@ fn header_is_up_to_date() {
         .expect("the crate has a C interface");
     let mut text = Vec::new();
     made.write(&mut text);
-    // What Rust calls safety stands in the words before it.
-    let text = String::from_utf8(text).expect("UTF-8").replace(" * # Safety\n", " * The pointers:\n");
+    // The conventions on pointers are at the top of the header.
+    let safety = "\n\n # Safety\n Pointers follow the conventions of the [crate].\n";
+    let text = String::from_utf8(text).expect("UTF-8").replace(safety, "\n");
+    let text = text.replace("[`feeler_last_error`]", "`feeler_last_error`");
+    assert!(!text.contains("Safety") && !text.contains("[crate]"), "a function states other conventions");
     let path = folder.join("include/feeler.h");
     if std::env::var_os("FEELER_BLESS").is_some() {
         std::fs::write(&path, text).expect("the folder can be written");

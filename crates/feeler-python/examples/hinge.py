@@ -1,4 +1,4 @@
-"""A hinge with play swings in MuJoCo: from STEP files to a page that plays the motion (docs/MECHANISMS.md).
+"""Simulates a hinge with play in MuJoCo: from STEP files to a page that plays the motion (docs/MECHANISMS.md).
 
     python hinge.py FOLDER [--step S] [--cone CONE] [--solref S] [--friction MU] [--seconds S] [--page FILE]
 """
@@ -13,7 +13,7 @@ import feeler
 import feeler.mujoco as exact
 
 RELEASED, STEEL, GRAVITY = np.radians(60), 7850, 9.81
-# Positions of the parts in one second of the page.
+# Number of frames of the page per second. More make the page smoother and larger.
 FRAMES = 50
 
 
@@ -25,20 +25,20 @@ def options():
     parser.add_argument("--solref", type=float, help="time constant of contacts (s); default: two steps")
     parser.add_argument("--friction", type=float, default=0.0)
     parser.add_argument("--seconds", type=float, default=2.0)
-    parser.add_argument("--page", type=pathlib.Path, help="page to write (.html), with a .toml beside it")
+    parser.add_argument("--page", type=pathlib.Path, help="output page (.html); a .toml file is written beside it")
     return parser.parse_args()
 
 
-def hinge(bodies, asked):
-    """The base turned upside down, the leaf at 60 degrees from hanging, and a loose pin. The axis is y."""
-    solref = 2 * asked.step if asked.solref is None else asked.solref
-    # Below two steps MuJoCo would use two steps.
-    safe = "enable" if solref >= 2 * asked.step else "disable"
-    contact = f'solref="{solref} 1" solimp="0.99 0.99 0.001" condim="3" friction="{asked.friction} 0 0"'
+def hinge(bodies, args):
+    """Model of the base upside down, the leaf at 60 degrees from its rest position, and a loose pin. The axis is y."""
+    solref = 2 * args.step if args.solref is None else args.solref
+    # MuJoCo replaces time constants below two steps by two steps, unless refsafe is disabled.
+    safe = "enable" if solref >= 2 * args.step else "disable"
+    contact = f'solref="{solref} 1" solimp="0.99 0.99 0.001" condim="3" friction="{args.friction} 0 0"'
     half = 0.5 * (np.pi / 2 - RELEASED)
     turn = (np.cos(half), 0, np.sin(half), 0)
     return mujoco.MjModel.from_xml_string(f"""<mujoco>
-      <option timestep="{asked.step}" gravity="0 0 {-GRAVITY}" cone="{asked.cone}">
+      <option timestep="{args.step}" gravity="0 0 {-GRAVITY}" cone="{args.cone}">
         <flag energy="enable" refsafe="{safe}"/>
       </option>
       <asset>{"".join(exact.mesh_asset(name, body) for name, body in bodies.items())}</asset>
@@ -62,7 +62,7 @@ def ideal(leaf):
 
 
 def swing(angles, step):
-    """Period (s) and last amplitude (degrees) of the angles of all steps; None without two passages."""
+    """Period (s) and last amplitude (degrees) from the angles of all steps; None with less than two zero crossings."""
     at = np.flatnonzero((angles[1:] > 0) != (angles[:-1] > 0))
     if len(at) < 2:
         return None
@@ -71,11 +71,11 @@ def swing(angles, step):
 
 
 def motion_file(files, times, poses):
-    """A file for `feeler mechanism`: each part moves by three slides, then by turns about y, x and z."""
+    """File for `feeler mechanism`: each part moves by three slides, then by rotations about y, x and z."""
     links, joints, values = ["[links]"], [], ["[motion]", f"times = {[round(t, 6) for t in times]}"]
     for name, file in files.items():
         matrices = np.array(poses[name])
-        # R = R_y R_x R_z: the hinge turns about y, the other angles are small.
+        # R = R_y R_x R_z: the hinge rotates about y; the other angles are small.
         turns = [
             np.unwrap(np.arctan2(matrices[:, 0, 2], matrices[:, 2, 2])),
             np.arcsin(np.clip(-matrices[:, 1, 2], -1, 1)),
@@ -94,28 +94,28 @@ def motion_file(files, times, poses):
 
 
 def main():
-    asked = options()
-    files = {name: asked.folder / f"hinge-{name}.step" for name in ("base", "leaf", "pin")}
-    bodies = {name: feeler.prepare(file).body() for name, file in files.items()}
-    model = hinge(bodies, asked)
+    args = options()
+    files = {name: args.folder / f"hinge-{name}.step" for name in ("base", "leaf", "pin")}
+    bodies = {name: feeler.prepare_step(file).body() for name, file in files.items()}
+    model = hinge(bodies, args)
     exact.install(model, bodies)
     try:
         data = mujoco.MjData(model)
         mujoco.mj_forward(model, data)
         start, angles, energies, depths, most, deepest = data.energy.sum(), [], [], [], 0, ""
-        times, poses, every = [], {name: [] for name in bodies}, max(1, round(1 / (FRAMES * asked.step)))
-        for k in range(round(asked.seconds / asked.step)):
+        times, poses, every = [], {name: [] for name in bodies}, max(1, round(1 / (FRAMES * args.step)))
+        for k in range(round(args.seconds / args.step)):
             if k % every == 0:
                 mujoco.mj_kinematics(model, data)
                 times.append(data.time)
                 for name in bodies:
                     poses[name].append(exact.pose(model, data, name))
-            # `qpos` of a free body is its centre of mass; the leaf hangs at angle 0.
+            # `qpos` of a free body is its centre of mass; the angle of the leaf at rest is 0.
             x, _, z = data.joint(model.body("leaf").jntadr[0]).qpos[:3]
             angles.append(np.arctan2(x, -z))
             mujoco.mj_step(model, data)
             if data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number:
-                print(f"unstable at {k * asked.step:.4f} s")
+                print(f"unstable at {k * args.step:.4f} s")
                 break
             energies.append(data.energy.sum())
             most = max(most, data.ncon)
@@ -127,7 +127,7 @@ def main():
     finally:
         exact.uninstall(model)
     energy, period = ideal(bodies["leaf"])
-    seen, change = swing(np.array(angles), asked.step), (np.array(energies) - start) / energy
+    seen, change = swing(np.array(angles), args.step), (np.array(energies) - start) / energy
     print(f"contacts  at most {most} in a step")
     print(f"period    {seen[0]:.4f} s, {period:.4f} s without play and friction" if seen else "no swing")
     if seen:
@@ -136,15 +136,15 @@ def main():
     print(f"energy    {100 * change[-1]:+.1f} % of that of the swing; largest rise {rise:.2f} %")
     print(f"deepest   {max(depths):.2f} um{deepest}; in 95 % of the steps {np.percentile(depths, 95):.2f} um")
     print("counts    " + ", ".join(f"{name} {value}" for name, value in counts._asdict().items()))
-    if asked.page:
-        motion = asked.page.with_suffix(".toml")
+    if args.page:
+        motion = args.page.with_suffix(".toml")
         motion.write_text(motion_file(files, times, poses))
         write = ["mechanism", motion, "--no-proof", "--steps", len(times), "--d-max", 0.5]
-        # The status is 1 if parts overlap at one of the steps.
-        status, _, messages = feeler.run([*map(str, write), "--html", str(asked.page)])
+        # The exit status is 1 if parts overlap at a step.
+        status, _, messages = feeler.run([*map(str, write), "--html", str(args.page)])
         if status > 1:
             raise SystemExit(messages)
-        print(f"page      {asked.page}")
+        print(f"page      {args.page}")
 
 
 main()

@@ -1,56 +1,122 @@
-//! Arrays that are given: numbers, rows of them, triangles.
+//! Arguments that are arrays: conversion, and errors with the expected and the given shape and dtype.
 
-use crate::error::query;
-use numpy::{PyReadonlyArray2, PyReadonlyArrayDyn};
+use numpy::{
+    PyArrayDescrMethods as _, PyArrayDyn, PyArrayMethods as _, PyReadonlyArrayDyn, PyUntypedArray,
+    PyUntypedArrayMethods as _,
+};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// An array of doubles.
-pub(crate) fn numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
-    if let Ok(array) = values.extract::<PyReadonlyArrayDyn<'py, f64>>() {
-        return Ok(array);
-    }
-    let py = values.py();
-    let made = py.import("numpy")?.call_method1("asarray", (values, "float64"))?;
-    made.extract::<PyReadonlyArrayDyn<'py, f64>>()
+/// Returns a `ValueError` for an array, with the expected shape and dtype, and those of the argument.
+fn wrong(values: &Bound<'_, PyAny>, name: &str, shape: &str, dtype: &str) -> PyErr {
+    let given = match as_array(values) {
+        Ok(array) => {
+            let shape: Vec<String> = array.shape().iter().map(ToString::to_string).collect();
+            let comma = if shape.len() == 1 { "," } else { "" };
+            format!("shape ({}{comma}) and dtype {}", shape.join(", "), array.dtype())
+        }
+        // Nested sequences of different lengths.
+        Err(_) => format!("{} that is not an array", values.get_type()),
+    };
+    PyValueError::new_err(format!("{name}: expected shape {shape} and dtype {dtype}, got {given}"))
 }
 
-/// Rows of `N` numbers; one row stands for `n` equal ones.
+fn as_array<'py>(values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyUntypedArray>> {
+    let made = values.py().import("numpy")?.call_method1("asarray", (values,))?;
+    Ok(made.cast_into::<PyUntypedArray>()?)
+}
+
+/// An array as doubles, if its numbers are real.
+fn real<'py>(values: &Bound<'py, PyAny>) -> Option<PyReadonlyArrayDyn<'py, f64>> {
+    if let Ok(array) = values.extract::<PyReadonlyArrayDyn<'py, f64>>() {
+        return Some(array);
+    }
+    let array = as_array(values).ok()?;
+    if !matches!(array.dtype().kind(), b'f' | b'i' | b'u') {
+        return None;
+    }
+    let made = array.call_method1("astype", ("float64",)).ok()?;
+    Some(made.cast_into::<PyArrayDyn<f64>>().ok()?.readonly())
+}
+
+/// An array of doubles of any shape.
+pub(crate) fn numbers<'py>(values: &Bound<'py, PyAny>) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
+    real(values).ok_or_else(|| wrong(values, "array", "(...)", "float64"))
+}
+
+/// An array of doubles whose shape fulfils a condition, which `shape` states in messages.
+pub(crate) fn shaped<'py>(
+    values: &Bound<'py, PyAny>,
+    name: &str,
+    shape: &str,
+    is_valid: impl Fn(&[usize]) -> bool,
+) -> PyResult<PyReadonlyArrayDyn<'py, f64>> {
+    real(values).filter(|a| is_valid(a.shape())).ok_or_else(|| wrong(values, name, shape, "float64"))
+}
+
+/// A vector of `N` numbers.
+pub(crate) fn vector<const N: usize>(values: &Bound<'_, PyAny>, name: &str) -> PyResult<[f64; N]> {
+    let array = shaped(values, name, &format!("({N},)"), |shape| shape == [N])?;
+    let array = array.as_array();
+    Ok(std::array::from_fn(|i| array[[i]]))
+}
+
+/// Rows of `N` numbers; for a given number `n` of rows, one row stands for `n` equal ones.
 pub(crate) fn rows<const N: usize>(
     values: &Bound<'_, PyAny>,
     name: &str,
     n: Option<usize>,
 ) -> PyResult<Vec<[f64; N]>> {
-    let wanted = |got: String| query(format!("{name}: give an array of rows of {N} numbers{got}"));
-    let array = numbers(values).map_err(|_| wanted(String::new()))?;
+    let expected = || match (n, N) {
+        (None, 1) => "(n,)".to_owned(),
+        (None, _) => format!("(n, {N})"),
+        (Some(n), 1) => format!("({n},) or ()"),
+        (Some(n), _) => format!("({n}, {N}) or ({N},)"),
+    };
+    let refused = || wrong(values, name, &expected(), "float64");
+    let array = real(values).ok_or_else(refused)?;
     let array = array.as_array();
-    let flat: Vec<f64> = array.iter().copied().collect();
     let shape = array.shape();
-    let is_one = shape == [N] || (N == 1 && shape.is_empty());
-    let is_many = shape.len() == 2 && shape[1] == N || (N == 1 && shape.len() == 1);
+    let is_row = shape == [N] || (N == 1 && shape.is_empty());
+    let is_table = shape.len() == 2 && shape[1] == N || (N == 1 && shape.len() == 1);
+    let flat: Vec<f64> = array.iter().copied().collect();
     let all: Vec<[f64; N]> = flat.chunks_exact(N).map(|c| std::array::from_fn(|i| c[i])).collect();
     match n {
-        Some(n) if is_one && !(N == 1 && shape == [1] && n != 1) => Ok(vec![all[0]; n]),
-        Some(n) if is_many && all.len() == n => Ok(all),
-        None if is_many => Ok(all),
-        Some(n) => Err(wanted(format!(", {n} of them; its shape is {shape:?}"))),
-        None => Err(wanted(format!("; its shape is {shape:?}"))),
+        Some(n) if is_row && !(N == 1 && shape == [1] && n != 1) => Ok(vec![all[0]; n]),
+        Some(n) if is_table && all.len() == n => Ok(all),
+        None if is_table => Ok(all),
+        _ => Err(refused()),
     }
 }
 
-/// Triangles: rows of three numbers of points.
-pub(crate) fn corners(values: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
-    let wanted = || query("triangles: give an array of rows of 3 whole numbers of points, from 0");
-    let made = values.py().import("numpy")?.call_method1("asarray", (values,))?;
-    let kind: String = made.getattr("dtype")?.getattr("kind")?.extract()?;
-    if !matches!(kind.as_str(), "i" | "u") {
-        return Err(wanted());
+/// An array of integers from 0 to 2³² - 1, with its shape.
+fn indices(values: &Bound<'_, PyAny>) -> Option<(Vec<usize>, Vec<u32>)> {
+    let array = as_array(values).ok()?;
+    let is_empty = array.shape().contains(&0);
+    if !(matches!(array.dtype().kind(), b'i' | b'u') || is_empty) {
+        return None;
     }
-    let made = made.call_method1("astype", ("int64",))?;
-    let made: PyReadonlyArray2<'_, i64> = made.extract().map_err(|_| wanted())?;
+    let made = array.call_method1("astype", ("int64",)).ok()?.cast_into::<PyArrayDyn<i64>>().ok()?;
+    let made = made.readonly();
     let made = made.as_array();
-    if made.ncols() != 3 {
-        return Err(wanted());
+    let flat = made.iter().map(|k| u32::try_from(*k).ok()).collect::<Option<_>>()?;
+    Some((made.shape().to_vec(), flat))
+}
+
+/// Ids of bodies or curves.
+pub(crate) fn ids(values: &Bound<'_, PyAny>) -> PyResult<Vec<u32>> {
+    match indices(values) {
+        Some((shape, ids)) if shape.len() == 1 => Ok(ids),
+        _ => Err(wrong(values, "ids", "(n,)", "uint32")),
     }
-    let number = |k: i64| u32::try_from(k).map_err(|_| wanted());
-    made.outer_iter().map(|row| Ok([number(row[0])?, number(row[1])?, number(row[2])?])).collect()
+}
+
+/// Triangles: rows of three indices of points.
+pub(crate) fn corners(values: &Bound<'_, PyAny>) -> PyResult<Vec<[u32; 3]>> {
+    match indices(values) {
+        Some((shape, flat)) if shape.len() == 2 && shape[1] == 3 => {
+            Ok(flat.chunks_exact(3).map(|c| [c[0], c[1], c[2]]).collect())
+        }
+        _ => Err(wrong(values, "triangles", "(n, 3)", "uint32")),
+    }
 }

@@ -1,6 +1,6 @@
 //! Deformable curves with a radius, and scenes of them.
 
-use crate::arrays::numbers;
+use crate::arrays::{ids as read_ids, rows as rows_of, shaped};
 use crate::error::{query, scene as failed_solids};
 use crate::mesh::{Rows, rows};
 use crate::model::Body;
@@ -10,6 +10,7 @@ use crate::record::{CurveBend, CurveContact, TightBend, array};
 use feeler::curves::{CurveError, CurveId, CurveOptions, CurveSceneError};
 use feeler::{BodyId, P3, QueryOptions, V3};
 use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// A deformable curve with a radius.
@@ -29,7 +30,7 @@ pub(crate) struct CurveScene {
     control: Vec<P3>,
 }
 
-fn refused(e: CurveError) -> PyErr {
+fn invalid_curve(e: CurveError) -> PyErr {
     query(e)
 }
 
@@ -41,18 +42,12 @@ fn failed(e: CurveSceneError) -> PyErr {
     }
 }
 
-/// Rows of three numbers: an array, or what numpy makes one of.
+/// Reads rows of three numbers.
 fn triples<T: From<[f64; 3]>>(values: &Bound<'_, PyAny>, name: &str) -> PyResult<Vec<T>> {
-    let wanted = |got: String| query(format!("{name}: give an array of n rows of 3 numbers (mm){got}"));
-    let array = numbers(values).map_err(|_| wanted(String::new()))?;
-    let array = array.as_array();
-    if array.ndim() != 2 || array.shape()[1] != 3 {
-        return Err(wanted(format!("; its shape is {:?}", array.shape())));
-    }
-    Ok(array.outer_iter().map(|row| T::from([row[0], row[1], row[2]])).collect())
+    Ok(rows_of::<3>(values, name, None)?.into_iter().map(T::from).collect())
 }
 
-/// The control points for `update`: those given, or those of nodes with derivatives.
+/// Reads the control points for an update: the given ones, or those of nodes with derivatives.
 fn moved(
     curve: &feeler::curves::Curve,
     points: &Bound<'_, PyAny>,
@@ -67,17 +62,15 @@ fn moved(
     let (degree, closed) = (curve.degree(), curve.is_closed());
     if degree != 3 {
         return Err(query(format!(
-            "the curve is of degree {degree}: nodes with derivatives move cubics; give control points"
+            "the curve has degree {degree}: nodes and derivatives move curves of degree 3 only"
         )));
     }
     let (n, nodes) = (points.len(), curve.n_pieces() + usize::from(!closed));
     if n != nodes {
-        return Err(query(format!(
-            "the curve has {nodes} nodes: give as many points and derivatives, not {n}"
-        )));
+        return Err(query(format!("the curve has {nodes} nodes, got {n} points and derivatives")));
     }
     let derivatives = triples::<V3>(derivatives, "derivatives")?;
-    feeler::curves::Curve::hermite_points(&points, &derivatives, closed, control).map_err(refused)
+    feeler::curves::Curve::hermite_points(&points, &derivatives, closed, control).map_err(invalid_curve)
 }
 
 #[pymethods]
@@ -86,7 +79,7 @@ impl Curve {
     #[pyo3(signature = (points, radius, degree = 3, closed = false))]
     fn new(points: &Bound<'_, PyAny>, radius: f64, degree: usize, closed: bool) -> PyResult<Self> {
         let points = triples::<P3>(points, "points")?;
-        feeler::curves::Curve::new(degree, &points, radius, closed).map(Self::from).map_err(refused)
+        feeler::curves::Curve::new(degree, &points, radius, closed).map(Self::from).map_err(invalid_curve)
     }
 
     #[staticmethod]
@@ -100,7 +93,7 @@ impl Curve {
         let (points, derivatives) =
             (triples::<P3>(points, "points")?, triples::<V3>(derivatives, "derivatives")?);
         let made = feeler::curves::Curve::hermite(&points, &derivatives, radius, closed);
-        made.map(Self::from).map_err(refused)
+        made.map(Self::from).map_err(invalid_curve)
     }
 
     #[staticmethod]
@@ -114,14 +107,14 @@ impl Curve {
     ) -> PyResult<Self> {
         let measured = triples::<P3>(measured, "measured")?;
         let fitted = py.detach(|| feeler::curves::Curve::fit(&measured, tolerance, radius, closed));
-        let fitted = fitted.map_err(refused)?;
+        let fitted = fitted.map_err(invalid_curve)?;
         Ok(Self { deviation: Some(fitted.deviation), ..Self::from(fitted.curve) })
     }
 
     #[pyo3(signature = (points, derivatives = None))]
     fn update(&mut self, points: &Bound<'_, PyAny>, derivatives: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         moved(&self.curve, points, derivatives, &mut self.control)?;
-        self.curve.update(&self.control).map_err(refused)
+        self.curve.update(&self.control).map_err(invalid_curve)
     }
 
     #[getter]
@@ -141,7 +134,7 @@ impl Curve {
 
     #[setter]
     fn set_radius(&mut self, radius: f64) -> PyResult<()> {
-        self.curve.set_radius(radius).map_err(refused)
+        self.curve.set_radius(radius).map_err(invalid_curve)
     }
 
     #[getter]
@@ -150,7 +143,7 @@ impl Curve {
     }
 
     #[getter]
-    fn closed(&self) -> bool {
+    fn is_closed(&self) -> bool {
         self.curve.is_closed()
     }
 
@@ -197,14 +190,16 @@ impl From<feeler::curves::Curve> for Curve {
 }
 
 impl Curve {
-    /// Three numbers at one parameter, a row of them at each of many.
+    /// Evaluates a vector at one parameter, or at each parameter of an array.
     fn at<'py>(&self, u: &Bound<'py, PyAny>, of: impl Fn(f64) -> [f64; 3]) -> PyResult<Bound<'py, PyAny>> {
         let py = u.py();
-        let values = numbers(u).map_err(|_| query("u: give a parameter or an array of them"))?;
+        let values = shaped(u, "u", "() or (...)", |_| true)?;
         let values = values.as_array();
         if let Some(u) = values.iter().find(|u| !u.is_finite()) {
             let n = self.curve.n_pieces();
-            return Err(query(format!("u is {u}: give parameters from 0 to the number of pieces, {n}")));
+            return Err(query(format!(
+                "u is {u}: give finite parameters from 0 to {n}, the number of pieces"
+            )));
         }
         let flat: Vec<f64> = values.iter().flat_map(|u| of(*u)).collect();
         let shape: Vec<usize> = values.shape().iter().copied().chain([3]).collect();
@@ -216,14 +211,15 @@ impl Curve {
 impl CurveScene {
     #[new]
     #[pyo3(signature = (
-        d_max = 1.0, *, level_slope = None, level_length = None, max_samples = None, decide = false
+        d_max = 1.0, *, level_slope = None, level_length = None, max_samples = None,
+        detect_interference = false
     ))]
     fn new(
         d_max: f64,
         level_slope: Option<f64>,
         level_length: Option<f64>,
         max_samples: Option<usize>,
-        decide: bool,
+        detect_interference: bool,
     ) -> PyResult<Self> {
         let default = CurveOptions::default();
         let options = CurveOptions {
@@ -234,7 +230,7 @@ impl CurveScene {
         };
         let solids = feeler::Scene::new(QueryOptions::default()).map_err(failed_solids)?;
         let mut scene = feeler::curves::CurveScene::new(solids, options).map_err(failed)?;
-        scene.detect_interference(decide);
+        scene.detect_interference(detect_interference);
         Ok(Self { scene, control: Vec::new() })
     }
 
@@ -251,21 +247,28 @@ impl CurveScene {
     ) -> PyResult<()> {
         let curve = self.scene.curve(CurveId(id)).map_err(failed)?;
         let made = moved(curve, points, derivatives, &mut self.control);
-        made.map_err(|e| query(format!("curve {id}: {}", e.value(points.py()))))?;
+        // The class of the exception remains.
+        made.map_err(|e| {
+            let (py, message) = (points.py(), format!("curve {id}: {}", e.value(points.py())));
+            PyErr::from_type(e.get_type(py), message)
+        })?;
         self.scene.update_curve(CurveId(id), &self.control).map_err(failed)
     }
 
     #[pyo3(signature = (ids, points, derivatives = None))]
     fn update_curves(
         &mut self,
-        ids: Vec<u32>,
+        ids: &Bound<'_, PyAny>,
         points: Vec<Bound<'_, PyAny>>,
         derivatives: Option<Vec<Bound<'_, PyAny>>>,
     ) -> PyResult<()> {
+        let ids = read_ids(ids)?;
         let n = ids.len();
-        if points.len() != n || derivatives.as_ref().is_some_and(|d| d.len() != n) {
-            return Err(query(format!(
-                "{n} curves need as many arrays of points, and of derivatives if any"
+        let given = derivatives.as_ref().map_or(n, Vec::len);
+        if points.len() != n || given != n {
+            return Err(PyValueError::new_err(format!(
+                "expected {n} arrays of points and derivatives for {n} curves, got {} and {given}",
+                points.len()
             )));
         }
         for (k, id) in ids.into_iter().enumerate() {

@@ -1,38 +1,38 @@
-//! Errors as exceptions.
+//! Exceptions.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use std::fmt::Display;
 
-create_exception!(feeler, FeelerError, PyException, "What feeler refuses, with what to do.");
-create_exception!(feeler, FileError, FeelerError, "A file that cannot be read, prepared or written.");
-create_exception!(feeler, BodyError, FeelerError, "A solid that cannot be queried.");
+create_exception!(feeler, FeelerError, PyException, "Base class of the errors of feeler.");
+create_exception!(feeler, FileError, FeelerError, "A file or its bytes cannot be read, prepared or written.");
+create_exception!(feeler, BodyError, FeelerError, "A solid cannot be queried.");
 create_exception!(
     feeler,
     QueryError,
     FeelerError,
-    "Options, poses or curves that are not valid, or coordinates that are rounded too much."
+    "Invalid values of options, poses or curves, or coordinates with too much rounding."
 );
 create_exception!(
     feeler,
     SceneError,
     FeelerError,
-    "A body or a curve that is not in the scene, or may not be as asked."
+    "A body or a curve is not in the scene, or the scene does not accept the operation."
 );
-create_exception!(feeler, MeshError, FeelerError, "A solid that could not be meshed.");
+create_exception!(feeler, MeshError, FeelerError, "A solid cannot be meshed.");
 
-/// For `map_err`.
+/// Converts to a `FileError`.
 pub(crate) fn file(e: impl Display) -> PyErr {
     FileError::new_err(format!("{e:#}"))
 }
 
-/// For `map_err`.
+/// Converts to a `QueryError`.
 pub(crate) fn query(e: impl Display) -> PyErr {
     QueryError::new_err(e.to_string())
 }
 
-/// For `map_err`.
+/// Converts to the exception of an error of a scene.
 pub(crate) fn scene(e: feeler::SceneError) -> PyErr {
     use feeler::SceneError as E;
     match &e {

@@ -1,4 +1,4 @@
-//! Particles against exact walls: arrays in, structured arrays out.
+//! Exact walls for particles: arrays in, structured arrays out.
 
 use crate::arrays::rows;
 use crate::error::query;
@@ -11,7 +11,7 @@ use feeler_c::numbered_wall_contacts;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
-/// A solid that particles meet, without triangles.
+/// Exact solid as a wall for particles.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct ExactWall {
@@ -35,7 +35,7 @@ impl ExactWall {
     }
 
     #[pyo3(signature = (centers, radii, reach = 0.0))]
-    fn spheres<'py>(
+    fn sphere_contacts<'py>(
         &mut self,
         centers: &Bound<'py, PyAny>,
         radii: &Bound<'py, PyAny>,
@@ -55,7 +55,7 @@ impl ExactWall {
     }
 
     #[pyo3(signature = (centers, orientations, semi_axes, exponents, reach = 0.0))]
-    fn superellipsoids<'py>(
+    fn superellipsoid_contacts<'py>(
         &mut self,
         centers: &Bound<'py, PyAny>,
         orientations: &Bound<'py, PyAny>,

@@ -1,6 +1,6 @@
-//! The Python module: `python/feeler/__init__.pyi` says what there is.
-#![allow(unsafe_code, reason = "records for numpy, and what pyo3 makes")]
-#![allow(missing_docs, clippy::missing_errors_doc, reason = "documented where Python looks: in __init__.pyi")]
+//! The Python module. Its interface is documented in `python/feeler/__init__.pyi`.
+#![allow(unsafe_code, reason = "records for numpy, and code that pyo3 generates")]
+#![allow(missing_docs, clippy::missing_errors_doc, reason = "documented in __init__.pyi")]
 
 mod arrays;
 mod curves;
@@ -33,7 +33,7 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("MeshError", py.get_type::<error::MeshError>())?;
     m.add("contact_dtype", record::contact_dtype(py)?)?;
     m.add("scene_contact_dtype", record::scene_contact_dtype(py)?)?;
-    m.add("event_dtype", record::event_dtype(py)?)?;
+    m.add("contact_event_dtype", record::contact_event_dtype(py)?)?;
     m.add("curve_contact_dtype", record::curve_contact_dtype(py)?)?;
     m.add("tight_bend_dtype", record::tight_bend_dtype(py)?)?;
     m.add("wall_contact_dtype", record::wall_contact_dtype(py)?)?;
@@ -61,6 +61,8 @@ fn _feeler(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(mujoco::mujoco_forget, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_states, m)?)?;
     m.add_function(wrap_pyfunction!(mujoco::mujoco_counts, m)?)?;
-    m.add_function(wrap_pyfunction!(model::prepare, m)?)?;
+    m.add_function(wrap_pyfunction!(model::prepare_step, m)?)?;
+    m.add_function(wrap_pyfunction!(model::prepare_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(model::prepare_mesh, m)?)?;
     m.add_function(wrap_pyfunction!(program::run, m)?)
 }

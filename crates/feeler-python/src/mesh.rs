@@ -3,20 +3,22 @@
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
-/// Triangles of a body.
+/// Triangle mesh of a body for display.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Mesh(pub(crate) feeler::mesh::Mesh);
 
+/// Array of rows of doubles.
 pub(crate) type Rows<'py> = Bound<'py, PyArray2<f64>>;
 
+/// Makes an array of rows.
 pub(crate) fn rows<'py, const N: usize>(
     py: Python<'py>,
     values: impl Iterator<Item = [f64; N]>,
 ) -> Rows<'py> {
     let flat: Vec<f64> = values.flatten().collect();
     let n = flat.len() / N;
-    numpy::PyArrayMethods::reshape(&PyArray1::from_vec(py, flat), [n, N]).expect("N numbers a row")
+    numpy::PyArrayMethods::reshape(&PyArray1::from_vec(py, flat), [n, N]).expect("N numbers per row")
 }
 
 #[pymethods]
@@ -35,7 +37,8 @@ impl Mesh {
     fn triangles<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<u32>> {
         let flat: Vec<u32> = self.0.triangles.iter().flatten().copied().collect();
         let n = self.0.triangles.len();
-        numpy::PyArrayMethods::reshape(&PyArray1::from_vec(py, flat), [n, 3]).expect("three a triangle")
+        numpy::PyArrayMethods::reshape(&PyArray1::from_vec(py, flat), [n, 3])
+            .expect("three indices per triangle")
     }
 
     #[getter]
@@ -59,6 +62,6 @@ impl Mesh {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Mesh: {} triangles, off by {:.2e} mm>", self.0.triangles.len(), self.0.deviation)
+        format!("<Mesh: {} triangles, deviation {:.2e} mm>", self.0.triangles.len(), self.0.deviation)
     }
 }

@@ -12,12 +12,12 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a file holds.
+/// Contents of a STEP or `.feeler` file.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Model(pub(crate) feeler::Model);
 
-/// A solid in its place.
+/// Placement of a solid in a model.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Instance {
@@ -45,8 +45,31 @@ impl Instance {
 
 /// Reads a STEP file and prepares its solids.
 #[pyfunction]
-pub(crate) fn prepare(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
+pub(crate) fn prepare_step(py: Python<'_>, path: PathBuf) -> PyResult<Model> {
     py.detach(|| feeler::prepare_step(&path)).map(Model).map_err(file)
+}
+
+/// Prepares the bytes of a STEP file.
+#[pyfunction]
+#[pyo3(signature = (data, name = "bytes"))]
+pub(crate) fn prepare_bytes(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Model> {
+    py.detach(|| feeler::prepare_bytes(name, data)).map(Model).map_err(file)
+}
+
+/// Prepares the solids that triangles bound.
+#[pyfunction]
+#[pyo3(signature = (points, triangles, name = "mesh", *, open_shells = false))]
+pub(crate) fn prepare_mesh(
+    py: Python<'_>,
+    points: &Bound<'_, PyAny>,
+    triangles: &Bound<'_, PyAny>,
+    name: &str,
+    open_shells: bool,
+) -> PyResult<Model> {
+    let points: Vec<P3> = rows_of::<3>(points, "points", None)?.into_iter().map(P3::from).collect();
+    let triangles = corners(triangles)?;
+    let mesh = feeler::MeshOptions { open_shells, rounding: 0.0 };
+    py.detach(|| feeler::prepare_mesh(name, &points, &triangles, mesh)).map(Model).map_err(file)
 }
 
 #[pymethods]
@@ -59,27 +82,6 @@ impl Model {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
         py.detach(|| feeler::Model::from_bytes(data)).map(Self).map_err(file)
-    }
-
-    #[staticmethod]
-    #[pyo3(signature = (data, name = "bytes"))]
-    fn prepare_bytes(py: Python<'_>, data: &[u8], name: &str) -> PyResult<Self> {
-        py.detach(|| feeler::prepare_bytes(name, data)).map(Self).map_err(file)
-    }
-
-    #[staticmethod]
-    #[pyo3(signature = (points, triangles, name = "mesh", *, open_shells = false))]
-    fn of_mesh(
-        py: Python<'_>,
-        points: &Bound<'_, PyAny>,
-        triangles: &Bound<'_, PyAny>,
-        name: &str,
-        open_shells: bool,
-    ) -> PyResult<Self> {
-        let points: Vec<P3> = rows_of::<3>(points, "points", None)?.into_iter().map(P3::from).collect();
-        let triangles = corners(triangles)?;
-        let mesh = feeler::MeshOptions { open_shells, rounding: 0.0 };
-        py.detach(|| feeler::prepare_mesh(name, &points, &triangles, mesh)).map(Self).map_err(file)
     }
 
     fn write(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
@@ -143,17 +145,19 @@ impl Model {
 }
 
 impl Model {
-    /// The number of a solid; negative ones count from the end.
+    /// Index of a solid; negative numbers count from the end.
     pub(crate) fn index(&self, solid: isize) -> PyResult<usize> {
         let n = self.0.solids.len();
         let index = if solid < 0 { n.checked_add_signed(solid) } else { usize::try_from(solid).ok() };
         index.filter(|i| *i < n).ok_or_else(|| {
-            PyIndexError::new_err(format!("the model has {n} distinct solids, numbered from 0: no {solid}"))
+            PyIndexError::new_err(format!(
+                "the model has {n} distinct solids, numbered from 0; solid {solid} does not exist"
+            ))
         })
     }
 }
 
-/// A solid ready for queries.
+/// Solid that is ready for queries.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Body {
@@ -223,7 +227,7 @@ impl Body {
 }
 
 impl Body {
-    /// Triangles that are off by a chord (mm) at most.
+    /// Triangles whose distance from the solid is at most `chord` (mm).
     pub(crate) fn display_mesh(&self, chord: f64) -> PyResult<feeler::mesh::Mesh> {
         feeler::mesh::mesh(self.body.hierarchy(), chord).map_err(|e| MeshError::new_err(e.to_string()))
     }

@@ -27,7 +27,7 @@ struct PreContact {
 }
 
 /// `mj_maxContact`: maximum number of contacts of two geoms.
-type Room = unsafe extern "C" fn(*const c_void, i32, i32, i32) -> i32;
+type MaxContacts = unsafe extern "C" fn(*const c_void, i32, i32, i32) -> i32;
 
 /// `mjfCollision`.
 type Collision = unsafe extern "C" fn(*const c_void, *mut c_void, *mut PreContact, i32, i32, f64) -> i32;
@@ -38,32 +38,42 @@ const ENTRIES: usize = 3;
 /// One millimetre in metres.
 const METRES: f64 = 1e-3;
 
-/// Time after the last call, in steps, above which the motion is unknown.
-const LEAP: f64 = 1.5;
+/// Time after the last call, in steps, above which the motion is unknown. Calls are one step apart; a
+/// value up to 1 would discard every motion, a value from 2 on would accept skipped calls.
+const MAX_PAUSE: f64 = 1.5;
 
-/// Depth (mm) at the end of the step from which on an open contact is passed on as closed.
+/// Predicted depth (mm) at the end of the step above which an open contact is passed on as closed.
+/// Larger values let impacts penetrate; smaller ones close contacts that only roll.
 const IMPACT_DEPTH: f64 = 1e-3;
 
-/// Depth (m) of an open contact that is passed on as closed, so that it acts.
-const CLOSED: f64 = 1e-12;
+/// Depth (m) of an open contact that is passed on as closed, so that it acts. Any positive value that is
+/// small compared with the depth of resting contacts serves.
+const CLOSED_DEPTH: f64 = 1e-12;
 
-/// Acceleration that a bound of a step takes into account, as a multiple of gravity: bodies push one another.
+/// Acceleration in the bound of a step, as a multiple of gravity, because bodies push each other.
+/// Smaller values leave more steps uncovered; larger ones increase the number of contacts.
 const GRAVITY_FACTOR: f64 = 2.0;
 
-/// Smallest acceleration (m/s²) that a bound of a step takes into account.
+/// Smallest acceleration (m/s²) in the bound of a step, for models with little or no gravity. Its
+/// effects are those of [`GRAVITY_FACTOR`].
 const MIN_ACCELERATION: f64 = 10.0;
 
-/// Rotation (rad) between two calls above which the motion is a jump.
+/// Rotation (rad) between two calls above which the motion is a jump, which starts a new motion. Smaller
+/// values take fast rotations for jumps; with larger ones contacts are tracked through poses that were
+/// set.
 const MAX_ROTATION: f64 = 0.1;
 
-/// Displacement (mm) between two calls above which the motion is a jump, unless faster impacts are expected.
+/// Displacement (mm) between two calls above which the motion is a jump, unless faster impacts are
+/// expected. Its effects are those of [`MAX_ROTATION`].
 const MAX_DISPLACEMENT: f64 = 1.0;
 
-/// Number of states above which unused ones are dropped.
-const MANY: usize = 256;
+/// Number of states above which unused ones are dropped. Smaller values search for them more often;
+/// larger ones use more memory.
+const MANY_STATES: usize = 256;
 
-/// Number of calls of all threads after which a state without a call is unused.
-const IDLE: u64 = 100_000;
+/// Number of calls of all threads after which a state without a call is unused. Smaller values drop
+/// states of bodies that are rarely near; larger ones use more memory.
+const IDLE_CALLS: u64 = 100_000;
 
 /// Offsets (bytes) of the fields of `mjData` and `mjModel` that are read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,8 +105,8 @@ struct Registered {
     geoms: HashMap<i32, Geom>,
     /// Largest displacement (mm) of a step.
     max_displacement: f64,
-    /// Sum (m) of the gaps that the installation has added to two geoms, so that `MuJoCo` calls the function
-    /// before their boxes touch.
+    /// Sum (m) of the gaps that the installation has added to two geoms, so that `MuJoCo` calls the
+    /// function before their boxes touch.
     gap: f64,
     depth: f64,
     /// Number of calls that failed, for example because a pose is not finite.
@@ -117,7 +127,7 @@ struct Registered {
 struct Hooks {
     models: HashMap<usize, Arc<Registered>>,
     earlier: [Option<Collision>; ENTRIES],
-    room: Option<Room>,
+    max_contacts: Option<MaxContacts>,
     offsets: Offsets,
 }
 
@@ -193,9 +203,9 @@ impl State {
         }
     }
 
-    /// Takes the poses (mm) of the solids at a time (s). The integrators displace bodies by their velocities
-    /// at the end of the step, so that the displacement of the last step is that of the next one without
-    /// forces.
+    /// Takes the poses (mm) of the solids at a time (s). The integrators displace bodies by their
+    /// velocities at the end of the step, so that the displacement of the last step is that of the next
+    /// one without forces.
     fn advance(&mut self, [pose_a, pose_b]: &[Pose; 2], time: f64, step: f64) -> Result<(), QueryError> {
         let pose = pose_a.inv_mul(pose_b);
         let elapsed = time - self.time;
@@ -242,13 +252,13 @@ impl State {
 
 impl Default for States {
     fn default() -> Self {
-        Self { all: HashMap::new(), calls: 0, many: MANY }
+        Self { all: HashMap::new(), calls: 0, many: MANY_STATES }
     }
 }
 
 impl States {
-    /// Returns the state of two geoms. `MuJoCo` does not report freed data, so that states without a call for
-    /// a long time are dropped if there are many. A later call begins a new motion.
+    /// Returns the state of two geoms. `MuJoCo` does not report freed data, so that states without a
+    /// call for a long time are dropped if there are many. A later call begins a new motion.
     fn get(&mut self, request: &Request, registered: &Arc<Registered>) -> Arc<Mutex<State>> {
         self.calls += 1;
         let Request { data, geoms, time, .. } = *request;
@@ -258,8 +268,8 @@ impl States {
             return kept.state.clone();
         }
         if self.all.len() >= self.many {
-            self.all.retain(|_, kept| self.calls - kept.last <= IDLE);
-            self.many = MANY.max(2 * self.all.len());
+            self.all.retain(|_, kept| self.calls - kept.last <= IDLE_CALLS);
+            self.many = MANY_STATES.max(2 * self.all.len());
         }
         let state = Arc::new(Mutex::new(State::new(registered, geoms, time)));
         self.all.insert(key, Kept { last: self.calls, state: state.clone() });
@@ -279,10 +289,15 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
     g2: i32,
     margin: f64,
 ) -> i32 {
-    let (registered, earlier, room, offsets) = {
+    let (registered, earlier, max_contacts, offsets) = {
         let hooks = HOOKS.read().unwrap_or_else(PoisonError::into_inner);
         let Some(hooks) = hooks.as_ref() else { return 0 };
-        (hooks.models.get(&(model as usize)).cloned(), hooks.earlier[ENTRY], hooks.room, hooks.offsets)
+        (
+            hooks.models.get(&(model as usize)).cloned(),
+            hooks.earlier[ENTRY],
+            hooks.max_contacts,
+            hooks.offsets,
+        )
     };
     let ours = registered.filter(|r| r.geoms.contains_key(&g1) && r.geoms.contains_key(&g2));
     let Some(registered) = ours else {
@@ -307,9 +322,9 @@ unsafe extern "C" fn collide<const ENTRY: usize>(
     };
     // Evaluated in each call, because options of the model that change it may be set between steps.
     // SAFETY: a function of `MuJoCo`'s that only reads the model.
-    let room = room.map_or(0, |room| unsafe { room(model, g1, g2, -1) });
+    let n = max_contacts.map_or(0, |number| unsafe { number(model, g1, g2, -1) });
     // SAFETY: `MuJoCo` provides this many contacts.
-    let out = unsafe { std::slice::from_raw_parts_mut(out, usize::try_from(room).unwrap_or(0)) };
+    let out = unsafe { std::slice::from_raw_parts_mut(out, usize::try_from(n).unwrap_or(0)) };
     let gravity = V3::from(gravity).norm();
     let request = Request { data: data as usize, geoms: [g1, g2], poses, time, step, gravity, margin };
     // A panic must not unwind into C; a state in which one occurred is not used again.
@@ -341,7 +356,7 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
     let is_broken = state.is_poisoned();
     state.clear_poison();
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_continued = state.time <= time && time <= state.time + LEAP * step;
+    let is_continued = state.time <= time && time <= state.time + MAX_PAUSE * step;
     if !is_continued || is_broken || !Arc::ptr_eq(&state.registered, registered) {
         // A new motion must not depend on the last one.
         *state = State::new(registered, geoms, time);
@@ -380,7 +395,7 @@ fn contacts(registered: &Arc<Registered>, request: &Request, out: &mut [PreConta
         let c = &all[k];
         let middle = feeler::nalgebra::center(&(pose_a * c.local_a), &(pose_b * c.local_b));
         *place = PreContact {
-            dist: if closes(k) { (c.gap * METRES).min(margin - CLOSED) } else { c.gap * METRES },
+            dist: if closes(k) { (c.gap * METRES).min(margin - CLOSED_DEPTH) } else { c.gap * METRES },
             pos: ((offset * middle) * METRES).into(),
             normal: (pose_a * c.normal).into(),
             tangent: [0.0; 3],
@@ -404,10 +419,10 @@ fn report_interference(registered: &Registered, geoms: [i32; 2], time: f64) {
          each two geoms; feeler.mujoco.counts(model) counts the calls"
     );
     MESSAGES.lock().unwrap_or_else(PoisonError::into_inner).push(message);
-    // The calling thread may lack the GIL while another one holds it and waits for this call, so that Python
-    // is not entered here.
-    // SAFETY: may be called from any thread, with or without the GIL; the function lives as long as the
-    // library. If the queue is full, the message is given with the next one.
+    // The calling thread may lack the GIL while another one holds it and waits for this call, so that
+    // Python is not entered here. SAFETY: may be called from any thread, with or without the GIL; the
+    // function lives as long as the library. If the queue is full, the message is given with the next
+    // one.
     unsafe { pyo3::ffi::Py_AddPendingCall(Some(give_messages), std::ptr::null_mut()) };
 }
 
@@ -440,24 +455,24 @@ pub(crate) fn mujoco_functions() -> [usize; ENTRIES] {
 /// Stores the earlier entries of the table, the address of `mj_maxContact`, and the offsets of the time and
 /// of the positions and rotations of geoms in `mjData` and of the time step and gravity in `mjModel`.
 #[pyfunction]
-pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], room: usize, offsets: [usize; 5]) {
+pub(crate) fn mujoco_begin(earlier: [usize; ENTRIES], max_contacts: usize, offsets: [usize; 5]) {
     let [time, positions, rotations, step, gravity] = offsets;
     // SAFETY: addresses that were read from the table, of the type in its header, or 0.
     let earlier = earlier.map(|f| unsafe { std::mem::transmute::<usize, Option<Collision>>(f) });
     // SAFETY: the address of `mj_maxContact`, of the type in its header, or 0.
-    let room = unsafe { std::mem::transmute::<usize, Option<Room>>(room) };
+    let max_contacts = unsafe { std::mem::transmute::<usize, Option<MaxContacts>>(max_contacts) };
     let mut hooks = HOOKS.write().unwrap_or_else(PoisonError::into_inner);
     let hooks = hooks.get_or_insert_default();
     hooks.earlier = earlier;
-    hooks.room = room;
+    hooks.max_contacts = max_contacts;
     hooks.offsets = Offsets { time, positions, rotations, step, gravity };
 }
 
 /// Number, name, solid and frame of a geom, and whether no joint guides its body.
 type GivenGeom<'py> = (i32, String, Py<Body>, Bound<'py, PyAny>, bool);
 
-/// Registers geoms of a model. `max_displacement` (mm) limits the bound of a step; `gap` (m) is the sum that
-/// was added to the gaps of two geoms.
+/// Registers geoms of a model. `max_displacement` (mm) limits the bound of a step; `gap` (m) is the sum
+/// that was added to the gaps of two geoms.
 #[pyfunction]
 pub(crate) fn mujoco_register(
     model: usize,

@@ -1,47 +1,48 @@
-//! Pairs of bodies.
+//! Pairs of bodies: queries and verdicts.
 
 use crate::error::query;
 use crate::model::Body;
 use crate::record::{Contact, array};
 use crate::{options, pose};
 use feeler::Status;
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Two bodies and what their queries reuse.
+/// Two bodies and the results that their queries reuse.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct ContactPair(feeler::ContactPair);
 
-/// How two solids stood in a query.
-#[pyclass(module = "feeler", frozen, get_all)]
+/// Verdict of a query.
+#[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Verdict {
     status: &'static str,
-    distance: Option<f64>,
+    min_distance: Option<f64>,
     witness: Option<[f64; 3]>,
     inside_a: Option<f64>,
     inside_b: Option<f64>,
-    undecided_places: usize,
+    undecided_count: usize,
     tolerance: f64,
 }
 
 impl Verdict {
-    /// A verdict with the smallest distance (mm) of a minimum and the tolerance (mm).
-    pub(crate) fn new(verdict: &feeler::Verdict, distance: Option<f64>, tolerance: f64) -> Self {
+    /// A verdict with the smallest distance (mm) of a contact and the tolerance (mm).
+    pub(crate) fn new(verdict: &feeler::Verdict, min_distance: Option<f64>, tolerance: f64) -> Self {
         Self {
             status: word(verdict.status),
-            distance,
+            min_distance,
             witness: verdict.witness.map(|w| w.point.into()),
             inside_a: verdict.witness.map(|w| w.inside_a),
             inside_b: verdict.witness.map(|w| w.inside_b),
-            undecided_places: verdict.undecided.len(),
+            undecided_count: verdict.undecided.len(),
             tolerance,
         }
     }
 }
 
-/// The word for a status.
+/// Name of a status.
 pub(crate) fn word(status: Status) -> &'static str {
     match status {
         Status::Separated => "separated",
@@ -75,23 +76,23 @@ impl ContactPair {
     }
 
     #[pyo3(signature = (pose_a = None, pose_b = None, **keywords))]
-    fn separating_translation(
+    fn separating_translation<'py>(
         &self,
-        py: Python<'_>,
-        pose_a: Option<&Bound<'_, PyAny>>,
-        pose_b: Option<&Bound<'_, PyAny>>,
+        py: Python<'py>,
+        pose_a: Option<&Bound<'py, PyAny>>,
+        pose_b: Option<&Bound<'py, PyAny>>,
         keywords: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Option<[f64; 3]>> {
+    ) -> PyResult<Option<Bound<'py, PyArray1<f64>>>> {
         let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
         let options = options::read(0.0, keywords)?;
         let pair = &self.0;
-        let way = py.detach(|| pair.separating_translation(&pose_a, &pose_b, &options)).map_err(query)?;
-        Ok(way.map(Into::into))
+        let found = py.detach(|| pair.separating_translation(&pose_a, &pose_b, &options)).map_err(query)?;
+        Ok(found.map(|translation| PyArray1::from_slice(py, translation.as_slice())))
     }
 
     #[getter]
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        array(py, self.0.contacts().iter().map(|l| Contact(l.into())).collect())
+        array(py, self.0.contacts().iter().map(|c| Contact(c.into())).collect())
     }
 
     #[getter]
@@ -100,14 +101,14 @@ impl ContactPair {
     }
 
     #[getter]
-    fn distance(&self) -> Option<f64> {
+    fn min_distance(&self) -> Option<f64> {
         self.0.min_distance()
     }
 
     #[getter]
     fn verdict(&self) -> Option<Verdict> {
-        let (distance, tolerance) = (self.0.min_distance(), self.0.tolerances().tol);
-        self.0.verdict().map(|verdict| Verdict::new(verdict, distance, tolerance))
+        let (min_distance, tolerance) = (self.0.min_distance(), self.0.tolerances().tol);
+        self.0.verdict().map(|verdict| Verdict::new(verdict, min_distance, tolerance))
     }
 
     fn decide(&mut self, py: Python<'_>) -> Option<Verdict> {
@@ -124,15 +125,50 @@ impl ContactPair {
 
     fn __repr__(&self) -> String {
         let name = |b: &feeler::Body| b.hierarchy().info.name.clone();
-        let status = self.status().unwrap_or("not asked yet");
+        let status = self.status().unwrap_or("no verdict");
         format!("<ContactPair '{}', '{}': {status}>", name(self.0.body_a()), name(self.0.body_b()))
     }
 }
 
 #[pymethods]
 impl Verdict {
+    #[getter]
+    fn status(&self) -> &'static str {
+        self.status
+    }
+
+    #[getter]
+    fn min_distance(&self) -> Option<f64> {
+        self.min_distance
+    }
+
+    #[getter]
+    fn witness<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        self.witness.map(|point| PyArray1::from_slice(py, &point))
+    }
+
+    #[getter]
+    fn inside_a(&self) -> Option<f64> {
+        self.inside_a
+    }
+
+    #[getter]
+    fn inside_b(&self) -> Option<f64> {
+        self.inside_b
+    }
+
+    #[getter]
+    fn undecided_count(&self) -> usize {
+        self.undecided_count
+    }
+
+    #[getter]
+    fn tolerance(&self) -> f64 {
+        self.tolerance
+    }
+
     fn __repr__(&self) -> String {
-        match (self.distance, self.inside_a, self.inside_b) {
+        match (self.min_distance, self.inside_a, self.inside_b) {
             (_, Some(a), Some(b)) => format!("<Verdict: {}, at least {} mm deep>", self.status, a + b),
             (Some(d), ..) => format!("<Verdict: {}, {d} mm>", self.status),
             _ => format!("<Verdict: {}>", self.status),
@@ -143,11 +179,11 @@ impl Verdict {
         let shown = py.import("feeler._show")?.getattr("verdict_html")?;
         let of = PyDict::new(py);
         of.set_item("status", self.status)?;
-        of.set_item("distance", self.distance)?;
+        of.set_item("min_distance", self.min_distance)?;
         of.set_item("witness", self.witness)?;
-        of.set_item("inside A", self.inside_a)?;
-        of.set_item("inside B", self.inside_b)?;
-        of.set_item("undecided places", self.undecided_places)?;
+        of.set_item("inside_a", self.inside_a)?;
+        of.set_item("inside_b", self.inside_b)?;
+        of.set_item("undecided_count", self.undecided_count)?;
         of.set_item("tolerance", self.tolerance)?;
         shown.call1((of,))?.extract()
     }

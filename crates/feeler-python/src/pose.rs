@@ -1,41 +1,27 @@
 //! Poses: 4×4 matrices, translations, or translations with quaternions.
 
+use crate::arrays::shaped;
 use crate::error::query;
 use feeler::Pose;
 use feeler::pose::{from_matrix, from_values};
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
-const WANTED: &str = "a pose is a 4x4 matrix, [x, y, z] or [x, y, z, qx, qy, qz, qw], in mm";
+const SHAPES: &str = "(4, 4), (3,) or (7,)";
 
-/// A pose; `None` where the solid is modelled.
+/// Reads a pose; `None` stands for the identity.
 pub(crate) fn read(pose: Option<&Bound<'_, PyAny>>) -> PyResult<Pose> {
     let Some(pose) = pose else { return Ok(Pose::identity()) };
-    if let Ok(matrix) = pose.extract::<PyReadonlyArray2<'_, f64>>() {
-        let rows = matrix.as_array();
-        if rows.dim() != (4, 4) {
-            return Err(query(format!("{WANTED}; got {:?} numbers", rows.dim())));
+    let array = shaped(pose, "pose", SHAPES, |shape| matches!(shape, [4, 4] | [3 | 7]))?;
+    let array = array.as_array();
+    match array.shape() {
+        [4, 4] => {
+            let rows = std::array::from_fn(|i| std::array::from_fn(|j| array[[i, j]]));
+            from_matrix(&rows)
         }
-        let rows = std::array::from_fn(|i| std::array::from_fn(|j| rows[(i, j)]));
-        return from_matrix(&rows).map_err(query);
-    }
-    if let Ok(values) = pose.extract::<PyReadonlyArray1<'_, f64>>() {
-        let values: Vec<f64> = values.as_array().iter().copied().collect();
-        return of_values(&values);
-    }
-    if let Ok(rows) = pose.extract::<[[f64; 4]; 4]>() {
-        return from_matrix(&rows).map_err(query);
-    }
-    let values = pose.extract::<Vec<f64>>().map_err(|_| query(WANTED))?;
-    of_values(&values)
-}
-
-fn of_values(values: &[f64]) -> PyResult<Pose> {
-    match *values {
-        [x, y, z] => from_values(&[x, y, z, 0.0, 0.0, 0.0, 1.0]),
-        [x, y, z, qx, qy, qz, qw] => from_values(&[x, y, z, qx, qy, qz, qw]),
-        _ => return Err(query(format!("{WANTED}; got {} numbers", values.len()))),
+        [3] => from_values(&[array[[0]], array[[1]], array[[2]], 0.0, 0.0, 0.0, 1.0]),
+        _ => from_values(&std::array::from_fn(|i| array[[i]])),
     }
     .map_err(query)
 }

@@ -1,15 +1,15 @@
-//! The program, inside Python.
+//! The program `feeler`, run within Python.
 
 use clap::Parser as _;
 use pyo3::prelude::*;
 
-/// Runs the program with these arguments: exit status, output, messages.
+/// Runs the program with these arguments. Returns the exit status, stdout and stderr.
 #[pyfunction]
 pub(crate) fn run(py: Python<'_>, arguments: Vec<String>) -> (u8, String, String) {
     let arguments = std::iter::once("feeler".to_owned()).chain(arguments);
     let parsed = match feeler_cli::args::Cli::try_parse_from(arguments) {
         Ok(parsed) => parsed,
-        // Help and the version are no errors.
+        // Help and the version have exit status 0.
         Err(e) if e.exit_code() == 0 => return (0, e.to_string(), String::new()),
         Err(e) => return (2, String::new(), e.to_string()),
     };

@@ -1,73 +1,102 @@
-//! The flat records of the C library as numpy's structured types.
+//! The flat records of the C library as structured dtypes of numpy.
 
 use feeler_c::{
-    FeelerContact, FeelerCurveContact, FeelerEvent, FeelerSceneContact, FeelerStepContact, FeelerTightBend,
-    FeelerTrackedPair, FeelerWallContact,
+    FeelerContact, FeelerContactEvent, FeelerCurveContact, FeelerSceneContact, FeelerStepContact,
+    FeelerTightBend, FeelerTrackedPair, FeelerWallContact,
 };
 use numpy::{Element, PyArray1, PyArrayDescr};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyString};
 use std::mem::offset_of;
 
-/// A minimum.
+/// Contact of a pair.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact(pub(crate) FeelerContact);
 
-/// A minimum of a pair of bodies of a scene.
+/// Contact of two bodies of a scene.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SceneContact(pub(crate) FeelerSceneContact);
 
-/// What became of a contact.
+/// Contact that has begun, persisted or ended.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Event(pub(crate) FeelerEvent);
+pub(crate) struct Event(pub(crate) FeelerContactEvent);
 
-/// A minimum of a scene of curves.
+/// Contact of a scene of curves.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurveContact(pub(crate) FeelerCurveContact);
 
-/// A stretch of a curve of a scene that is bent too much.
+/// Stretch of a curve of a scene that is bent more tightly than its radius.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TightBend(pub(crate) FeelerTightBend);
 
-/// A stretch of one curve that is bent too much: of which need not be said.
+/// Such a stretch of a single curve, without the id of the curve.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CurveBend(pub(crate) FeelerTightBend);
 
-/// A place where a particle and a wall are near.
+/// Contact of a particle with a wall.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WallContact(pub(crate) FeelerWallContact);
 
-/// A contact of the set of a step.
+/// Contact of the set of a step.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepContact(pub(crate) FeelerStepContact);
 
-/// A near pair of solids of a scene.
+/// Near pair of solids of a scene.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrackedPair(pub(crate) FeelerTrackedPair);
 
-/// A type with members at given places.
+/// Structured dtype of members with formats and offsets.
 fn dtype<'py>(
     py: Python<'py>,
     fields: &[(&str, &str, usize)],
     size: usize,
 ) -> PyResult<Bound<'py, PyArrayDescr>> {
     let of = PyDict::new(py);
-    let of_all = |k: fn(&(&str, &str, usize)) -> String| PyList::new(py, fields.iter().map(k));
-    of.set_item("names", of_all(|f| f.0.to_owned())?)?;
-    of.set_item("formats", of_all(|f| f.1.to_owned())?)?;
+    let formats = fields.iter().map(|f| format(py, f.1)).collect::<PyResult<Vec<_>>>()?;
+    of.set_item("names", PyList::new(py, fields.iter().map(|f| f.0))?)?;
+    of.set_item("formats", PyList::new(py, formats)?)?;
     of.set_item("offsets", PyList::new(py, fields.iter().map(|f| f.2))?)?;
     of.set_item("itemsize", size)?;
     PyArrayDescr::new(py, of)
+}
+
+/// Format of `FeelerFeatureRef`.
+const FEATURE: &str = "feature";
+/// Format of `FeelerStepBound`.
+const STEP_BOUND: &str = "step_bound";
+
+/// Dtype of a member: a nested record or a format of numpy.
+fn format<'py>(py: Python<'py>, format: &str) -> PyResult<Bound<'py, PyAny>> {
+    use feeler_c::{FeelerFeatureRef as F, FeelerStepBound as B};
+    Ok(match format {
+        FEATURE => {
+            let fields = [
+                ("kind", "<u4", offset_of!(F, kind)),
+                ("index", "<u4", offset_of!(F, index)),
+                ("source", "<u8", offset_of!(F, source)),
+                ("uv", "(2,)<f8", offset_of!(F, uv)),
+            ];
+            dtype(py, &fields, size_of::<F>())?.into_any()
+        }
+        STEP_BOUND => {
+            let fields = [
+                ("rotation", "<f8", offset_of!(B, rotation)),
+                ("displacement", "<f8", offset_of!(B, displacement)),
+            ];
+            dtype(py, &fields, size_of::<B>())?.into_any()
+        }
+        other => PyString::new(py, other).into_any(),
+    })
 }
 
 fn contact_fields(first: usize) -> Vec<(&'static str, &'static str, usize)> {
@@ -85,20 +114,9 @@ fn contact_fields(first: usize) -> Vec<(&'static str, &'static str, usize)> {
         ("age", "<u4", offset_of!(FeelerContact, age)),
         ("kind", "u1", offset_of!(FeelerContact, kind)),
         ("undecided", "?", offset_of!(FeelerContact, undecided)),
+        ("feature_a", FEATURE, offset_of!(FeelerContact, feature_a)),
+        ("feature_b", FEATURE, offset_of!(FeelerContact, feature_b)),
     ];
-    let feature = |of: usize, names: [&'static str; 4]| {
-        use feeler_c::FeelerFeature as F;
-        [
-            (names[0], "<u4", of + offset_of!(F, kind)),
-            (names[1], "<u4", of + offset_of!(F, index)),
-            (names[2], "<u8", of + offset_of!(F, source)),
-            (names[3], "(2,)<f8", of + offset_of!(F, uv)),
-        ]
-    };
-    let a = ["feature_kind_a", "feature_a", "source_a", "uv_a"];
-    let b = ["feature_kind_b", "feature_b", "source_b", "uv_b"];
-    fields.extend(feature(offset_of!(FeelerContact, feature_a), a));
-    fields.extend(feature(offset_of!(FeelerContact, feature_b), b));
     fields.iter_mut().for_each(|f| f.2 += first);
     fields
 }
@@ -128,17 +146,17 @@ pub(crate) fn scene_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayD
     })
 }
 
-pub(crate) fn event_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
+pub(crate) fn contact_event_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDescr>> {
     static CELL: PyOnceLock<Py<PyArrayDescr>> = PyOnceLock::new();
     once(py, &CELL, || {
         let fields = [
-            ("bodies", "(2,)<u4", offset_of!(FeelerEvent, bodies)),
-            ("parts", "(2,)<u4", offset_of!(FeelerEvent, parts)),
-            ("id", "<u8", offset_of!(FeelerEvent, id)),
-            ("contact", "<i8", offset_of!(FeelerEvent, contact)),
-            ("kind", "<u4", offset_of!(FeelerEvent, kind)),
+            ("bodies", "(2,)<u4", offset_of!(FeelerContactEvent, bodies)),
+            ("parts", "(2,)<u4", offset_of!(FeelerContactEvent, parts)),
+            ("id", "<u8", offset_of!(FeelerContactEvent, id)),
+            ("contact", "<i8", offset_of!(FeelerContactEvent, contact)),
+            ("kind", "<u4", offset_of!(FeelerContactEvent, kind)),
         ];
-        dtype(py, &fields, size_of::<FeelerEvent>())
+        dtype(py, &fields, size_of::<FeelerContactEvent>())
     })
 }
 
@@ -158,9 +176,9 @@ pub(crate) fn curve_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayD
             ("distance", "<f8", offset_of!(C, distance)),
             ("gap", "<f8", offset_of!(C, gap)),
             ("place", "(2,)<u4", offset_of!(C, place)),
-            // -1 where there is none: the same bits as the largest number without a sign.
+            // UINT32_MAX in C is -1 here.
             ("feature_kind", "<i4", offset_of!(C, feature_kind)),
-            ("feature", "<i4", offset_of!(C, feature)),
+            ("feature_index", "<i4", offset_of!(C, feature_index)),
             ("set", "<i4", offset_of!(C, set)),
             ("id", "<u8", offset_of!(C, id)),
         ];
@@ -220,14 +238,10 @@ pub(crate) fn step_contact_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDe
             ("gap_rate", "(6,)<f8", offset_of!(C, gap_rate)),
             ("curvature_a", "(2,)<f8", offset_of!(C, curvature_a)),
             ("curvature_b", "(2,)<f8", offset_of!(C, curvature_b)),
-            ("feature_kind_a", "<u4", offset_of!(C, feature_a)),
-            ("feature_a", "<u4", offset_of!(C, feature_a) + size_of::<u32>()),
-            ("feature_kind_b", "<u4", offset_of!(C, feature_b)),
-            ("feature_b", "<u4", offset_of!(C, feature_b) + size_of::<u32>()),
-            ("uv_a", "(2,)<f8", offset_of!(C, uv_a)),
-            ("uv_b", "(2,)<f8", offset_of!(C, uv_b)),
+            ("feature_a", FEATURE, offset_of!(C, feature_a)),
+            ("feature_b", FEATURE, offset_of!(C, feature_b)),
             ("kind", "<u4", offset_of!(C, kind)),
-            // 0 or 1; the lower byte of a little-endian number.
+            // 0 or 1: the lower byte of a little-endian integer.
             ("is_active", "?", offset_of!(C, is_active)),
         ];
         dtype(py, &fields, size_of::<C>())
@@ -245,7 +259,7 @@ pub(crate) fn tracked_pair_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDe
             ("jumped", "?", offset_of!(P, jumped)),
             ("decided", "?", offset_of!(P, decided)),
             ("depth", "<f8", offset_of!(P, depth)),
-            ("bound", "(2,)<f8", offset_of!(P, bound)),
+            ("bound", STEP_BOUND, offset_of!(P, bound)),
             ("first_contact", "<u8", offset_of!(P, first_contact)),
             ("contact_count", "<u8", offset_of!(P, contact_count)),
             ("dropped", "<u8", offset_of!(P, dropped)),
@@ -256,12 +270,12 @@ pub(crate) fn tracked_pair_dtype(py: Python<'_>) -> PyResult<Bound<'_, PyArrayDe
 
 macro_rules! element {
     ($record:ty, $dtype:ident) => {
-        // SAFETY: plain numbers in the layout that the type tells, which is that of the record.
+        // SAFETY: the record consists of numbers, and the dtype has its layout.
         unsafe impl Element for $record {
             const IS_COPY: bool = true;
 
             fn get_dtype(py: Python<'_>) -> Bound<'_, PyArrayDescr> {
-                $dtype(py).expect("numpy knows these formats")
+                $dtype(py).expect("valid formats")
             }
 
             fn clone_ref(&self, _: Python<'_>) -> Self {
@@ -273,7 +287,7 @@ macro_rules! element {
 
 element!(Contact, contact_dtype);
 element!(SceneContact, scene_contact_dtype);
-element!(Event, event_dtype);
+element!(Event, contact_event_dtype);
 element!(CurveContact, curve_contact_dtype);
 element!(TightBend, tight_bend_dtype);
 element!(CurveBend, curve_bend_dtype);
@@ -281,7 +295,7 @@ element!(WallContact, wall_contact_dtype);
 element!(StepContact, step_contact_dtype);
 element!(TrackedPair, tracked_pair_dtype);
 
-/// Records as an array that owns them: nothing is copied. It is shown as a table in notebooks.
+/// Makes an array that owns the records, without a copy. Notebooks show it as a table.
 pub(crate) fn array<'py, T: Element>(py: Python<'py>, records: Vec<T>) -> PyResult<Bound<'py, PyAny>> {
     static SHOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let shown = SHOWN

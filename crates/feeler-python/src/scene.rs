@@ -1,5 +1,6 @@
 //! Scenes of many bodies.
 
+use crate::arrays::{ids as read_ids, shaped, vector};
 use crate::error::{query, scene as failed};
 use crate::model::{Body, Model};
 use crate::pair::word;
@@ -7,7 +8,7 @@ use crate::record::{Event, SceneContact, StepContact, TrackedPair, array};
 use crate::tracker::{bound_of, counts_dict, options_of};
 use crate::{options, pose};
 use feeler::{BodyId, BodyOptions, PairOptions};
-use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::PyArray2;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeMap;
@@ -51,21 +52,14 @@ impl Scene {
         self.0.set_pose(BodyId(id), pose::read(Some(pose))?).map_err(failed)
     }
 
-    /// Rows of x, y, z, qx, qy, qz, qw.
-    #[expect(clippy::needless_pass_by_value, reason = "views of Python's arrays")]
-    fn set_poses(
-        &mut self,
-        ids: PyReadonlyArray1<'_, u32>,
-        poses: PyReadonlyArray2<'_, f64>,
-    ) -> PyResult<()> {
-        let (ids, rows) = (ids.as_array(), poses.as_array());
-        if rows.dim() != (ids.len(), 7) {
-            return Err(query(format!("{} bodies need as many rows of 7 numbers", ids.len())));
-        }
-        for (id, row) in ids.iter().zip(rows.rows()) {
-            let place = feeler::pose::from_values(&std::array::from_fn(|k| row[k]));
-            let place = place.map_err(|e| query(format!("the pose of body {id}: {e}")))?;
-            self.0.set_pose(BodyId(*id), place).map_err(failed)?;
+    fn set_poses(&mut self, ids: &Bound<'_, PyAny>, poses: &Bound<'_, PyAny>) -> PyResult<()> {
+        let ids = read_ids(ids)?;
+        let rows = shaped(poses, "poses", &format!("({}, 7)", ids.len()), |shape| shape == [ids.len(), 7])?;
+        let rows = rows.as_array();
+        for (i, id) in ids.iter().enumerate() {
+            let pose = feeler::pose::from_values(&std::array::from_fn(|k| rows[[i, k]]));
+            let pose = pose.map_err(|e| query(format!("pose of body {id}: {e}")))?;
+            self.0.set_pose(BodyId(*id), pose).map_err(failed)?;
         }
         Ok(())
     }
@@ -75,19 +69,20 @@ impl Scene {
     }
 
     #[pyo3(signature = (id, d_max = None, dilation = 0.0, fixed = false))]
-    fn set_body(&mut self, id: u32, d_max: Option<f64>, dilation: f64, fixed: bool) -> PyResult<()> {
+    fn set_body_options(&mut self, id: u32, d_max: Option<f64>, dilation: f64, fixed: bool) -> PyResult<()> {
         self.0.set_body_options(BodyId(id), BodyOptions { d_max, dilation, fixed }).map_err(failed)
     }
 
     #[pyo3(signature = (a, b, d_max = None, dilation = None, ignored = false))]
-    fn set_pair(
+    fn set_pair_options(
         &mut self,
         a: u32,
         b: u32,
         d_max: Option<f64>,
-        dilation: Option<[f64; 2]>,
+        dilation: Option<&Bound<'_, PyAny>>,
         ignored: bool,
     ) -> PyResult<()> {
+        let dilation = dilation.map(|values| vector(values, "dilation")).transpose()?;
         let options = PairOptions { d_max, dilation, ignored };
         self.0.set_pair_options(BodyId(a), BodyId(b), options).map_err(failed)
     }
@@ -111,38 +106,31 @@ impl Scene {
         Ok(self.0.status(BodyId(a), BodyId(b)).map_err(failed)?.map(word))
     }
 
-    /// Rows of rotation (rad) and displacement (mm).
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[expect(clippy::needless_pass_by_value, reason = "views of Python's arrays")]
-    #[pyo3(signature = (ids, bounds, *, reach = 0.05, max_depth = f64::INFINITY, max_step = [0.1, 1.0],
+    #[pyo3(signature = (ids, bounds, *, reach = 0.05, max_depth = f64::INFINITY, max_step = None,
         gap_error = 1e-3, max_contacts = None, dilation_a = 0.0, dilation_b = 0.0))]
     fn track(
         &mut self,
         py: Python<'_>,
-        ids: PyReadonlyArray1<'_, u32>,
-        bounds: PyReadonlyArray2<'_, f64>,
+        ids: &Bound<'_, PyAny>,
+        bounds: &Bound<'_, PyAny>,
         reach: f64,
         max_depth: f64,
-        max_step: [f64; 2],
+        max_step: Option<&Bound<'_, PyAny>>,
         gap_error: f64,
         max_contacts: Option<usize>,
         dilation_a: f64,
         dilation_b: f64,
     ) -> PyResult<()> {
         let dilations = [dilation_a, dilation_b];
-        let options = options_of(reach, max_depth, max_step, gap_error, max_contacts, dilations);
-        let (ids, rows) = (ids.as_array(), bounds.as_array());
-        if rows.dim() != (ids.len(), 2) {
-            let (n, shape) = (ids.len(), rows.dim());
-            let text = format!(
-                "bounds of {n} bodies have the shape ({n}, 2), rotation and displacement; got {shape:?}"
-            );
-            return Err(query(text));
-        }
+        let options = options_of(reach, max_depth, max_step, gap_error, max_contacts, dilations)?;
+        let ids = read_ids(ids)?;
+        let rows = shaped(bounds, "bounds", &format!("({}, 2)", ids.len()), |shape| shape == [ids.len(), 2])?;
+        let rows = rows.as_array();
         let mut of_body = BTreeMap::new();
-        for (id, row) in ids.iter().zip(rows.rows()) {
+        for (i, id) in ids.iter().enumerate() {
             self.0.pose(BodyId(*id)).map_err(failed)?;
-            of_body.insert(BodyId(*id), bound_of([row[0], row[1]]));
+            of_body.insert(BodyId(*id), bound_of([rows[[i, 0]], rows[[i, 1]]]));
         }
         let bound = |id| of_body.get(&id).copied().unwrap_or_default();
         let scene = &mut self.0;

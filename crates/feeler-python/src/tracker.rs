@@ -1,5 +1,6 @@
-//! Contacts of two bodies over the steps of a simulator.
+//! Trackers: contacts of two bodies over the steps of a simulator.
 
+use crate::arrays::vector;
 use crate::error::query;
 use crate::model::Body;
 use crate::pair::Verdict;
@@ -9,9 +10,10 @@ use feeler::{GapPrediction, Pose, StepBound, TrackedStatus, TrackerCounts, Track
 use feeler_c::{FeelerStepContact, gap_hessian};
 use numpy::{PyArray1, PyArrayMethods as _};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
-/// The contacts of two bodies for the steps of a simulator.
+/// Contacts of two bodies over the steps of a simulator.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct ContactTracker {
@@ -25,20 +27,29 @@ pub(crate) fn bound_of([rotation, displacement]: [f64; 2]) -> StepBound {
     StepBound { rotation, displacement }
 }
 
-fn numbers_of(bound: StepBound) -> (f64, f64) {
-    (bound.rotation, bound.displacement)
+/// A bound as a named tuple `feeler.StepBound`.
+fn tuple_of(py: Python<'_>, bound: StepBound) -> PyResult<Bound<'_, PyAny>> {
+    static STEP_BOUND: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let class = STEP_BOUND
+        .get_or_try_init(py, || PyResult::Ok(py.import("feeler._types")?.getattr("StepBound")?.unbind()))?;
+    class.bind(py).call1((bound.rotation, bound.displacement))
 }
 
+/// Options of a tracker from keywords. `max_step`: a rotation (rad) and a displacement (mm), or `None`.
 pub(crate) fn options_of(
     reach: f64,
     max_depth: f64,
-    max_step: [f64; 2],
+    max_step: Option<&Bound<'_, PyAny>>,
     gap_error: f64,
     max_contacts: Option<usize>,
     dilations: [f64; 2],
-) -> TrackerOptions {
+) -> PyResult<TrackerOptions> {
     let max_contacts = max_contacts.unwrap_or(usize::MAX);
-    TrackerOptions { reach, max_depth, max_step: bound_of(max_step), gap_error, max_contacts, dilations }
+    let max_step = match max_step {
+        Some(values) => bound_of(vector(values, "max_step")?),
+        None => TrackerOptions::default().max_step,
+    };
+    Ok(TrackerOptions { reach, max_depth, max_step, gap_error, max_contacts, dilations })
 }
 
 pub(crate) fn counts_dict(py: Python<'_>, c: TrackerCounts) -> PyResult<Bound<'_, PyDict>> {
@@ -55,21 +66,21 @@ pub(crate) fn counts_dict(py: Python<'_>, c: TrackerCounts) -> PyResult<Bound<'_
 impl ContactTracker {
     #[new]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-    #[pyo3(signature = (a, b, reach = 0.05, max_depth = f64::INFINITY, max_step = [0.1, 1.0],
+    #[pyo3(signature = (a, b, reach = 0.05, max_depth = f64::INFINITY, max_step = None,
         gap_error = 1e-3, max_contacts = None, dilation_a = 0.0, dilation_b = 0.0))]
     fn new(
         a: &Body,
         b: &Body,
         reach: f64,
         max_depth: f64,
-        max_step: [f64; 2],
+        max_step: Option<&Bound<'_, PyAny>>,
         gap_error: f64,
         max_contacts: Option<usize>,
         dilation_a: f64,
         dilation_b: f64,
     ) -> PyResult<Self> {
         let dilations = [dilation_a, dilation_b];
-        let options = options_of(reach, max_depth, max_step, gap_error, max_contacts, dilations);
+        let options = options_of(reach, max_depth, max_step, gap_error, max_contacts, dilations)?;
         options.check().map_err(query)?;
         let tracker = feeler::ContactTracker::new(a.body.clone(), b.body.clone(), options);
         Ok(Self { tracker, poses: [Pose::identity(); 2], prediction: GapPrediction::default() })
@@ -95,29 +106,31 @@ impl ContactTracker {
         Ok(report)
     }
 
-    fn expected_bound(
+    fn expected_bound<'py>(
         &self,
-        pose_a: Option<&Bound<'_, PyAny>>,
-        pose_b: Option<&Bound<'_, PyAny>>,
+        py: Python<'py>,
+        pose_a: Option<&Bound<'py, PyAny>>,
+        pose_b: Option<&Bound<'py, PyAny>>,
         forced: f64,
         max_displacement: f64,
-    ) -> PyResult<(f64, f64)> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let (pose_a, pose_b) = (pose::read(pose_a)?, pose::read(pose_b)?);
         let bound = self.tracker.expected_bound(&pose_a, &pose_b, forced, max_displacement);
-        bound.map(numbers_of).map_err(query)
+        tuple_of(py, bound.map_err(query)?)
     }
 
     fn covers(&self, pose_a: Option<&Bound<'_, PyAny>>, pose_b: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
         self.tracker.covers(&pose::read(pose_a)?, &pose::read(pose_b)?).map_err(query)
     }
 
-    fn motion_to(
+    fn motion_to<'py>(
         &self,
-        pose_a: Option<&Bound<'_, PyAny>>,
-        pose_b: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Option<(f64, f64)>> {
+        py: Python<'py>,
+        pose_a: Option<&Bound<'py, PyAny>>,
+        pose_b: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         let motion = self.tracker.motion_to(&pose::read(pose_a)?, &pose::read(pose_b)?).map_err(query)?;
-        Ok(motion.map(numbers_of))
+        motion.map(|motion| tuple_of(py, motion)).transpose()
     }
 
     #[getter]
@@ -149,8 +162,8 @@ impl ContactTracker {
     }
 
     #[getter]
-    fn bound(&self) -> Option<(f64, f64)> {
-        self.tracker.bound().map(numbers_of)
+    fn bound<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.tracker.bound().map(|bound| tuple_of(py, bound)).transpose()
     }
 
     #[getter]
@@ -168,16 +181,19 @@ impl ContactTracker {
     #[getter]
     fn depth(&self) -> f64 {
         match self.tracker.status() {
-            TrackedStatus::Pressed(depth) | TrackedStatus::Deep(depth) if self.bound().is_some() => depth,
+            TrackedStatus::Pressed(depth) | TrackedStatus::Deep(depth) if self.tracker.bound().is_some() => {
+                depth
+            }
             _ => 0.0,
         }
     }
 
     fn verdict(&mut self, py: Python<'_>) -> Option<Verdict> {
         let tracker = &mut self.tracker;
-        let distance = tracker.min_distance();
+        let min_distance = tracker.min_distance();
         let tolerance = tracker.tolerances().tol;
-        py.detach(|| tracker.verdict().cloned()).map(|verdict| Verdict::new(&verdict, distance, tolerance))
+        py.detach(|| tracker.verdict().cloned())
+            .map(|verdict| Verdict::new(&verdict, min_distance, tolerance))
     }
 
     #[getter]

@@ -1,4 +1,4 @@
-"""The wheel as its user has it. The models are those of the project's data folder."""
+"""Tests of the wheel with the models of the data folder."""
 
 import copy
 import json
@@ -19,12 +19,12 @@ DATA = Path(__file__).parents[3] / "data"
 
 @pytest.fixture(scope="module")
 def ball():
-    return feeler.prepare(DATA / "sphere.step").body()
+    return feeler.prepare_step(DATA / "sphere.step").body()
 
 
 @pytest.fixture(scope="module")
 def box():
-    return feeler.prepare(str(DATA / "box.step")).body()
+    return feeler.prepare_step(str(DATA / "box.step")).body()
 
 
 def test_query(ball):
@@ -35,8 +35,8 @@ def test_query(ball):
     assert contacts["distance"][0] == pytest.approx(2.5, abs=1e-12)
     assert contacts["normal"].tolist() == [[1, 0, 0]]
     assert contacts["curvature_a"][0] == pytest.approx([0.1, 0.1])
-    assert pair.status == "separated" and pair.distance == contacts["distance"][0]
-    # The same pose in every form, the same bits.
+    assert pair.status == "separated" and pair.min_distance == contacts["distance"][0]
+    # All forms of a pose give the same bits.
     matrix = np.eye(4)
     matrix[0, 3] = 22.5
     for pose in ([22.5, 0, 0, 0, 0, 0, 1], matrix, matrix.tolist(), np.array([22.5, 0, 0])):
@@ -46,15 +46,15 @@ def test_query(ball):
     assert len(pair.query(None, matrix, d_max=1)) == 0
     pair.query()
     verdict = pair.verdict
-    assert verdict.status == "interfering" and verdict.inside_a > 9
+    assert verdict.status == "interfering" and verdict.inside_a > 9 and verdict.witness.shape == (3,)
     assert "interfering" in repr(verdict) and "<table>" in verdict._repr_html_()
-    # Pressed by 0.01 mm: the contact explains it, and the verdict follows on demand.
+    # Pressed by 0.01 mm: the contact explains the interference, so the verdict is computed on demand.
     pressed = pair.query(pose_b=[19.99, 0, 0], d_max=0.1, penetration=0.05, verdict_unless_pressed=True)
     assert pressed["distance"] == pytest.approx(-0.01, abs=1e-12) and pair.status is None
     assert pair.decide().status == "interfering" and pair.status == "interfering"
-    # Two balls of radius 10 whose centres are 19 apart, and two that are apart.
-    way = pair.separating_translation(pose_b=[19, 0, 0])
-    assert np.linalg.norm(way) == pytest.approx(1, abs=0.01)
+    # Two balls of radius 10 with a distance of the centres of 19, and two separated ones.
+    translation = pair.separating_translation(pose_b=[19, 0, 0])
+    assert isinstance(translation, np.ndarray) and np.linalg.norm(translation) == pytest.approx(1, abs=0.01)
     assert pair.separating_translation(pose_b=[21, 0, 0]) is None
     with pytest.raises(TypeError, match="no option 'speed'"):
         pair.separating_translation(speed=1)
@@ -74,16 +74,16 @@ def test_tracker(ball, box):
     assert tracker.status == "separated" and tracker.depth == 0 and tracker.bound == (1e-3, 0.02)
     strict = contacts[contacts["kind"] == 0]
     assert len(strict) == 4 and strict["local_normal"] == pytest.approx(np.array([[0, 0, 1]] * 4), abs=1e-12)
-    # A micrometre down along the normal, and a rotation about x at A's origin.
+    # Derivatives with respect to a translation, and to a rotation about x at A's origin.
     rate = strict["gap_rate"]
     assert rate[:, :3] == pytest.approx(strict["local_normal"], abs=1e-12)
     assert rate[:, 3] == pytest.approx(strict["point_b"][:, 1], abs=1e-9)
-    # Falling by 4 um a step, after 3.5 um in the last case.
+    # The box falls by 4 µm in a step, in the last case after 3.5 µm.
     assert (tracker.predicted_gaps(None) == contacts["gap"]).all()
     assert tracker.predicted_gaps([1, 2, 20.014]) == pytest.approx(contacts["gap"] - 0.004, abs=1e-9)
     faster = tracker.predicted_gaps([1, 2, 20.014], [1, 2, 20.0175], is_free=False)
     assert faster == pytest.approx(contacts["gap"] - 0.0045, abs=1e-9)
-    # Corners of a flat contact are not isolated; a ball on a plate is.
+    # Corners of a flat contact are not isolated; the contact of a ball on a plate is.
     assert np.isnan(tracker.gap_hessians()).all() and tracker.gap_hessians().shape == (len(contacts), 6, 6)
     rolling = feeler.ContactTracker(box, ball)
     center = np.array([3, 2, 20.01])
@@ -92,7 +92,7 @@ def test_tracker(ball, box):
     v, w = np.array([0.3, -0.5, 0.7]), np.array([-0.2, 0.9, 0.4])
     twist = np.concatenate([v, w])
     assert twist @ hessian @ twist == pytest.approx(np.cross(w, np.cross(w, center) + v)[2])
-    # The next step keeps the numbers; it presses the boxes by a micrometre.
+    # The next step keeps the ids; it presses the boxes by a micrometre.
     assert tracker.covers(None, [1, 2, 19.999]) and not tracker.covers(None, [1, 2, 19.98])
     assert tracker.motion_to(None, [1, 2, 19.999]) == pytest.approx((0, 0.011))
     rotation, displacement = tracker.expected_bound(None, [1, 2, 19.999], 0.01, 0.5)
@@ -101,7 +101,7 @@ def test_tracker(ball, box):
     assert set(strict["id"]) <= set(tracker.contacts["id"])
     assert tracker.status == "pressed" and tracker.depth == pytest.approx(0.001)
     verdict = tracker.verdict()
-    assert verdict.status == "interfering" and verdict.distance == pytest.approx(-0.001)
+    assert verdict.status == "interfering" and verdict.min_distance == pytest.approx(-0.001)
     copied = copy.copy(tracker)
     for t in (tracker, copied):
         t.update(None, [1, 2, 20], 1e-3, 0.02)
@@ -112,16 +112,16 @@ def test_tracker(ball, box):
     assert "separated" in repr(tracker)
     tracker.clear()
     assert len(tracker.contacts) == 0 and tracker.status is None
-    # At most `max_contacts`; negative gaps are never dropped.
+    # At most `max_contacts` contacts; those with negative gaps are never dropped.
     few = feeler.ContactTracker(box, box, max_contacts=2)
     assert few.update(None, pose, 1e-3, 0.02)["dropped"] > 0 and len(few.contacts) == 2
     few.update(None, [1, 2, 19.999], 1e-3, 0.02)
     assert len(few.contacts) >= 4 and (few.contacts["gap"] < 0).all()
-    # Layers close the gap.
+    # Dilations reduce the gap.
     thick = feeler.ContactTracker(ball, ball, dilation_a=0.01, dilation_b=0.02)
     thick.update(None, [20.05, 0, 0], 0, 0)
-    assert thick.contacts["gap"] == pytest.approx(0.02) and thick.verdict().distance == pytest.approx(0.05)
-    # Deep in one another, as long as they are.
+    assert thick.contacts["gap"] == pytest.approx(0.02) and thick.verdict().min_distance == pytest.approx(0.05)
+    # Interference deeper than any contact.
     deep = feeler.ContactTracker(ball, ball)
     for x in (0, 0.01, 0.02):
         assert deep.update(None, [x, 0, 0], 1e-3, 0.02)["decided"] and deep.status == "interfering"
@@ -142,7 +142,7 @@ def test_arrays_own_their_memory(ball):
     held = [pair.query(None, [20.5 + 0.01 * k, 0, 0], 5) for k in range(100)]
     del pair
     assert [round(float(c["distance"][0]), 9) for c in held] == [round(0.5 + 0.01 * k, 9) for k in range(100)]
-    held[0]["distance"][0] = 7  # ours to change
+    held[0]["distance"][0] = 7  # writable
     assert "<table>" in held[1]._repr_html_() and held[0]["distance"].sum() == 7
 
 
@@ -170,7 +170,7 @@ def test_meshes(ball):
 
 
 def test_models(tmp_path):
-    model = feeler.prepare(sorted((DATA / "assemblies").glob("*.step"))[0])
+    model = feeler.prepare_step(sorted((DATA / "assemblies").glob("*.step"))[0])
     assert len(model.instances) >= len(model) == len(model.solids) > 0
     assert model.instances[0].pose.shape == (4, 4)
     file = tmp_path / "model.feeler"
@@ -189,31 +189,43 @@ def test_models(tmp_path):
 def test_solids_of_triangles():
     points = [[0, 0, 0], [6, 0, 0], [0, 5, 0], [0, 0, 4]]
     triangles = np.array([[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-    tip = feeler.Model.of_mesh(points, triangles, "tip").body()
+    tip = feeler.prepare_mesh(points, triangles, "tip").body()
     assert abs(tip.volume - 20) < 1e-12
     pair = feeler.ContactPair(tip, tip)
     assert abs(pair.query(None, [8.5, 0, 0], d_max=9)["distance"][0] - 2.5) < 1e-12
     with pytest.raises(feeler.FileError, match="mesh 'tip': the side from .* close the hole"):
-        feeler.Model.of_mesh(points, triangles[1:], "tip")
-    assert feeler.Model.of_mesh(points, triangles[1:], "tip", open_shells=True).body().volume == 0
-    with pytest.raises(feeler.QueryError, match="rows of 3 whole numbers"):
-        feeler.Model.of_mesh(points, triangles + 0.5)
+        feeler.prepare_mesh(points, triangles[1:], "tip")
+    assert feeler.prepare_mesh(points, triangles[1:], "tip", open_shells=True).body().volume == 0
+    with pytest.raises(ValueError, match=r"triangles: expected shape \(n, 3\) and dtype uint32, got .*float64"):
+        feeler.prepare_mesh(points, triangles + 0.5)
+    with pytest.raises(ValueError, match=r"points: .* got shape \(4, 2\) and dtype int64"):
+        feeler.prepare_mesh(np.array(points)[:, :2], triangles)
 
 
 def test_errors(tmp_path, ball):
     with pytest.raises(feeler.FileError, match="nowhere.step"):
-        feeler.prepare(tmp_path / "nowhere.step")
+        feeler.prepare_step(tmp_path / "nowhere.step")
     broken = tmp_path / "broken.step"
     broken.write_bytes((DATA / "box.step").read_bytes().replace(b"CARTESIAN_POINT", b"CARTESIAN_PAINT", 1))
     try:
-        model = feeler.prepare(broken)
+        model = feeler.prepare_step(broken)
         assert model.left_out or len(model)
     except feeler.FeelerError as e:
         assert "broken.step" in str(e) and "#" in str(e)
     with pytest.raises(feeler.FileError):
         feeler.Model.from_bytes(b"nonsense")
     pair = feeler.ContactPair(ball, ball)
-    for bad in ([1, 2], [[1, 0], [0, 1]], np.eye(3), -np.eye(4), [0, 0, 0, 0, 0, 0, 0], "here", [math.nan] * 3):
+    for bad, given in (
+        ([1, 2], r"shape \(2,\) and dtype int64"),
+        (np.eye(3), r"shape \(3, 3\) and dtype float64"),
+        ([1j, 0, 0], r"shape \(3,\) and dtype complex128"),
+        ("here", r"shape \(\) and dtype <U4"),
+        ([[1, 0], [0]], "not an array"),
+    ):
+        expected = r"pose: expected shape \(4, 4\), \(3,\) or \(7,\) and dtype float64, got .*"
+        with pytest.raises(ValueError, match=expected + given):
+            pair.query(None, bad)
+    for bad in (-np.eye(4), [0, 0, 0, 0, 0, 0, 0], [math.nan] * 3):
         with pytest.raises(feeler.QueryError):
             pair.query(None, bad)
     with pytest.raises(feeler.QueryError, match="d_max"):
@@ -245,16 +257,20 @@ def test_scene(ball, box):
     scene.update()
     assert scene.events["kind"].tolist() == [1] and scene.contacts["age"].tolist() == [1]
     assert scene.pose(left)[2, 3] == 5
-    scene.set_body(left, dilation=0.25)
+    scene.set_body_options(left, dilation=0.25)
     scene.update()
     assert scene.contacts["gap"][0] == pytest.approx(0.25)
-    scene.set_pair(left, right, ignored=True)
+    scene.set_pair_options(left, right, ignored=True)
     scene.update()
     assert len(scene.contacts) == 0 and scene.events["kind"].tolist() == [2]
     assert "ended" in scene.events._repr_html_()
     scene.remove(left)
     with pytest.raises(feeler.SceneError, match=f"no body {left}"):
         scene.set_pose(left, [0, 0, 0])
+    with pytest.raises(ValueError, match=r"poses: expected shape \(1, 7\) .* got shape \(2, 7\)"):
+        scene.set_poses(ids[1:], np.zeros((2, 7)))
+    with pytest.raises(ValueError, match=r"ids: expected shape \(n,\) and dtype uint32, got shape \(1,\) and dtype float64"):
+        scene.set_poses([0.5], np.zeros((1, 7)))
     with pytest.raises(feeler.QueryError, match="body 1"):
         scene.set_poses(ids[1:], np.full((1, 7), np.nan))
 
@@ -269,13 +285,13 @@ def test_scene_tracks_near_pairs(ball, box):
     assert scene.tracked_pairs.dtype == feeler.tracked_pair_dtype
     assert pair["bodies"].tolist() == ids[:2].tolist() and pair["jumped"] and pair["decided"] and not pair["status"]
     # Rounded up to powers of two.
-    assert pair["bound"].tolist() == [2**-9, 2**-5]
+    assert pair["bound"].tolist() == (2**-9, 2**-5)
     alone = feeler.ContactTracker(box, ball, reach=0.5, max_step=[0.1, 1.0])
     alone.update(None, [3, 2, 20.01], 2**-9, 2**-5)
     contacts = scene.tracked_contacts
     assert contacts.dtype == feeler.step_contact_dtype and len(contacts) == pair["contact_count"] == 1
     assert contacts.tobytes() == alone.contacts.tobytes()
-    # The next step presses the ball by a micrometre: the same number.
+    # The next step presses the ball by a micrometre; the id persists.
     scene.set_pose(ids[1], [3, 2, 19.999])
     assert scene.covers()
     scene.track(ids[1:2], bounds, reach=0.5)
@@ -288,7 +304,7 @@ def test_scene_tracks_near_pairs(ball, box):
     assert len(scene.tracked_pairs) == 0 and len(scene.tracked_contacts) == 0
     counts = scene.tracker_counts
     assert (counts["updates"], counts["jumps"], counts["uncovered"]) == (2, 1, 0)
-    with pytest.raises(feeler.QueryError, match=r"shape \(2, 2\).*got \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"bounds: expected shape \(2, 2\) .* got shape \(1, 2\)"):
         scene.track(ids[:2], bounds)
     with pytest.raises(feeler.SceneError, match="99"):
         scene.track(np.array([99], dtype=np.uint32), bounds)
@@ -296,37 +312,37 @@ def test_scene_tracks_near_pairs(ball, box):
         scene.track(ids[:1], bounds, reach=math.inf)
 
 
-def test_threads_that_query_at_once():
-    socket, plug = (feeler.prepare(DATA / f"{name}.step").body() for name in ("socket", "plug"))
-    places = [[0.01 * k, 0.02 * k, 20.0 + 0.1 * k] for k in range(40)]
+def test_queries_in_parallel_threads():
+    socket, plug = (feeler.prepare_step(DATA / f"{name}.step").body() for name in ("socket", "plug"))
+    poses = [[0.01 * k, 0.02 * k, 20.0 + 0.1 * k] for k in range(40)]
 
-    def ask(out):
+    def run(out):
         pair = feeler.ContactPair(socket, plug)
-        out.extend(pair.query(None, p, 7).tobytes() for p in places)
+        out.extend(pair.query(None, p, 7).tobytes() for p in poses)
 
     alone = []
-    ask(alone)
-    all_of_them = [[] for _ in range(4)]
-    threads = [threading.Thread(target=ask, args=(out,)) for out in all_of_them]
+    run(alone)
+    parallel = [[] for _ in range(4)]
+    threads = [threading.Thread(target=run, args=(out,)) for out in parallel]
     [t.start() for t in threads]
     [t.join() for t in threads]
-    assert all(out == alone for out in all_of_them)
+    assert all(out == alone for out in parallel)
     assert any(alone)
 
 
-def test_as_the_program():
-    """To the bit what the program says."""
+def test_results_equal_those_of_the_program():
+    """Equal to the bit."""
     pose = [0.5, 0, 20, 0, 0.0261769, 0, 0.9996573]
     status, out, err = feeler.run(
         ["query", str(DATA / "socket.step"), str(DATA / "plug.step"), "--d-max", "7", "--json",
          "--pose-b", ",".join(map(repr, pose))]
     )  # fmt: skip
     assert status == 0, err
-    told = json.loads(out)["contacts"]
-    a, b = (feeler.prepare(DATA / f"{n}.step").body() for n in ("socket", "plug"))
+    expected = json.loads(out)["contacts"]
+    a, b = (feeler.prepare_step(DATA / f"{n}.step").body() for n in ("socket", "plug"))
     contacts = feeler.ContactPair(a, b).query(None, pose, 7)
-    assert len(told) == len(contacts) > 0
-    for row, c in zip(told, contacts, strict=True):
+    assert len(expected) == len(contacts) > 0
+    for row, c in zip(expected, contacts, strict=True):
         for name in ("distance", "gap", "id", "age"):
             assert row[name] == c[name], name
         for name in ("point_a", "point_b", "local_a", "local_b", "normal"):

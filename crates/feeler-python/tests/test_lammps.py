@@ -1,4 +1,4 @@
-"""Walls in LAMMPS; left out where it is not installed."""
+"""Tests of walls in LAMMPS; skipped if LAMMPS is not installed."""
 
 import math
 import pathlib
@@ -18,7 +18,7 @@ GRAVITY = "fix g all gravity 9.81 vector 0 0 -1"
 
 
 def scene(balls, *, gravity=GRAVITY, style="sphere", units="si", step=1e-6, sort=True):
-    """LAMMPS with balls that do not meet one another: rows of place, velocity and spin."""
+    """LAMMPS with spheres that do not collide with each other: rows of position, velocity and spin."""
     lmp = walls_of.start(["-log", "none", "-screen", "none", "-nocite"])
     lmp.commands_string(f"""
         units {units}
@@ -47,13 +47,13 @@ def scene(balls, *, gravity=GRAVITY, style="sphere", units="si", step=1e-6, sort
 
 
 def of(lmp, what, tag):
-    """What LAMMPS has of an atom; it changes their order."""
+    """Quantity of an atom; LAMMPS changes the order of atoms."""
     at = list(lmp.numpy.extract_atom("id")[: lmp.extract_global("nlocal")]).index(tag)
     return lmp.numpy.extract_atom(what)[at]
 
 
 def state(lmp, tag=1):
-    """Place, velocity and spin of an atom."""
+    """Position, velocity and spin of an atom."""
     return np.concatenate([of(lmp, k, tag) for k in ("x", "v", "omega")])
 
 
@@ -66,7 +66,7 @@ def path(lmp, steps, tag=1, each=50):
 
 
 def box():
-    return feeler.prepare(DATA / "box.step").body()
+    return feeler.prepare_step(DATA / "box.step").body()
 
 
 def plane(law):
@@ -80,7 +80,7 @@ def damping(e):
 
 
 def grid(n, size=80.0):
-    """A floor of 2 n² triangles."""
+    """Floor of 2 n² triangles."""
     line = np.linspace(-size, size, n + 1)
     points = [(x, y, 0.0) for x in line for y in line]
     at = lambda i, j: i * (n + 1) + j  # noqa: E731
@@ -95,7 +95,7 @@ def grid(n, size=80.0):
 DROP = [0.0, 0.0, R + 1e-3, 0.0, 0.0, -0.5, 0.0, 0.0, 0.0]
 
 
-def test_a_ball_that_falls_is_thrown_back_as_by_the_walls_of_lammps():
+def test_a_falling_ball_bounces_as_on_walls_of_lammps():
     kn, e = 1e4, 0.6
     gamma = 2 * damping(e) * math.sqrt(kn / MASS)
     young, poisson = 1e7, 0.25
@@ -116,18 +116,19 @@ def test_a_ball_that_falls_is_thrown_back_as_by_the_walls_of_lammps():
         lmp = scene([DROP])
         walls_of.install(lmp, plane(law))
         got = path(lmp, 8_000)
-        assert expected[:, 5].min() < -0.5 and expected[-1, 5] > 0.2, "it has struck and come back"
+        assert expected[:, 5].min() < -0.5 and expected[-1, 5] > 0.2, "the ball has bounced"
         assert np.abs(got - expected).max() < 1e-9, (command, np.abs(got - expected).max(0))
 
 
 def test_an_oblique_impact_differs_by_where_the_force_acts():
-    # LAMMPS has friction act a radius below the centre, feeler in the middle of the overlap: half the overlap less.
-    # Without damping: of dashpots in friction the two cut off different parts.
+    # In LAMMPS friction acts one radius from the centre, in feeler at the middle of the overlap, which is half the
+    # overlap less. Without damping, because the two limit the damping of friction differently.
     kn, mu = 1e4, 0.3
     start = [*DROP[:3], 0.4, 0.1, -0.5, 0.0, 20.0, 0.0]
     lmp = scene([start])
     lmp.command(
-        f"fix w all wall/gran granular hooke {kn} 0 tangential linear_history {kn / 2} 0 {mu} damping velocity zplane 0 NULL"
+        f"fix w all wall/gran granular hooke {kn} 0 tangential linear_history {kn / 2} 0 {mu} damping velocity "
+        "zplane 0 NULL"
     )
     expected = path(lmp, 8_000)
     lmp = scene([start])
@@ -141,8 +142,8 @@ def test_an_oblique_impact_differs_by_where_the_force_acts():
 
 
 def test_a_ball_slides_and_rolls_over_any_floor_alike():
-    # Without a spin about the normal: while a ball slides with one, a change of a velocity by 1e-16 m/s becomes
-    # 1e-8 m/s, on one and the same triangle.
+    # Without spin about the normal: with one, a change of velocity by 1e-16 m/s becomes 1e-8 m/s while the ball slides,
+    # even on a single triangle.
     law = feeler.Law.linear(1e2, 5e1, 0.5, 0.3)
     depth = MASS * 9.81 / 1e2
     start = [-0.003, 0.003, R - depth, 0.2, 0.03, 0.0, 0.0, 5.0, 0.0]
@@ -151,7 +152,7 @@ def test_a_ball_slides_and_rolls_over_any_floor_alike():
         "one triangle": triangle,
         "two": feeler.FacetWall(*grid(1)),
         "200": feeler.FacetWall(*grid(10)),
-        # 40 x 30 x 20 mm about the origin, put below.
+        # 40 x 30 x 20 mm about the origin, moved down.
         "exact": box(),
     }
     paths = {}
@@ -162,8 +163,8 @@ def test_a_ball_slides_and_rolls_over_any_floor_alike():
         walls_of.install(lmp, forces)
         paths[name] = path(lmp, 15_000)
     first = paths["one triangle"]
-    assert first[-1, 0] > 0.0 and first[-1, 3] == pytest.approx(R * first[-1, 7], rel=0.02), "it rolls at last"
-    assert first[5, 3] > 1.2 * R * first[5, 7], "it slid at first"
+    assert first[-1, 0] > 0.0 and first[-1, 3] == pytest.approx(R * first[-1, 7], rel=0.02), "the ball rolls at the end"
+    assert first[5, 3] > 1.2 * R * first[5, 7], "the ball slides at the beginning"
     for name, other in paths.items():
         assert np.abs(other[:, :3] - first[:, :3]).max() < 1e-12, name
         assert np.abs(other[:, 3:6] - first[:, 3:6]).max() < 1e-12, name
@@ -178,7 +179,7 @@ def many(n=60, seed=3):
     ]  # fmt: skip
 
 
-def test_walls_are_pushed_as_balls_are_and_runs_are_the_same_to_the_bit():
+def test_forces_on_walls_balance_and_runs_are_equal_to_the_bit():
     law = feeler.Law.hertz(1e4, 0.3, 0.7, 0.4)
     ends = []
     for sort in (True, True, False):
@@ -194,18 +195,18 @@ def test_walls_are_pushed_as_balls_are_and_runs_are_the_same_to_the_bit():
             touched = max(touched, walls.contacts)
             scale = np.abs(f).sum() + 1e-300
             assert np.abs(f.sum(0) + walls.force(0)).max() <= 1e-12 * scale
-            # About the wall's origin: forces at the balls' centres, and torques.
+            # Torque about the origin of the wall: forces at the centres of the balls, and torques.
             arms = x - walls.pose(0)[:3, 3]
             torque = lmp.numpy.extract_atom("torque")[: len(many())]
             total = np.cross(arms, f).sum(0) + torque.sum(0) + walls.torque(0)
             assert np.abs(total).max() <= 1e-12 * (np.abs(arms).max() * scale + np.abs(torque).sum())
         assert touched > 10
         ends.append(np.concatenate([state(lmp, k + 1) for k in range(len(many()))]).tobytes())
-    assert ends[0] == ends[1], "twice the same"
-    assert ends[0] == ends[2], "in another order"
+    assert ends[0] == ends[1], "equal runs"
+    assert ends[0] == ends[2], "another order of atoms"
 
 
-def test_a_run_goes_on_from_a_saved_state(tmp_path):
+def test_a_run_continues_from_a_saved_state(tmp_path):
     law = feeler.Law.linear(1e4, 5e3, 0.5, 0.3)
     start = [-0.01, 0.003, R - MASS * 9.81 / 1e4, 0.1, 0.07, 0.0, 0.0, 0.0, 5.0]
 
@@ -217,7 +218,7 @@ def test_a_run_goes_on_from_a_saved_state(tmp_path):
     walls.run(300)
     saved = walls.save()
     lmp.command(f"write_restart {tmp_path}/half")
-    # LAMMPS sets up anew at the start of a run, in both.
+    # LAMMPS repeats its setup at the start of a run, in both cases.
     walls.run(300)
     end = state(lmp)
     other = walls_of.start(["-log", "none", "-screen", "none", "-nocite"])
@@ -231,10 +232,10 @@ def test_a_run_goes_on_from_a_saved_state(tmp_path):
     fresh.command(f"read_restart {tmp_path}/half")
     fresh.commands_string(f"comm_modify vel yes cutoff 0.01\nfix move all nve/sphere\n{GRAVITY}\ntimestep 1e-6")
     made(fresh).run(300)
-    assert state(fresh).tobytes() != end.tobytes(), "friction remembers"
+    assert state(fresh).tobytes() != end.tobytes(), "the friction history is part of the state"
 
 
-def test_walls_move_and_carry_along():
+def test_moving_walls_drag_balls():
     law = feeler.Law.linear(1e4, 5e3, 0.5, 0.5)
     rest = [0.0, 0.0, R - MASS * 9.81 / 1e4, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     for wall in (box(), feeler.FacetWall.of_body(box(), 0.1)):
@@ -242,12 +243,12 @@ def test_walls_move_and_carry_along():
         forces.add(wall, law, [0.0, 0.0, -10.0])
         lmp = scene([rest])
         walls = walls_of.install(lmp, forces)
-        # A belt: it comes to its speed within 1 ms, and the ball rolls, then slides along.
+        # A belt, which reaches its speed within 1 ms.
         walls.move(0, lambda t: ([min(t, 1e-3) * 20.0, 0.0, 0.0], [0.0, 0.0, 0.0]))
         walls.run(10_000)
         moved = walls.pose(0)[0, 3]
         assert moved == pytest.approx(0.02 * 0.01 - 0.5 * 20.0 * 1e-6, rel=1e-6)
-        # A solid ball on a belt gets two sevenths of the belt's speed.
+        # The speed of a solid ball on a belt is two sevenths of that of the belt.
         assert state(lmp)[3] == pytest.approx(0.02 * 2 / 7, rel=0.03)
         # A lift.
         walls.move(0, [0.0, 0.0, 0.05])
@@ -274,7 +275,7 @@ def test_groups_and_several_walls():
     assert of(lmp, "f", 1)[2] == pytest.approx(0.1, rel=1e-9)
 
 
-def test_what_cannot_be_is_refused_with_a_remedy():
+def test_errors_say_what_to_do():
     law = feeler.Law.linear(1e4)
     refused = walls_of.LammpsError
     with pytest.raises(refused, match="atom_style sphere"):
@@ -287,7 +288,7 @@ def test_what_cannot_be_is_refused_with_a_remedy():
     walls = walls_of.install(lmp, plane(law))
     with pytest.raises(refused, match="already"):
         walls_of.install(lmp, plane(law))
-    # What happens within a run ends it, and is raised.
+    # An error within a run ends the run and is raised.
     walls.move(0, lambda t: ([math.nan, 0, 0], [0, 0, 0]) if t > 1e-5 else ([0, 0, 0], [0, 0, 0]))
     with pytest.raises(feeler.QueryError, match="finite"):
         walls.run(1000)
@@ -303,12 +304,12 @@ def test_what_cannot_be_is_refused_with_a_remedy():
 
 
 class Other:
-    """An instance of another version."""
+    """Instance of another version."""
 
     def version(self):
         return 20200303
 
 
-def test_another_version_is_refused():
+def test_other_versions_are_rejected():
     with pytest.raises(walls_of.LammpsError, match="20200303 is not known"):
         walls_of.install(Other(), plane(feeler.Law.linear(1.0)))

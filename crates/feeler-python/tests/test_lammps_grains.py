@@ -1,4 +1,4 @@
-"""Grains of smooth shape in LAMMPS; left out where it is not installed."""
+"""Tests of grains in LAMMPS; skipped if LAMMPS is not installed."""
 
 import math
 import pathlib
@@ -36,13 +36,13 @@ def turn(axis, angle):
 
 
 def ellipsoids(forces, rows, step, sort=True):
-    """LAMMPS with the grains of forces: rows of place (m), velocity (m/s) and quaternion."""
+    """LAMMPS with the grains of `forces`: rows of position (m), velocity (m/s) and quaternion."""
     lmp = start("ellipsoid", step, sort)
     for k, (x, v, q) in enumerate(rows):
         lmp.command(f"create_atoms 1 single {x[0]} {x[1]} {x[2]} units box")
         lmp.command(f"set atom {k + 1} {lammps.settings(forces, k)}")
         angle = 2 * math.degrees(math.atan2(np.linalg.norm(q[1:]), q[0]))
-        # LAMMPS wants a unit vector.
+        # LAMMPS requires a unit vector.
         axis = (q[1:] / np.linalg.norm(q[1:])).tolist() if angle else [0, 0, 1]
         lmp.command(f"set atom {k + 1} quat {axis[0]!r} {axis[1]!r} {axis[2]!r} {angle!r}")
         lmp.command(f"set atom {k + 1} angmom 0 0 0")
@@ -59,8 +59,8 @@ def of(lmp, what, tag):
 
 
 def own(forces, rows, step, steps):
-    """The same by feeler's own steps. They begin half a step earlier than LAMMPS', whose positions are those in the
-    middle of these; nothing acts at the beginning and at the end."""
+    """Results of the steps of feeler. They start half a step before those of LAMMPS, whose positions are at the middle
+    of these steps; no forces act at the beginning and at the end."""
     x, v, q = (np.array([r[k] for r in rows], float) for k in range(3))
     forces.set_motions(range(len(rows)), 1e3 * (x + 0.5 * step * v), q, 1e3 * v, 0 * v)
     forces.step(step, steps)
@@ -69,20 +69,20 @@ def own(forces, rows, step, steps):
 
 
 def compared(make, rows, step, steps):
-    """Largest differences, as parts of the largest of each kind, after all is over."""
+    """Largest differences after the impacts, relative to the largest value of each quantity."""
     theirs = make()
     lmp = ellipsoids(theirs, rows, step)
     walls = lammps.install_grains(lmp, theirs, {k + 1: k for k in range(len(rows))})
     walls.run(steps, "post no")
     got = [np.array([of(lmp, k, tag + 1) for tag in range(len(rows))]) for k in ("x", "v", "angmom")]
-    assert walls.contacts == 0, "it is over"
-    # The first of feeler's steps ends where the first one of LAMMPS has its forces.
+    assert walls.contacts == 0, "no more contacts"
+    # The first step of feeler ends where the first step of LAMMPS evaluates forces.
     expected = own(make(), rows, step, steps)
     scale = [np.abs(e).max() for e in expected]
     return [np.abs(g - e).max() / s for g, e, s in zip(got, expected, scale, strict=True)], got, expected
 
 
-def test_an_ellipsoid_that_falls_askew_is_thrown_back_as_by_feeler():
+def test_an_inclined_ellipsoid_bounces_as_in_feeler():
     def make():
         forces = feeler.GrainForces(LAW)
         forces.add_grain(feeler.Grain.superellipsoid([3.0, 2.0, 1.5]), RHO)
@@ -91,12 +91,12 @@ def test_an_ellipsoid_that_falls_askew_is_thrown_back_as_by_feeler():
 
     rows = [([0.0, 0.0, 0.004], [0.1, 0.05, -0.5], turn([1, 2, 0.5], 0.9))]
     off, got, _ = compared(make, rows, 2e-7, 30_000)
-    assert got[1][0, 2] > -0.2 and np.abs(got[2]).max() > 1e-9, "it has struck, and turns"
+    assert got[1][0, 2] > -0.2 and np.abs(got[2]).max() > 1e-9, "it has bounced and rotates"
     assert max(off) < 1e-9, off
 
 
 @pytest.mark.parametrize("poly", [False, True])
-def test_two_grains_that_strike_off_centre_part_as_in_feeler(poly):
+def test_an_eccentric_impact_of_two_grains_equals_that_in_feeler(poly):
     def make():
         forces = feeler.GrainForces(LAW)
         box = feeler.Grain.superellipsoid([2.0, 1.5, 1.2], [0.5, 0.7])
@@ -110,26 +110,26 @@ def test_two_grains_that_strike_off_centre_part_as_in_feeler(poly):
         ([0.0035, 0.0008, 0.0005], [-0.4, 0.0, 0.1], turn([0, 1, 2], -1.2)),
     ]
     off, got, expected = compared(make, rows, 2e-7, 60_000)
-    assert got[1][0, 0] < 0.3 and np.abs(got[2]).max() > 1e-9, "they have struck, and turn"
+    assert got[1][0, 0] < 0.3 and np.abs(got[2]).max() > 1e-9, "the grains have collided and rotate"
     assert max(off) < 1e-9, off
     momentum = sum(make().mass(k) * got[1][k] for k in range(2))
     before = sum(make().mass(k) * np.array(rows[k][1]) for k in range(2))
-    assert np.abs(momentum - before).max() < 1e-12, "nothing else acts on them"
+    assert np.abs(momentum - before).max() < 1e-12, "no other forces"
 
 
 @pytest.mark.parametrize("floor", ["block", "plane", "sheet"])
-def test_a_ring_that_falls_on_a_floor_and_a_ball_is_thrown_back_as_by_feeler(floor):
+def test_a_ring_bounces_on_a_floor_and_a_ball_as_in_feeler(floor):
     def make():
         forces = feeler.GrainForces(LAW)
-        forces.add_grain(feeler.prepare(DATA / "pour/ring.step").body(), RHO)
+        forces.add_grain(feeler.prepare_step(DATA / "pour/ring.step").body(), RHO)
         forces.add_grain(1.4, RHO)
         if floor == "block":
-            forces.add(feeler.prepare(DATA / "box.step").body(), LAW, pose=[0, 0, -10])
+            forces.add(feeler.prepare_step(DATA / "box.step").body(), LAW, pose=[0, 0, -10])
         elif floor == "plane":
             forces.add_plane([0, 0, 0], [0, 0, 1], LAW)
         else:
             points = [[-20, -20, 0], [20, -20, 0], [20, 20, 0], [-20, 20, 0]]
-            sheet = feeler.Model.of_mesh(points, [[0, 1, 2], [0, 2, 3]], open_shells=True)
+            sheet = feeler.prepare_mesh(points, [[0, 1, 2], [0, 2, 3]], open_shells=True)
             forces.add(sheet.body(), LAW)
         return forces
 
@@ -138,17 +138,17 @@ def test_a_ring_that_falls_on_a_floor_and_a_ball_is_thrown_back_as_by_feeler(flo
         ([0.004, 0.001, 0.0066], [-0.4, 0.0, -0.3], turn([0, 0, 1], 0.0)),
     ]
     off, got, _ = compared(make, rows, 2e-7, 40_000)
-    assert got[1][0, 2] > -0.2 and np.abs(got[2]).max() > 1e-9, "it has struck, and turns"
+    assert got[1][0, 2] > -0.2 and np.abs(got[2]).max() > 1e-9, "it has bounced and rotates"
     assert max(off) < 1e-9, off
 
 
-def test_grains_that_are_balls_go_as_balls_of_lammps():
-    """Without friction, where LAMMPS and feeler mean the same; two balls in a row on a plane."""
+def test_spherical_grains_equal_spheres_of_lammps():
+    """Two balls in a row on a plane, without friction, for which the laws of LAMMPS and feeler agree."""
     r, k = 0.002, 1e4
     mass = RHO * math.pi * 4 / 3 * r**3
     e = 0.6
     part = -math.log(e) / math.hypot(math.pi, math.log(e))
-    # Of pairs the effective mass is half of it.
+    # The effective mass of a pair is half the mass.
     pair, wall = (2 * part * math.sqrt(k / m) for m in (mass / 2, mass))
     places = [([0.0, 0.0, r + 1e-4], [0.0, 0.0, -0.5]), ([0.0003, 0.0, 3 * r + 5e-4], [0.0, 0.0, -0.3])]
     lmp = start("sphere", 1e-6)
@@ -177,11 +177,11 @@ def test_grains_that_are_balls_go_as_balls_of_lammps():
         for what, theirs in zip(("x", "v"), expected, strict=True):
             got = np.array([of(lmp, what, tag) for tag in (1, 2)])
             assert np.abs(got - theirs).max() < 1e-9, (what, got, theirs)
-    assert expected[1][1, 2] > 0.0 and abs(expected[1][1, 0]) > 0.01, "both have struck"
+    assert expected[1][1, 2] > 0.0 and abs(expected[1][1, 0]) > 0.01, "both balls have collided"
 
 
 def heap(n=20, seed=4):
-    """Grains of three shapes above a block, which come down on it and on each other."""
+    """Grains of three shapes that fall on a block and on each other."""
     rng = np.random.default_rng(seed)
     forces = feeler.GrainForces(feeler.Law.hertz(1e4, 0.3, 0.7, 0.4))
     shapes = [
@@ -191,7 +191,7 @@ def heap(n=20, seed=4):
     ]
     for k in range(n):
         forces.add_grain(shapes[k % 3], RHO)
-    body = feeler.prepare(DATA / "box.step").body()
+    body = feeler.prepare_step(DATA / "box.step").body()
     forces.add(body, feeler.Law.hertz(1e4, 0.3, 0.7, 0.4), [0.0, 0.0, -10.0])
     rows = []
     for k in range(n):
@@ -204,7 +204,7 @@ def end(lmp, n):
     return np.array([[*of(lmp, "x", k + 1), *of(lmp, "v", k + 1), *of(lmp, "angmom", k + 1)] for k in range(n)])
 
 
-def test_what_acts_is_answered_and_runs_are_the_same_to_the_bit():
+def test_forces_balance_and_runs_are_equal_to_the_bit():
     ends = []
     for sort in (True, True, False):
         forces, rows = heap()
@@ -215,7 +215,8 @@ def test_what_acts_is_answered_and_runs_are_the_same_to_the_bit():
             walls.run(100)
             f, x, t = (np.array(lmp.numpy.extract_atom(k)[: len(rows)]) for k in ("f", "x", "torque"))
             scale = np.abs(f).sum() + 1e-300
-            # Grains push each other and the block alone: forces and moments about the block's origin are none together.
+            # Only grains and block act on each other: the sums of forces and of moments about the origin of the block
+            # are 0.
             assert np.abs(f.sum(0) + walls.force(0)).max() <= 1e-12 * scale
             arms = x - walls.pose(0)[:3, 3]
             total = np.cross(arms, f).sum(0) + t.sum(0) + walls.torque(0)
@@ -223,10 +224,10 @@ def test_what_acts_is_answered_and_runs_are_the_same_to_the_bit():
             touched += walls.contacts
         assert touched > 20, touched
         ends.append(end(lmp, len(rows)).tobytes())
-    assert ends[0] == ends[1] == ends[2], "twice the same, and in another order"
+    assert ends[0] == ends[1] == ends[2], "equal runs, also with another order of atoms"
 
 
-def test_a_run_goes_on_from_a_saved_state(tmp_path):
+def test_a_run_continues_from_a_saved_state(tmp_path):
     forces, rows = heap()
     numbers = {k + 1: k for k in range(len(rows))}
     lmp = ellipsoids(forces, rows, 2e-6)
@@ -235,7 +236,7 @@ def test_a_run_goes_on_from_a_saved_state(tmp_path):
         if walls.contacts > 3:
             break
         walls.run(20)
-    assert walls.contacts > 3, "in the middle of impacts"
+    assert walls.contacts > 3, "during impacts"
     saved = walls.save()
     lmp.command(f"write_restart {tmp_path}/half")
     walls.run(500)
@@ -250,33 +251,33 @@ def test_a_run_goes_on_from_a_saved_state(tmp_path):
         again.run(500)
         ends.append(end(other, len(rows)).tobytes())
     assert ends[0] == end(lmp, len(rows)).tobytes()
-    assert ends[0] != ends[1], "friction remembers"
+    assert ends[0] != ends[1], "the friction history is part of the state"
 
 
-def test_atoms_that_leave_are_taken_out_and_others_left_alone():
+def test_lost_atoms_are_removed_and_others_ignored():
     forces = feeler.GrainForces(LAW)
     for _ in range(2):
         forces.add_grain(feeler.Grain.superellipsoid([3.0, 2.0, 1.5]), RHO)
     upright = turn([0, 0, 1], 0.0)
-    rows = [([0, 0, 0.03], [0, 0, -0.1], upright), ([0.09, 0, 0.03], [5.0, 0, 0], upright), ([0, 0, 0.031], [0, 0, 0], upright)]
-    lmp = ellipsoids(forces, rows[:2], 1e-5)
+    rows = [([0, 0, 0.03], [0, 0, -0.1], upright), ([0.09, 0, 0.03], [5.0, 0, 0], upright)]
+    lmp = ellipsoids(forces, rows, 1e-5)
     lmp.command("create_atoms 1 single 0 0 0.031 units box")
     lmp.command("set atom 3 shape 0.003 0.003 0.003 mass 1e-4")
     lmp.command("thermo_modify lost ignore")
     walls = lammps.install_grains(lmp, forces, {1: 0, 2: 1})
     walls.run(1_000)
-    assert lmp.get_natoms() == 2, "one has left the box"
-    # The other two overlap; one of them is no grain.
+    assert lmp.get_natoms() == 2, "one atom has left the box"
+    # The other two overlap; one of them is not a grain.
     assert walls.contacts == 0 and np.abs(of(lmp, "v", 1) - [0, 0, -0.1]).max() < 1e-15
 
 
-def test_what_cannot_be_is_refused_with_a_remedy():
+def test_errors_say_what_to_do():
     forces = feeler.GrainForces(LAW)
     forces.add_grain(feeler.Grain.superellipsoid([3.0, 2.0, 1.5]), RHO)
     with pytest.raises(lammps.LammpsError, match="atom_style ellipsoid"):
         lammps.install_grains(start("sphere", 1e-6), forces, {1: 0})
     rows = [([0.0, 0.0, 0.01], [0, 0, 0], turn([0, 0, 1], 0.0))]
-    with pytest.raises(lammps.LammpsError, match="there are 1"):
+    with pytest.raises(lammps.LammpsError, match="there are 1 grains"):
         lammps.install_grains(ellipsoids(forces, rows, 1e-6), forces, {1: 1})
     lmp = ellipsoids(forces, rows, 1e-6)
     lmp.command("set atom 1 mass 1.0")

@@ -1,4 +1,4 @@
-"""MuJoCo with exact contacts; left out where it is not installed."""
+"""Tests of feeler.mujoco; skipped if MuJoCo is not installed."""
 
 import contextlib
 import ctypes
@@ -24,7 +24,7 @@ FULL = mujoco.mjtState.mjSTATE_FULLPHYSICS
 
 
 def body(name):
-    return feeler.prepare(DATA / f"{name}.step").body()
+    return feeler.prepare_step(DATA / f"{name}.step").body()
 
 
 def model(a, b, start, kind="sdf", gravity="0 0 -9.81", soft=STIFF):
@@ -73,7 +73,7 @@ def test_a_pin_falls_to_the_bottom_of_its_bore_and_rests(pin):
     assert 0 < most <= 50
     rest = d.contact.dist.min() * 1e3
     assert -0.005 <= rest <= 0
-    # Judged by a query of its own: the depth is that of the true solids.
+    # The depth is that of the exact solids, measured by a separate query.
     pose = [*(d.qpos[:3] * 1e3), *d.qpos[4:7], d.qpos[3]]
     pair = feeler.ContactPair(a, b)
     contacts = pair.query(pose_b=pose, d_max=0.01, penetration=0.05)
@@ -103,7 +103,7 @@ def test_rollouts_in_threads_equal_one_after_the_other(pin):
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert all((q == alone[0]).all() for q in out)
-    # Data that begins again begins anew.
+    # Reset data start a new motion.
     d, *_ = run(m, 40)
     mujoco.mj_resetData(m, d)
     for _ in range(60):
@@ -111,13 +111,13 @@ def test_rollouts_in_threads_equal_one_after_the_other(pin):
     assert (d.qpos == alone[0]).all()
 
 
-def test_rollouts_of_mujoco_do_not_depend_on_whose_data_they_are_given(pin):
+def test_rollouts_of_mujoco_do_not_depend_on_earlier_use_of_the_data(pin):
     from mujoco import rollout
 
     m, *_ = pin
     d = mujoco.MjData(m)
     starts = np.zeros((4, mujoco.mj_stateSize(m, FULL)))
-    # From the motion itself, each later by far than where the one before it ends.
+    # States of the motion, with times that are far apart.
     for k, start in enumerate(starts):
         for _ in range(8):
             mujoco.mj_step(m, d)
@@ -129,7 +129,7 @@ def test_rollouts_of_mujoco_do_not_depend_on_whose_data_they_are_given(pin):
         assert (together == alone).all()
 
 
-def test_states_of_data_that_are_gone_are_forgotten():
+def test_states_of_deleted_data_are_dropped():
     a = body("box")
     # A micrometre into one another.
     m = model(a, a, [0, 0, 19.999])
@@ -139,20 +139,20 @@ def test_states_of_data_that_are_gone_are_forgotten():
         count = exact._feeler.mujoco_states()
 
         def others(n):
-            # Held, so that each has an address of its own.
+            # Referenced, so that each has a different address.
             held = [mujoco.MjData(m) for _ in range(n)]
             for d in held:
                 mujoco.mj_forward(m, d)
 
         others(300)
         assert exact._feeler.mujoco_states() == count + 300
-        # They stand, so that nothing is worked out.
+        # The bodies do not move, so that the calls are cheap.
         for _ in range(100_000):
             mujoco.mj_collision(m, first)
         others(600)
         left = exact._feeler.mujoco_states()
         assert count + 300 < left <= count + 601
-        # Those of an earlier installation go with it.
+        # States of the previous installation are dropped with it.
         exact.install(m, {"a": a, "b": a})
         assert exact._feeler.mujoco_states() == count - 1
         mujoco.mj_forward(m, first)
@@ -160,7 +160,7 @@ def test_states_of_data_that_are_gone_are_forgotten():
 
 
 def entry(m, i, j):
-    """What MuJoCo would call for geoms 0 and 1: writes into a buffer with room to spare, and says how many."""
+    """Function that calls the entry of the table for geoms 0 and 1 with a large buffer and returns the contacts."""
     _, library = exact._mujoco()
     function = ctypes.cast(exact._table(library)[i][j], COLLISION)
     buffer = np.full((200, 10), 77.0)
@@ -178,7 +178,7 @@ def entry(m, i, j):
 COLLISION = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3, ctypes.c_int, ctypes.c_int, ctypes.c_double)
 
 
-def test_calls_without_an_answer_are_counted():
+def test_failed_calls_are_counted():
     a = body("box")
     # A micrometre into one another.
     m = model(a, a, [0, 0, 19.999])
@@ -192,17 +192,17 @@ def test_calls_without_an_answer_are_counted():
         d.geom_xpos[1, 0] = np.nan
         assert len(call(d, 0)) == 0
         assert exact.counts(m)[:2] == (1, 0)
-        # In one another as deep as they can be.
+        # Both boxes at the same position.
         d.geom_xpos[1] = d.geom_xpos[0]
         with pytest.warns(exact.MujocoWarning, match="'a' and 'b' interfere at time 0 s"):
             call(d, 0)
         assert exact.counts(m)[:2] == (1, 1) and exact.counts(m).unexplained == 1
-        # They begin anew with the installation.
+        # Counts restart with the installation.
         exact.install(m, {"a": a, "b": a})
         assert exact.counts(m)[:2] == (0, 0)
 
 
-def test_no_more_contacts_than_there_is_room_for_and_the_deepest():
+def test_the_deepest_contacts_up_to_the_maximum_number():
     a, b = body("socket"), body("plug")
     pose = [0.0005, 0, 0]
     all = feeler.ContactPair(a, b).query(pose_b=pose, d_max=1, penetration=0.05)
@@ -211,7 +211,7 @@ def test_no_more_contacts_than_there_is_room_for_and_the_deepest():
         m = model(a, b, pose, kind=kind)
         with installed(m, {"a": a, "b": b}):
             assert m.opt.sdf_initpoints == 50
-            # Of all minima some thirty carry loads.
+            # About thirty of all minima carry loads.
             m.opt.sdf_initpoints = 20
             d = mujoco.MjData(m)
             mujoco.mj_kinematics(m, d)
@@ -219,7 +219,7 @@ def test_no_more_contacts_than_there_is_room_for_and_the_deepest():
             found = call(d, 0.02)
             assert len(found) == most and exact.counts(m).dropped > 0
             assert abs(found[:, 0].min() * 1e3 - all["gap"].min()) < 1e-9
-            # What MuJoCo has room for may change between steps.
+            # The maximum number of contacts may change between steps.
             m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_MULTICCD
             m.opt.sdf_initpoints = 7
             fewer = call(d, 0.02)
@@ -228,7 +228,7 @@ def test_no_more_contacts_than_there_is_room_for_and_the_deepest():
 
 
 def test_parts_that_strike_do_not_overlap():
-    """A pin falls by 8 mm into its bore in tilted gravity, and strikes walls and bottom; a box falls on an edge."""
+    """A pin falls by 8 mm into its bore in tilted gravity and hits walls and bottom; a box falls on an edge."""
     a, b = body("blind-bore"), body("pin")
     base, block = plate(100, 100, 10), body("box")
     tilted = exact.body_element("b", block, 7850, pos=(0, 0, 0.025), quat=(0.99, 0.02, 0.05, 0.1))
@@ -250,7 +250,7 @@ def test_parts_that_strike_do_not_overlap():
 
 @pytest.mark.parametrize("turned", [0, 0.3])
 def test_a_brick_slides_over_the_seam_of_flush_blocks(turned):
-    """Without friction it keeps its speed and does not tilt."""
+    """Without friction the brick keeps its speed and does not tilt."""
     block, brick = body("box"), body("contact/brick")
     (_, _, bottom), (length, _, _) = brick.bounds[0], brick.bounds[1] - brick.bounds[0]
     begin = -1e-3 * (0.6 * length + 1)
@@ -297,7 +297,7 @@ def test_frames_of_a_part_that_is_moved_and_turned_by_mujoco():
         d = mujoco.MjData(m)
         d.qpos[3:7] = [pose[6], *pose[3:6]]
         mujoco.mj_kinematics(m, d)
-        # Beside the gaps that the installation has added.
+        # The installation has added gaps to the margin.
         found = entry(m, 8, 8)(d, 1e-3 + m.geom_gap.sum())
     middle = (wanted["point_a"] + wanted["point_b"]) / 2
     for gap, point, normal in zip(wanted["gap"], middle, wanted["normal"]):
@@ -307,7 +307,7 @@ def test_frames_of_a_part_that_is_moved_and_turned_by_mujoco():
 
 @pytest.mark.parametrize("kind", [("sdf", "mesh"), ("mesh", "sdf"), ("mesh", "mesh")])
 def test_geoms_of_both_types_in_either_order(kind):
-    """MuJoCo asks for the mesh first, whichever geom it is; normals go from the first to the second."""
+    """MuJoCo passes the mesh first, regardless of the order of geoms; normals point from the first to the second."""
     a, b = body("box"), body("box")
     m = model(a, b, [1, 2, 19.9995], kind=kind)
     with installed(m, {"a": a, "b": b}):
@@ -319,7 +319,7 @@ def test_geoms_of_both_types_in_either_order(kind):
             assert abs(c.frame[2] - up) < 1e-9 and abs(c.dist * 1e3 + 0.0005) < 1e-6
         assert tuple(d.contact[0].geom) == ((1, 0) if kind[0] == "sdf" else (0, 1))
         if kind == ("mesh", "mesh"):
-            # The four deepest contacts do not keep a box from tipping.
+            # The four deepest contacts do not prevent a box from tipping.
             return
         for _ in range(200):
             mujoco.mj_step(m, d)
@@ -337,8 +337,8 @@ def test_margins_list_contacts_and_gaps_keep_them_inactive():
             assert all(abs(c.dist * 1e3 - 0.05) < 1e-6 for c in d.contact)
 
 
-def test_how_deep_contacts_let_parts_sink_in():
-    """With MuJoCo's own softness hundredths of a millimetre and more: what the documents say of it."""
+def test_depth_of_resting_parts():
+    """Micrometres with STIFF, and hundredths of a millimetre or more with the defaults of MuJoCo, as documented."""
     a, b = body("box"), body("box")
     depths = []
     for soft in (STIFF, ""):
@@ -350,15 +350,15 @@ def test_how_deep_contacts_let_parts_sink_in():
 
 
 def plate(x, y, z):
-    """A plate whose upper side is at 0."""
+    """Plate with its upper side at 0."""
     points = np.array([[i * x / 2, j * y / 2, k * z] for i in (-1, 1) for j in (-1, 1) for k in (-1, 0)])
     triangles = [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1]]
     triangles += [[2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4], [1, 5, 7], [1, 7, 3]]
-    return feeler.Model.of_mesh(points, triangles, "plate").body()
+    return feeler.prepare_mesh(points, triangles, "plate").body()
 
 
 def shifted(name, by):
-    """A solid whose own coordinates begin elsewhere."""
+    """Solid with another origin of its own coordinates."""
 
     def shift(found):
         x, y, z = (float(number) + d for number, d in zip(found[1].split(","), by))
@@ -366,7 +366,7 @@ def shifted(name, by):
 
     text = (DATA / f"{name}.step").read_text()
     text = re.sub(r"(?<=CARTESIAN_POINT\(''\,)\(([^,()]+,[^,()]+,[^,()]+)\)\)", shift, text)
-    return feeler.Model.prepare_bytes(text.encode()).body()
+    return feeler.prepare_bytes(text.encode()).body()
 
 
 def gear(teeth, module=2.0, height=6.0, play=0.05, pieces=8):
@@ -391,11 +391,11 @@ def gear(teeth, module=2.0, height=6.0, play=0.05, pieces=8):
     rings = [np.column_stack([xy, np.full(n, z)]) for z in (-height / 2, height / 2)]
     points = np.vstack([*rings, [[0, 0, -height / 2], [0, 0, height / 2]]])
     sides = [(i, j, n + j), (i, n + j, n + i), (j, i, below), (n + i, n + j, above)]
-    return feeler.Model.of_mesh(points, np.vstack([np.column_stack(t) for t in sides]), "gear").body()
+    return feeler.prepare_mesh(points, np.vstack([np.column_stack(t) for t in sides]), "gear").body()
 
 
 def scene(parts, *elements, options="", gravity="0 0 -9.81"):
-    """A model of <geom> and <body> elements, and of the meshes of some parts."""
+    """Model of <geom> and <body> elements with the meshes of some parts."""
     assets = "".join(exact.mesh_asset(name, part) for name, part in parts.items())
     return mujoco.MjModel.from_xml_string(f"""<mujoco><compiler angle="radian"/>
       <option timestep="0.001" gravity="{gravity}"/>
@@ -403,7 +403,7 @@ def scene(parts, *elements, options="", gravity="0 0 -9.81"):
 
 
 def depth(m, d, a, b, pair):
-    """How deep (mm) the true solids are in one another, by a query of its own; -inf if no minimum tells."""
+    """Depth (mm) of the exact solids, measured by a separate query; inf if they interfere without a contact."""
     mujoco.mj_kinematics(m, d)
     found = pair.query(exact.pose(m, d, a), exact.pose(m, d, b), d_max=0.01, penetration=1)
     if len(found) == 0:
@@ -412,7 +412,7 @@ def depth(m, d, a, b, pair):
 
 
 def test_a_roller_is_integrated_at_its_centre_of_mass():
-    """Its own coordinates begin on its rim: with the body's frame there it is tens of micrometres deep."""
+    """The origin of the solid is on its rim: with the frame of the body there, the depth is tens of micrometres."""
     incline = math.radians(5)
     gravity = f"{9.81 * math.sin(incline)} 0 {-9.81 * math.cos(incline)}"
     a, b = plate(400, 60, 10), shifted("cylinder", (10, 0, -20))
@@ -432,9 +432,9 @@ def test_a_roller_is_integrated_at_its_centre_of_mass():
                 if k % 10 == 0:
                     deepest[is_centred] = max(deepest[is_centred], depth(m, d, "a", "b", pair))
             assert exact.counts(m)[:2] == (0, 0)
-            # A cylinder that rolls without slipping.
-            went = exact.pose(m, d, "b") @ [-10, 0, 0, 1] - [-160, 0, 10, 0]
-            assert abs(went[0] - 0.5 * 2 / 3 * 9.81e3 * math.sin(incline) * d.time**2) < 5
+            # Displacement of a cylinder that rolls without slipping.
+            moved = exact.pose(m, d, "b") @ [-10, 0, 0, 1] - [-160, 0, 10, 0]
+            assert abs(moved[0] - 0.5 * 2 / 3 * 9.81e3 * math.sin(incline) * d.time**2) < 5
     assert deepest[True] <= 0.005 < 0.01 < deepest[False]
 
 
@@ -469,7 +469,7 @@ def test_elements_of_bodies_place_solids():
 
 
 def test_gears_on_hinges_keep_their_energy():
-    """MuJoCo gives bodies that turn about their centre of mass no inverse weight: energy is made and lost."""
+    """MuJoCo gives bodies with joints through their centre of mass no inverse weight, so that energy grows."""
     a, b = gear(12), gear(18)
     hinge, soft = '<joint type="hinge" axis="0 0 1"/>', f'{exact.STIFF} condim="1"'
     half = math.pi / 36
@@ -500,7 +500,7 @@ def test_gears_on_hinges_keep_their_energy():
             mujoco.mj_step(m, d)
             work += torque * (d.qpos[0] - start)
             energies.append(0.5 * (d.qvel**2 / m.dof_invweight0).sum())
-        # The tooth that is driven strikes: some of the work is lost there, none is gained.
+        # The driven tooth hits the other gear: some of the work is lost, and no energy is gained.
         assert 0.9 * work < energies[100] <= work
         coasting = np.array(energies[100:]) / energies[100]
         assert 0.99 <= coasting.min() and coasting.max() <= 1.0001
@@ -524,7 +524,7 @@ def test_inverse_weights_are_corrected_where_contacts_need_them():
                 exact.install(m, {"a": a})
                 after = m.body_invweight0[1].copy()
         assert (m.body_invweight0[1] == before).all()
-        # Once for each installation.
+        # One warning for each installation.
         assert len(given) == (0 if (before == after).all() else 2)
         return before != after, after * [m.body_mass[1], 1 / (1 / m.body_inertia[1]).mean()]
 
@@ -532,7 +532,7 @@ def test_inverse_weights_are_corrected_where_contacts_need_them():
         assert not correct(content)[0].any()
     changed, weights = correct(ball)
     assert list(changed) == [True, False] and 1 < weights[0] < 10
-    # What MuJoCo computes anew is corrected anew.
+    # Weights that MuJoCo resets are corrected again.
     element = exact.body_element("a", a, 7850, freejoint=False, content=ball)
     m = scene({"a": a}, element)
     with warnings.catch_warnings():
@@ -546,7 +546,7 @@ def test_inverse_weights_are_corrected_where_contacts_need_them():
             exact.install(m, {"a": a})
             assert np.allclose(m.body_invweight0[1], first / 2)
         assert (m.body_invweight0[1] == heavier).all()
-    # Torsional friction has rows of its own.
+    # Torsional friction has its own rows.
     changed, weights = correct(slide, 4)
     assert list(changed) == [False, True] and 0.3 < weights[1] < 1.1
 
@@ -618,8 +618,8 @@ def test_gaps_of_geoms_are_increased_for_a_speed_and_given_back():
         exact.install(m, {"a": a}, speed=-1)
 
 
-def test_meshes_hold_no_points_outside_the_solid():
-    """Corners of parameter rectangles would lie millimetres beside rings with grooves."""
+def test_meshes_have_no_points_outside_the_solid():
+    """Corners of parameter rectangles would be millimetres outside rings with grooves."""
     for name in ("race", "ring", "spool", "blind-bore", "plug", "socket", "shaft"):
         part = body(name)
         mesh = part.mesh(1e-3 * part.size)
@@ -629,7 +629,7 @@ def test_meshes_hold_no_points_outside_the_solid():
             pass
 
 
-def test_others_are_mujocos_and_uninstall_gives_the_table_back():
+def test_other_models_use_mujoco_and_uninstall_restores_the_table():
     _, library = exact._mujoco()
     table = exact._table(library)
     before = [table[i][j] for i, j in exact._ENTRIES]
@@ -652,38 +652,38 @@ def test_other_libraries_in_the_table():
     a, b = body("box"), body("ball")
     ours, other = model(a, b, [0, 0, 22]), model(a, b, [0, 0, 22])
     plain = run(other, 100)[0].qpos.copy()
-    asked = {"below": [], "above": []}
+    calls_of = {"below": [], "above": []}
 
     def stranger(name, below):
         def call(model, data, out, g1, g2, margin):
-            asked[name].append(model)
+            calls_of[name].append(model)
             return ctypes.cast(below, COLLISION)(model, data, out, g1, g2, margin)
 
         return COLLISION(call)
 
     def counted(m):
-        for calls in asked.values():
+        for calls in calls_of.values():
             calls.clear()
         q = run(m, 100)[0].qpos.copy()
-        return q, len(asked["below"]), len(asked["above"])
+        return q, len(calls_of["below"]), len(calls_of["above"])
 
     below = stranger("below", first)
     table[8][8] = ctypes.cast(below, ctypes.c_void_p).value
     try:
-        # One that was there before is asked for what is not ours.
+        # A function that was there before is called for other models.
         exact.install(ours, {"a": a, "b": b})
         q, n, _ = counted(other)
         assert (q == plain).all() and n > 0
         exactly, n, _ = counted(ours)
         assert not (exactly == plain).all() and n == 0
-        # One that comes later stays where it is, and ours below it.
+        # A function that is added later remains and calls ours.
         above = stranger("above", table[8][8])
         place = table[8][8] = ctypes.cast(above, ctypes.c_void_p).value
         exact.uninstall(ours)
         assert table[8][8] == place
         q, n, m = counted(ours)
         assert (q == plain).all() and n == m > 0
-        # Once more: a call goes round no circle.
+        # Installed again, calls do not loop.
         exact.install(ours, {"a": a, "b": b})
         assert table[8][8] == place
         q, n, m = counted(ours)
@@ -691,11 +691,11 @@ def test_other_libraries_in_the_table():
         q, n, m = counted(other)
         assert (q == plain).all() and n == m > 0
         exact.uninstall(ours)
-        # Over one that calls ours: what it leads to is not known.
+        # A function over one that calls ours has an unknown successor.
         table[8][8] = ctypes.cast(stranger("above", place), ctypes.c_void_p).value
-        with pytest.raises(exact.MujocoError, match="take both out first"):
+        with pytest.raises(exact.MujocoError, match="remove both functions first"):
             exact.install(ours, {"a": a, "b": b})
-        # It takes itself out, and ours is found again.
+        # It removes itself, and ours is found again.
         table[8][8] = exact._feeler.mujoco_functions()[2]
         with installed(ours, {"a": a, "b": b}):
             assert (counted(ours)[0] == exactly).all()
@@ -714,15 +714,15 @@ def test_errors_say_what_to_do(monkeypatch, tmp_path):
     plane = mujoco.MjModel.from_xml_string(
         '<mujoco><worldbody><geom name="p" type="plane" size="1 1 1"/></worldbody></mujoco>'
     )
-    with pytest.raises(exact.MujocoError, match="is no mesh"):
+    with pytest.raises(exact.MujocoError, match="is not a mesh"):
         exact.install(plane, {"p": a})
     monkeypatch.setattr(mujoco, "__version__", "4.0.1")
     with pytest.raises(exact.MujocoError, match="4.0.1 is not known.*pip install"):
         exact.install(m, {"a": a})
     monkeypatch.undo()
-    # Wheels of two versions: the library is in the folder of MuJoCo, by a name with its version.
+    # With wheels of two versions the library is missing in the folder of MuJoCo.
     monkeypatch.setattr(mujoco, "__file__", str(tmp_path / "__init__.py"))
-    with pytest.raises(exact.MujocoError, match="holds no library of MuJoCo"):
+    with pytest.raises(exact.MujocoError, match="contains no library of MuJoCo"):
         exact.install(m, {"a": a})
 
 
@@ -738,11 +738,11 @@ def test_the_example_of_a_hinge_swings_and_writes_a_page(tmp_path):
     assert abs(expected - 0.3582) < 1e-4 and abs(period / expected - 1) < 3e-3
     assert numbers["swing"][0] == 60 and numbers["swing"][1] > 59
     assert -3 < numbers["energy"][0] < 0 and numbers["energy"][1] < 0.1
-    # A step of gravity moves the pin by 10 um, and the softness of contacts lets it in by as much.
+    # Gravity moves the pin by 10 µm in a step, and the softness of contacts allows as much.
     assert numbers["deepest"][0] < 25
     failed, unexplained, updates, uncovered, dropped = numbers["counts"]
     assert failed == unexplained == dropped == 0 and uncovered < 0.01 * updates
-    # Joints of three bodies, each with three slides and three turns.
+    # Joints of three bodies, each with three slides and three rotations.
     motion = page.with_suffix(".toml").read_text()
     assert motion.count("[[joint]]") == 18 and "leaf-turn-y" in motion
     assert "leaf" in page.read_text()

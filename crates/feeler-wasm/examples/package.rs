@@ -1,5 +1,5 @@
-//! Makes the package that a web page loads: modules, and below `classic` a script for pages that may not load
-//! modules, as pages from disk.
+//! Writes the package that a web page loads: modules, and in the folder `classic` a script for pages
+//! that cannot load modules, such as pages opened from disk.
 //!
 //! ```text
 //! cargo build --release -p feeler-wasm --target wasm32-unknown-unknown
@@ -10,7 +10,9 @@ use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [wasm, out] = args.as_slice() else { return Err("give the .wasm file and a folder".into()) };
+    let [wasm, out] = args.as_slice() else {
+        return Err("arguments: the .wasm file and the output folder".into());
+    };
     let mut bindgen = wasm_bindgen_cli_support::Bindgen::new();
     bindgen.input_path(wasm).web(true)?.omit_default_module_path(false);
     bindgen.typescript(true).out_name("feeler").generate(out)?;

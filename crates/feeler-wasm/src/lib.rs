@@ -1,5 +1,5 @@
-//! Queries and contact tracking in a web page: loads `.feeler` files, queries pairs, tracks the contacts of
-//! pairs and scenes over the steps of a simulator, and gives meshes to draw. One thread.
+//! JavaScript interface for web pages: loads `.feeler` files, queries pairs, tracks the contacts of
+//! pairs and scenes over the steps of a simulator, and returns meshes for display. One thread.
 //!
 //! ```js
 //! import init, { Model, Body, ContactPair } from "./feeler_wasm.js";
@@ -12,20 +12,24 @@
 //! pair.status;          // "separated"
 //! ```
 //!
-//! Poses are x, y, z (mm) and a quaternion x, y, z, w. Objects are freed by `free()`, or by the garbage
-//! collector.
+//! Lengths are in mm, angles in rad. A pose is an array x, y, z and a unit quaternion x, y, z, w;
+//! undefined is the identity. Methods have the names of the Rust library in camel case; members of
+//! records and options have its names in snake case. Invalid arguments throw an `Error` with a message.
+//! Objects are freed by `free()` or by the garbage collector.
 #![allow(unsafe_code, reason = "code that wasm-bindgen generates")]
-#![allow(clippy::missing_errors_doc, reason = "errors are thrown, with texts")]
+#![allow(clippy::missing_errors_doc, reason = "errors are thrown with messages")]
 #![allow(missing_debug_implementations, reason = "types that wasm-bindgen generates")]
 
+mod options;
 mod record;
 mod scene;
 mod tracker;
 
+use feeler::Pose;
 use feeler::pose::{from_values, to_values};
-use feeler::{Pose, QueryOptions, Status};
 use js_sys::{Array, Float64Array, Uint32Array};
-use record::{contact, numbers, object};
+use options::read_query_options;
+use record::{contact, numbers, object, status_name, verdict};
 use std::fmt::Display;
 use std::sync::Arc;
 use wasm_bindgen::prelude::*;
@@ -33,15 +37,16 @@ use wasm_bindgen::prelude::*;
 pub use scene::Scene;
 pub use tracker::ContactTracker;
 
+/// Converts an error to a JavaScript `Error`.
 pub(crate) fn thrown(e: impl Display) -> JsError {
     JsError::new(&format!("{e:#}"))
 }
 
-/// The contents of a `.feeler` file.
+/// Contents of a `.feeler` file: distinct solids and their instances.
 #[wasm_bindgen]
 pub struct Model(feeler::Model);
 
-/// A solid ready for queries.
+/// Solid that is ready for queries.
 #[wasm_bindgen]
 pub struct Body(pub(crate) Arc<feeler::Body>);
 
@@ -51,25 +56,26 @@ pub struct ContactPair(feeler::ContactPair);
 
 #[wasm_bindgen]
 impl Model {
-    /// A model from the bytes of a `.feeler` file.
+    /// Reads the bytes of a `.feeler` file.
     #[wasm_bindgen(js_name = fromBytes)]
     pub fn from_bytes(bytes: &[u8]) -> Result<Model, JsError> {
         feeler::Model::from_bytes(bytes).map(Self).map_err(thrown)
     }
 
     /// Number of distinct solids.
-    #[wasm_bindgen(getter)]
-    pub fn solids(&self) -> usize {
+    #[wasm_bindgen(getter, js_name = solidCount)]
+    pub fn solid_count(&self) -> usize {
         self.0.solids.len()
     }
 
-    /// Placements of the solids: objects with `name`, `solid` and `pose`.
+    /// Instances of the solids: objects with `name`, `path` (names from the root of the assembly, joined
+    /// by '/'; empty without an assembly), `solid` (index) and `pose`.
     #[wasm_bindgen(getter)]
     pub fn instances(&self) -> Array {
         let one = |i: &feeler::Instance| {
-            let name = if i.path.is_empty() { &i.name } else { &i.path };
             object(&[
-                ("name", name.into()),
+                ("name", i.name.as_str().into()),
+                ("path", i.path.as_str().into()),
                 ("solid", i.solid.into()),
                 ("pose", numbers(&to_values(&i.pose()))),
             ])
@@ -80,27 +86,36 @@ impl Model {
 
 #[wasm_bindgen]
 impl Body {
-    /// The body of a solid of a model, given by its number.
+    /// Body of the solid of a model with an index from 0.
     #[wasm_bindgen(constructor)]
     pub fn new(model: &Model, solid: usize) -> Result<Body, JsError> {
         feeler::Body::from_model(&model.0, solid).map(|b| Self(Arc::new(b))).map_err(thrown)
     }
 
-    /// Smallest and largest coordinates (mm): six numbers.
+    /// Smallest and largest coordinates of the bounding box (mm): six numbers.
     #[wasm_bindgen(getter)]
     pub fn bounds(&self) -> Float64Array {
         let info = &self.0.hierarchy().info;
         Float64Array::from(&[info.bbox_min, info.bbox_max].concat()[..])
     }
 
-    /// Volume (mm³).
+    /// Lower bound of the thickness of the material (mm); infinite without opposite faces, 0 for an open
+    /// surface and if no bound could be proven.
+    #[wasm_bindgen(getter, js_name = minThickness)]
+    pub fn min_thickness(&self) -> f64 {
+        self.0.min_thickness()
+    }
+
+    /// Volume (mm³); 0 for an open surface.
     #[wasm_bindgen(getter)]
     pub fn volume(&self) -> f64 {
         self.0.hierarchy().info.volume
     }
 
-    /// Triangles no farther than `chord` (mm) from the solid: `points`, `normals` (three numbers each),
-    /// `triangles` (three vertices each), `faces` and `deviation`.
+    /// Triangle mesh whose distance from the solid is at most `chord` (mm): an object with `points` and
+    /// `normals` (three numbers for each vertex), `triangles` (three indices for each), `faces` (index
+    /// of the face of each triangle), `welded` (for each vertex the first one at the same position),
+    /// `deviation` (mm) and `open_sides` (sides without a neighbour).
     pub fn mesh(&self, chord: f64) -> Result<JsValue, JsError> {
         let mesh = feeler::mesh::mesh(self.0.hierarchy(), chord).map_err(thrown)?;
         let points: Vec<f64> = mesh.points.iter().flat_map(|p| [p.x, p.y, p.z]).collect();
@@ -111,61 +126,83 @@ impl Body {
             ("normals", Float64Array::from(&normals[..]).into()),
             ("triangles", Uint32Array::from(&triangles[..]).into()),
             ("faces", Uint32Array::from(&mesh.faces[..]).into()),
+            ("welded", Uint32Array::from(&mesh.welded[..]).into()),
             ("deviation", mesh.deviation.into()),
+            ("open_sides", u32::try_from(mesh.open_sides()).unwrap_or(u32::MAX).into()),
         ]))
     }
 }
 
 #[wasm_bindgen]
 impl ContactPair {
-    /// A pair of bodies; both may be the same.
+    /// Pair of bodies, which may be the same body.
     #[wasm_bindgen(constructor)]
     pub fn new(a: &Body, b: &Body) -> ContactPair {
         Self(feeler::ContactPair::new(a.0.clone(), b.0.clone()))
     }
 
-    /// All local minimal distances up to `d_max` (mm), by ascending distance: objects with the names of the
-    /// program's JSON. An undefined pose is the identity.
+    /// Computes all local minima of the distance up to `d_max` (mm), by ascending distance: objects with
+    /// the members of the JSON of `feeler query`. `options` is undefined or an object with some of
+    /// `quasi_angle` (rad), `dilation_a`, `dilation_b`, `tolerance`, `penetration`, `conformal_spacing`
+    /// (mm), `detect_interference`, `verdict_unless_pressed`, `certified` and `load_bearing`.
     pub fn query(
         &mut self,
         pose_a: Option<Vec<f64>>,
         pose_b: Option<Vec<f64>>,
         d_max: f64,
+        options: &JsValue,
     ) -> Result<Array, JsError> {
         let (pose_a, pose_b) = (pose(pose_a)?, pose(pose_b)?);
-        let contacts = self.0.query(&pose_a, &pose_b, &QueryOptions::within(d_max)).map_err(thrown)?;
-        Ok(contacts.iter().map(contact).collect())
+        self.0.query(&pose_a, &pose_b, &read_query_options(d_max, options)?).map_err(thrown)?;
+        Ok(self.contacts())
     }
 
-    /// Status of the solids in the last query; undefined before the first one.
+    /// Contacts of the last query.
+    pub fn contacts(&self) -> Array {
+        self.0.contacts().iter().map(contact).collect()
+    }
+
+    /// Status of the last query: separated, touching, interfering or undecided. Undefined before the
+    /// first query, after an error, and if the options skipped the verdict.
     #[wasm_bindgen(getter)]
     pub fn status(&self) -> Option<String> {
-        let word = match self.0.status()? {
-            Status::Separated => "separated",
-            Status::Touching => "touching",
-            Status::Interfering => "interfering",
-            Status::Undecided => "undecided",
-        };
-        Some(word.to_owned())
+        self.0.status().map(|status| status_name(status).to_owned())
     }
 
-    /// A point inside both solids if they interfere, else undefined.
+    /// Smallest distance (mm) of a contact of the last query; undefined without a contact.
+    #[wasm_bindgen(getter, js_name = minDistance)]
+    pub fn min_distance(&self) -> Option<f64> {
+        self.0.min_distance()
+    }
+
+    /// Verdict of the last query; undefined as for `status`. An object with `status`, `min_distance`
+    /// (mm, if there is a contact), `undecided_count` and `tolerance` (mm); if the solids interfere also
+    /// `witness` (a point inside both), and `inside_a` and `inside_b`, lower bounds of its distances
+    /// (mm) from the boundaries.
     #[wasm_bindgen(getter)]
-    pub fn witness(&self) -> Option<Float64Array> {
-        let witness = self.0.verdict()?.witness?;
-        Some(Float64Array::from(&<[f64; 3]>::from(witness.point)[..]))
+    pub fn verdict(&self) -> JsValue {
+        let min_distance = self.0.min_distance();
+        let tolerance = self.0.tolerances().tol;
+        self.0.verdict().map_or(JsValue::UNDEFINED, |found| verdict(found, min_distance, tolerance))
     }
 
-    /// Begins a new motion: all contacts of the next query get new identities.
+    /// Returns the verdict of the last query, computed first if the options skipped it.
+    pub fn decide(&mut self) -> JsValue {
+        self.0.decide();
+        self.verdict()
+    }
+
+    /// Discards the results of earlier queries, so that the contacts of the next query get new ids.
     pub fn forget(&mut self) {
         self.0.forget();
     }
 }
 
+/// Reads a pose; `None` stands for the identity.
 pub(crate) fn pose(values: Option<Vec<f64>>) -> Result<Pose, JsError> {
     let Some(values) = values else { return Ok(Pose::identity()) };
     let count = values.len();
     let values = <[f64; 7]>::try_from(values)
-        .map_err(|_| thrown(format!("a pose is x, y, z, qx, qy, qz, qw; got {count} numbers")))?;
+        .map_err(|_| thrown(format!("a pose has 7 numbers x, y, z, qx, qy, qz, qw; got {count} numbers")))?;
     from_values(&values).map_err(thrown)
 }

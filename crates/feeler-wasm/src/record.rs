@@ -1,8 +1,8 @@
 //! Records of the library as plain objects.
 
 use feeler::{
-    Contact, ContactKind, FeatureKind, FeatureRef, Pose, StepContact, StepContactKind, TrackedStatus,
-    TrackerCounts, Update,
+    Contact, ContactKind, FeatureKind, FeatureRef, Pose, Status, StepBound, StepContact, StepContactKind,
+    TrackedStatus, TrackerCounts, Update, Verdict, Witness,
 };
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::prelude::*;
@@ -38,9 +38,9 @@ fn feature(f: &FeatureRef) -> JsValue {
     ])
 }
 
-/// A local minimal distance.
-pub(crate) fn contact(l: &Contact) -> JsValue {
-    let kind = match l.kind {
+/// Contact of a pair.
+pub(crate) fn contact(c: &Contact) -> JsValue {
+    let kind = match c.kind {
         ContactKind::Strict => "strict",
         ContactKind::Quasi => "quasi",
         ContactKind::Conformal => "conformal",
@@ -48,25 +48,25 @@ pub(crate) fn contact(l: &Contact) -> JsValue {
     let point = |p: [f64; 3]| numbers(&p);
     #[expect(clippy::cast_precision_loss, reason = "identities have 53 bits")]
     object(&[
-        ("distance", l.distance.into()),
-        ("gap", l.gap.into()),
-        ("point_a", point(l.point_a.into())),
-        ("point_b", point(l.point_b.into())),
-        ("local_a", point(l.local_a.into())),
-        ("local_b", point(l.local_b.into())),
-        ("normal", point(l.normal.into())),
-        ("curvature_a", numbers(&l.curvature_a)),
-        ("curvature_b", numbers(&l.curvature_b)),
+        ("distance", c.distance.into()),
+        ("gap", c.gap.into()),
+        ("point_a", point(c.point_a.into())),
+        ("point_b", point(c.point_b.into())),
+        ("local_a", point(c.local_a.into())),
+        ("local_b", point(c.local_b.into())),
+        ("normal", point(c.normal.into())),
+        ("curvature_a", numbers(&c.curvature_a)),
+        ("curvature_b", numbers(&c.curvature_b)),
         ("kind", kind.into()),
-        ("id", (l.id as f64).into()),
-        ("age", l.age.into()),
-        ("undecided", l.undecided.into()),
-        ("feature_a", feature(&l.feature_a)),
-        ("feature_b", feature(&l.feature_b)),
+        ("id", (c.id as f64).into()),
+        ("age", c.age.into()),
+        ("undecided", c.undecided.into()),
+        ("feature_a", feature(&c.feature_a)),
+        ("feature_b", feature(&c.feature_b)),
     ])
 }
 
-/// A contact of a tracker, with world coordinates at the poses of A and B.
+/// Contact of a tracker, with world coordinates at the poses of A and B.
 pub(crate) fn step_contact(c: &StepContact, poses: &[Pose; 2], pose_ab: &Pose, displacement: f64) -> JsValue {
     let kind = match c.kind {
         StepContactKind::Strict => "strict",
@@ -75,12 +75,11 @@ pub(crate) fn step_contact(c: &StepContact, poses: &[Pose; 2], pose_ab: &Pose, d
         StepContactKind::Extended => "extended",
     };
     let point = |p: [f64; 3]| numbers(&p);
-    let feature = |k: usize| {
-        let (kind, index) = c.features[k];
-        let members = [("kind", kind_of(kind).into()), ("index", index.into()), ("uv", numbers(&c.uv[k]))];
-        object(&members)
+    let feature = |side: usize| {
+        let (kind, index) = c.features[side];
+        feature(&FeatureRef { kind, index, source: 0, uv: c.uv[side] })
     };
-    #[expect(clippy::cast_precision_loss, reason = "numbers of contacts fit a double")]
+    #[expect(clippy::cast_precision_loss, reason = "ids of contacts fit a double")]
     object(&[
         ("id", (c.id as f64).into()),
         ("gap", c.gap.into()),
@@ -100,6 +99,38 @@ pub(crate) fn step_contact(c: &StepContact, poses: &[Pose; 2], pose_ab: &Pose, d
     ])
 }
 
+/// Name of a status of a pair.
+pub(crate) fn status_name(status: Status) -> &'static str {
+    match status {
+        Status::Separated => "separated",
+        Status::Touching => "touching",
+        Status::Interfering => "interfering",
+        Status::Undecided => "undecided",
+    }
+}
+
+/// Verdict, with the smallest distance (mm) of a contact and the tolerance (mm).
+pub(crate) fn verdict(verdict: &Verdict, min_distance: Option<f64>, tolerance: f64) -> JsValue {
+    let undecided = u32::try_from(verdict.undecided.len()).unwrap_or(u32::MAX);
+    let mut members = vec![
+        ("status", status_name(verdict.status).into()),
+        ("undecided_count", undecided.into()),
+        ("tolerance", tolerance.into()),
+    ];
+    members.extend(min_distance.map(|distance| ("min_distance", distance.into())));
+    if let Some(Witness { point, inside_a, inside_b }) = verdict.witness {
+        members.push(("witness", numbers(&<[f64; 3]>::from(point))));
+        members.push(("inside_a", inside_a.into()));
+        members.push(("inside_b", inside_b.into()));
+    }
+    object(&members)
+}
+
+/// Bound of a step.
+pub(crate) fn bound(bound: StepBound) -> JsValue {
+    object(&[("rotation", bound.rotation.into()), ("displacement", bound.displacement.into())])
+}
+
 /// Name of a status, and the depth (mm) of the deepest contact of pressed bodies, else 0.
 pub(crate) fn tracked_status(status: TrackedStatus) -> (&'static str, f64) {
     match status {
@@ -116,7 +147,7 @@ pub(crate) fn update(report: Update) -> [(&'static str, JsValue); 3] {
     [("jumped", report.jumped.into()), ("decided", report.decided.into()), ("dropped", report.dropped.into())]
 }
 
-/// Sums over all updates.
+/// Counts over all updates.
 #[expect(clippy::cast_precision_loss, reason = "counts fit a double")]
 pub(crate) fn counts(c: TrackerCounts) -> JsValue {
     object(&[

@@ -1,5 +1,5 @@
-// feeler_chrono.hpp against a stub of Chrono: what it adds for a pin in its bore and a ball on a plate, both
-// turned and moved, is what their dimensions tell.
+// Test of feeler_chrono.hpp with a stub of Chrono: the contacts of a pin in a bore and of a ball on a block, both
+// rotated and translated, agree with their dimensions.
 //
 //     drive DATA_FOLDER
 #include <feeler_chrono.hpp>
@@ -12,14 +12,14 @@ namespace {
 
 const double H = std::sqrt(0.5);
 
-void expect(bool is_so, int line) {
-    if (is_so) return;
-    std::fprintf(stderr, "drive.cpp:%d: not as it should be\n", line);
+void expect(bool holds, int line) {
+    if (holds) return;
+    std::fprintf(stderr, "drive.cpp:%d: expectation failed\n", line);
     std::exit(1);
 }
 #define EXPECT(x) expect((x), __LINE__)
 
-// Everything is turned by a quarter about x, so that z is -y of the world, and moved.
+// Both solids are rotated by a right angle about x, so that their z axis is -y of the world, and translated.
 chrono::ChVector3d turned(double x, double y, double z) {
     return chrono::ChVector3d(1e-3 * x + 0.5, -1e-3 * z + 0.25, 1e-3 * y - 2);
 }
@@ -42,7 +42,7 @@ chrono::ChVector3d minus(const chrono::ChVector3d &a, const chrono::ChVector3d &
 
 bool is_near(double x, double y) { return std::abs(x - y) < 1e-9; }
 
-feeler::Body solid(const std::string &path) { return feeler::Body(feeler::Model::prepare_step(path)); }
+feeler::Body solid(const std::string &path) { return feeler::Body(feeler::prepare_step(path)); }
 
 using Contacts = std::vector<chrono::ChCollisionInfo>;
 
@@ -59,7 +59,7 @@ void pin_in_bore(const std::string &data) {
     system.RegisterCustomCollisionCallback(exact);
 
     for (int step = 0; step < 3; ++step) {
-        // Down by a micrometre each time: a contact keeps its cache.
+        // A micrometre down in each step: a contact keeps its cache.
         pin->frame.pos = turned(0.03, 0, 20.01 - 0.001 * step);
         const Contacts &found = system.look();
         int bottom = 0, wall = 0, kept = 0;
@@ -73,12 +73,12 @@ void pin_in_bore(const std::string &data) {
                 bottom += 1;
                 EXPECT(is_near(c.distance, 1e-5 - 1e-6 * step));
             } else {
-                // 0.05 mm of play, of which 0.03 mm are used along x.
+                // The play is 0.05 mm; the displacement along x is 0.03 mm.
                 EXPECT(std::abs(c.distance - (5e-5 + 3e-5 * c.vN.x())) < 1e-7);
-                // The wall pushes the pin back, against the displacement along x, with 0.05 - 0.03 mm left.
+                // The nearest wall is at 0.05 - 0.03 mm and pushes against the displacement along x.
                 const bool is_nearest = is_near(c.vN.x(), -1) && is_near(c.distance, 2e-5);
                 wall += is_nearest;
-                // 1/9.95 in 1/-10, along one of two directions.
+                // Radius 9.95 in a bore of radius 10: relative curvature in one of two directions.
                 const double radius = 2e-3 / (1 / 9.95 - 1 / 10.0);
                 if (is_nearest && c.eff_radius > 1) EXPECT(std::abs(c.eff_radius / radius - 1) < 1e-6);
             }
@@ -87,29 +87,29 @@ void pin_in_bore(const std::string &data) {
             c.reaction_cache[0] = 7;
         }
         EXPECT(bottom > 0 && wall > 0 && caches.size() == found.size());
-        // The first step has no motion before it and gets the largest bound, and with it samples of its own.
+        // The first step has no previous motion and gets the largest bound, hence other samples.
         if (step == 1) EXPECT(2 * kept > static_cast<int>(found.size()));
         if (step == 2) EXPECT(kept == static_cast<int>(found.size()));
         for (const auto &m : system.GetContactContainer()->materials) EXPECT(m.first == iron && m.second == brass);
     }
     EXPECT(exact->uncovered() == 0);
-    // To the other side: another wall contact, whose cache is new; those of the bottom may stay.
+    // At the other side the wall contact is a new one with a new cache; bottom contacts may persist.
     pin->frame.pos = turned(-0.03, 0, 20.01);
     bool is_new = false;
     for (const auto &c : system.look()) is_new |= c.vN.x() > 0.99 && c.reaction_cache[0] == 0;
     EXPECT(is_new);
-    // Away, and back: nothing is remembered.
+    // Away and back: all caches are new.
     pin->frame.pos = turned(0, 0, 200);
     EXPECT(system.look().empty());
     pin->frame.pos = turned(0.03, 0, 20.01);
     for (const auto &c : system.look()) EXPECT(c.reaction_cache[0] == 0);
-    // Pressed into the bottom by 2 um.
+    // Pressed into the bottom by 2 µm.
     pin->frame.pos = turned(0.03, 0, 19.998);
     double deepest = 0;
     for (const auto &c : system.look()) deepest = std::min(deepest, c.distance);
     EXPECT(is_near(deepest, -2e-6));
     EXPECT(exact->unexplained() == 0);
-    // To the other side in one step: farther than expected.
+    // The jump to the other side exceeded the bound of its step.
     EXPECT(exact->uncovered() == 1);
 }
 
@@ -125,7 +125,7 @@ void ball_on_block(const std::string &data) {
     const Contacts &found = system.look();
     EXPECT(found.size() == 1 && is_near(found[0].distance, 1e-4) && is_near(dot(found[0].vN, UP), 1));
     EXPECT(is_near(found[0].eff_radius, 0.01)); // the ball's
-    // Without a collision model Chrono could not tell whose contact it is.
+    // Without a collision model Chrono cannot assign a contact to the body.
     b->model = nullptr;
     bool is_refused = false;
     try {
@@ -145,7 +145,7 @@ int main(int argc, char **argv) try {
     }
     pin_in_bore(argv[1]);
     ball_on_block(argv[1]);
-    std::printf("Chrono (a stub): a pin in its bore and a ball on a block are right\n");
+    std::printf("Chrono (stub): contacts of a pin in a bore and of a ball on a block agree with their dimensions\n");
     return 0;
 } catch (const feeler::Error &e) {
     std::fprintf(stderr, "%s\n", e.what());

@@ -1,14 +1,14 @@
 """Exact contact and clearance between CAD solids.
 
-Lengths are millimetres, angles radians. A pose is a 4x4 matrix, [x, y, z] or [x, y, z, qx, qy, qz, qw], and
-takes a solid's own coordinates to the world's.
+Lengths are in mm, angles in rad. A pose maps the own coordinates of a solid to world coordinates: a 4x4 matrix,
+[x, y, z], or [x, y, z, qx, qy, qz, qw].
 
     import feeler
 
-    ball = feeler.prepare("ball.step").body()
+    ball = feeler.prepare_step("ball.step").body()
     pair = feeler.ContactPair(ball, ball)
     contacts = pair.query(pose_b=[22.5, 0, 0], d_max=5)
-    contacts["distance"]      # numpy arrays
+    contacts["distance"]      # numpy array
     pair.status               # 'separated'
 """
 
@@ -41,8 +41,10 @@ from ._feeler import (
     __version__,
     contact_dtype,
     curve_contact_dtype,
-    event_dtype,
-    prepare,
+    contact_event_dtype,
+    prepare_bytes,
+    prepare_mesh,
+    prepare_step,
     run,
     scene_contact_dtype,
     step_contact_dtype,
@@ -50,6 +52,7 @@ from ._feeler import (
     tracked_pair_dtype,
     wall_contact_dtype,
 )
+from ._types import StepBound
 
 __all__ = [
     "Body",
@@ -72,14 +75,17 @@ __all__ = [
     "QueryError",
     "Scene",
     "SceneError",
+    "StepBound",
     "Verdict",
     "WallForces",
     "__version__",
     "clearance",
     "contact_dtype",
     "curve_contact_dtype",
-    "event_dtype",
-    "prepare",
+    "contact_event_dtype",
+    "prepare_bytes",
+    "prepare_mesh",
+    "prepare_step",
     "run",
     "scene_contact_dtype",
     "step_contact_dtype",
@@ -90,8 +96,8 @@ __all__ = [
 
 
 def clearance(*files, rules=None, d_max=None, threads=None):
-    """Where the parts of assemblies touch, interfere or come too close: the JSON of ``feeler clearance`` as a
-    dict (docs/INTERFACE.md). Raises FeelerError where nothing could be asked; a broken rule is no error."""
+    """Checks which parts of assemblies touch, interfere or come too close. Returns the JSON of ``feeler clearance``
+    (docs/INTERFACE.md) as a dict. A violated rule is not an error. Raises FeelerError if nothing could be measured."""
     arguments = ["clearance", *map(_os.fspath, files), "--json", "--quiet"]
     if rules is not None:
         arguments += ["--rules", _os.fspath(rules)]

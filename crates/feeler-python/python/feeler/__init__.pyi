@@ -1,8 +1,26 @@
-"""Exact contact and clearance between CAD solids. Lengths are millimetres, angles radians."""
+"""Exact contact and clearance between CAD solids.
+
+Units: lengths are in mm, angles in rad, unless a comment states otherwise.
+
+Poses map the own coordinates of a solid to world coordinates. A pose is a 4x4 matrix, [x, y, z], or
+[x, y, z, qx, qy, qz, qw] with a unit quaternion; None is the identity. Returned poses are 4x4 matrices.
+
+Contacts are in world coordinates, except members named local_*. Normals point from A to B. A is the first body of a
+pair; in a scene, the body with the smaller id.
+
+Arrays: arguments of type ArrayLike may be numpy arrays or nested sequences. Results are numpy arrays that own their
+memory. Records are structured arrays, for example contacts["point_a"] or contacts["feature_a"]["index"].
+
+Errors: ValueError with the expected and the given shape and dtype for wrong arrays; QueryError for invalid values of
+options, poses or coordinates; the other subclasses of FeelerError as documented.
+
+Threads: a Model, Body or Mesh may be used by any number of threads, all other objects by one thread at a time.
+Preparation, queries and updates release the GIL. Results do not depend on the number of threads, to the bit.
+"""
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,233 +28,271 @@ from numpy.typing import ArrayLike, NDArray
 __version__: str
 
 Pose = ArrayLike | None
-"""A 4x4 matrix, [x, y, z] or [x, y, z, qx, qy, qz, qw]; None where the solid is modelled."""
+"""4x4 matrix, [x, y, z], or [x, y, z, qx, qy, qz, qw] (mm, unit quaternion); None is the identity."""
 Status = Literal["separated", "touching", "interfering", "undecided"]
+"""Relation of two solids: no common point; nearer than the tolerance, without intersection of the interiors; the
+interiors intersect; or the computing budget was exhausted before interference was found or excluded."""
 TrackedStatus = Literal["separated", "touching", "pressed", "deep", "interfering"]
+"""Status of two bodies by the signed gaps of their contacts: every gap exceeds the tolerance; the smallest gap is
+within the tolerance; a gap is negative; a contact is deeper than max_depth; or the verdict is interference, but no
+contact has a negative gap, because the bodies penetrate each other deeper than contacts are tracked."""
 
 contact_dtype: np.dtype[np.void]
-"""Members of a contact:
+"""Contact of a pair: a local minimum of the distance, in mm and world coordinates.
 
-distance, gap: signed distance, and less both dilations.
-point_a, point_b: footpoints, world; local_a, local_b: in the solids' own coordinates.
-normal: unit, point_b - point_a = distance * normal; outward of A.
-curvature_a, curvature_b: smallest and largest normal curvature, positive where the solid bulges.
-id: stays the same while the minimum stays on its features. age: queries in a row that have found it before.
-kind: 0 strict, 1 quasi, 2 a sample of a conformal set. undecided: not solved to round-off, or not proven.
-feature_kind_a: 0 face, 1 edge, 2 vertex; feature_a its number; source_a its entity in the STEP file;
-uv_a the parameters there. The same of b.
+distance: signed distance of the footpoints, negative where the solids penetrate each other.
+gap: distance minus both dilations.
+point_a, point_b: footpoints. local_a, local_b: footpoints in own coordinates.
+normal: unit vector from A to B, outward from A: point_b - point_a = distance * normal. It keeps its direction if the
+distance becomes negative.
+curvature_a, curvature_b: smallest and largest normal curvature (1/mm), positive where the solid is convex; infinite
+across an edge and at a vertex.
+id: identity, the same from query to query of a pair while the footpoints stay on their features.
+age: number of preceding consecutive queries that found this contact.
+kind: 0 strict minimum, 1 quasi-minimum (quasi_angle), 2 sample of a conformal set.
+undecided: the solver stopped above rounding level (footpoints accurate to 1e-6 of the size) or, in a certified query,
+its pair of areas may have more minima.
+feature_a, feature_b: features at the footpoints, records of
+    kind (0 face, 1 edge, 2 vertex), index (among the features of this kind), source (entity number in the STEP file,
+    or 0), uv (parameters of the footpoint: u and v, t and 0, or zeros).
 """
 scene_contact_dtype: np.dtype[np.void]
-"""bodies (ascending, the first one is A), parts, and the members of contact_dtype."""
+"""Contact of two bodies of a scene: bodies (ids, ascending; A is the first one), parts (indices of the solids in their
+bodies, 0 except in compounds), and the members of contact_dtype."""
+contact_event_dtype: np.dtype[np.void]
+"""Event of an update of a scene: bodies, parts and id of the contact; contact: its index in Scene.contacts, -1 if it
+has ended; kind: 0 began, 1 persisted, 2 ended."""
 step_contact_dtype: np.dtype[np.void]
-"""Members of a contact of a ContactTracker:
+"""Contact of a ContactTracker, in mm. World coordinates are those of the last update.
 
-id: identity, increases from contact to contact of a tracker and is never assigned twice.
-gap: signed gap (mm) along the normal, less the dilations.
-point_a, point_b: footpoints, world; local_a, local_b: in the solids' own coordinates.
-normal: unit, outward of A, world; local_normal: in A's own coordinates.
-gap_rate: first derivative of the gap by a twist of B at A's origin, in A's frame: translation (mm), then rotation
-(rad).
-curvature_a, curvature_b: smallest and largest normal curvature (1/mm), positive where the solid bulges.
-feature_kind_a: 0 face, 1 edge, 2 vertex; feature_a its index; uv_a the parameters there. Likewise of b.
-kind: 0 strict, 1 quasi, 2 sample, 3 extended.
-is_active: the step can close the gap, because the gap is at most the displacement of the bound.
+id: identity, increases from contact to contact of a tracker and is never reused.
+gap: signed gap along the normal, minus both dilations.
+point_a, point_b: footpoints, world. local_a, local_b: footpoints in own coordinates.
+normal: outward unit normal of A, world. local_normal: the normal in A's own coordinates.
+gap_rate: first derivative of the gap with respect to a twist of B at A's origin, in A's frame: translation (mm), then
+rotation (rad).
+curvature_a, curvature_b: smallest and largest normal curvature (1/mm), positive where the solid is convex; infinite
+across an edge and at a vertex.
+feature_a, feature_b: as in contact_dtype; source is 0.
+kind: 0 strict (local minimum or corner of a conformal set), 1 quasi (minimum with respect to polars dilated by the
+rotation of the step), 2 sample (of two nearly conformal features), 3 extended (quasi-minimum beyond a concave edge).
+is_active: the step can close the gap, because the gap is at most the displacement of the bound. A solver needs only
+active contacts.
 """
 tracked_pair_dtype: np.dtype[np.void]
-"""Members of a near pair of Scene.track:
+"""Near pair of solids in the last Scene.track.
 
-bodies (ascending, the first one is A), parts.
-status: 0 separated, 1 touching, 2 pressed, 3 deep, 4 interfering, as ContactTracker.status.
-depth: depth (mm) of the deepest contact of a pair that is pressed or deep, else 0.
-jumped, decided, dropped: as ContactTracker.update returns them.
-bound: rotation (rad) and displacement (mm) of B relative to A that the contacts suffice for.
-first_contact, contact_count: its contacts are tracked_contacts[first_contact : first_contact + contact_count].
+bodies (ids, ascending; A is the first one), parts (indices of the solids in their bodies).
+status: 0 separated, 1 touching, 2 pressed, 3 deep, 4 interfering (TrackedStatus).
+depth: depth (mm) of the deepest contact if the pair is pressed or deep, else 0.
+jumped, decided, dropped: as in the result of ContactTracker.update.
+bound: record of rotation (rad) and displacement (mm): bound of the relative motion for which the contacts suffice.
+first_contact, contact_count: the contacts are tracked_contacts[first_contact : first_contact + contact_count].
 """
-event_dtype: np.dtype[np.void]
-"""bodies, parts, id, contact (place among the contacts, -1 of one that has ended), kind: 0 began,
-1 persisted, 2 ended."""
-
 curve_contact_dtype: np.dtype[np.void]
-"""Members of a minimum of a scene of curves; the curve is A:
+"""Contact of a scene of curves: a local minimum of the distance between a curve and another curve, itself or a solid,
+in mm and world coordinates. A is the curve.
 
-kind: 0 two curves, 1 a curve and itself, 2 a curve and a solid.
-curve: the curve, of two the smaller id; other: the other curve, or the body; part: which of its solids.
-u: parameters on both curves, of a curve and itself the smaller one first; the second is nan for a solid.
-point_a, point_b: points of the curves, or of the solid, world; the tube's is a radius away.
-normal: unit, point_b - point_a = distance * normal.
-distance: of the points, negative where the curve is inside the solid. gap: of the tubes.
-place: 0 inside a piece, 1 a corner, 2 a free end.
-feature_kind: of a solid 0 face, 1 edge, 2 vertex, else -1; feature its number.
-set: the same number for all samples of one stretch of equal distance of a pair; -1 for what is no sample.
-id: stays the same from step to step while the minimum moves on.
+kind: 0 two curves, 1 a curve with itself, 2 a curve and a solid.
+curve: id of the curve, of two curves the smaller id. other: id of the other curve, or of the body. part: index of the
+solid in the body, 0 for curves.
+u: parameters on both curves, for a curve with itself in ascending order; the second one is nan for a solid.
+point_a, point_b: points on the curves or the solid; the nearest points of tubes are one radius away.
+normal: unit vector, point_b - point_a = distance * normal.
+distance: distance of the points, negative where the curve is inside the solid. gap: distance of the tubes, or of the
+tube and the solid.
+place: location on each curve: 0 inside a piece, 1 at a corner, 2 at a free end.
+feature_kind, feature_index: feature of the solid (0 face, 1 edge, 2 vertex) and its index; -1 for two curves.
+set: index of the set of equal distance that the sample belongs to, -1 for a contact that is not a sample.
+id: identity, the same from update to update while the minimum moves continuously.
 """
 tight_bend_dtype: np.dtype[np.void]
-"""curve, range (parameters between which the curvature is too large), u (where it is largest), curvature
-(1/mm there, infinite at a cusp)."""
+"""Stretch of a curve where the curvature exceeds 1/radius: curve (id), range (parameters at its ends), u (parameter of
+the largest curvature found), curvature (1/mm; infinite at a cusp)."""
 wall_contact_dtype: np.dtype[np.void]
-"""Members of a contact of a particle with an exact wall:
+"""Contact of a particle with an exact wall, in mm and world coordinates.
 
-particle: its place in the arrays. point: the wall's point, world (mm). normal: unit, from the wall to the particle.
-gap: how far the surfaces are apart along it, negative where the particle is pressed in.
-curvatures: of the wall (1/mm), the larger one first, positive where it bulges towards the particle; infinite across
-an edge, and both at a vertex.
-id: the same as long as the contact stays on its feature of the wall.
+particle: index of the particle in the arrays of the query.
+point: footpoint on the wall. normal: unit normal from the wall to the particle.
+gap: signed distance of the surfaces along the normal, negative where the particle penetrates the wall.
+curvatures: principal curvatures of the wall (1/mm), the larger one first, positive where the wall is convex; infinite
+across an edge, both infinite at a vertex.
+id: identity, the same while the contact stays on its feature of the wall.
 """
 
 class FeelerError(Exception):
-    """What feeler refuses, with what to do."""
+    """Base class of the errors of feeler. The message names the file, option or value and what to do."""
 
 class FileError(FeelerError):
-    """A file that cannot be read, prepared or written."""
+    """A file or its bytes cannot be read, prepared or written."""
 
 class BodyError(FeelerError):
-    """A solid that cannot be queried."""
+    """A solid cannot be queried."""
 
 class QueryError(FeelerError):
-    """Options, poses or curves that are not valid, or coordinates that are rounded too much."""
+    """Invalid values of options, poses or curves; coordinates so large that their rounding exceeds a tenth of the
+    tolerance; or solids that are too thin for the options."""
 
 class SceneError(FeelerError):
-    """A body or a curve that is not in the scene, or may not be as asked."""
+    """A body or a curve is not in the scene, or the scene does not accept the operation."""
 
 class MeshError(FeelerError):
-    """A solid that could not be meshed."""
+    """A solid cannot be meshed."""
+
+def prepare_step(path: str | PathLike[str]) -> Model:
+    """Reads a STEP file and prepares its solids, which takes from a tenth of a second to some minutes: write the model
+    to a .feeler file and read that file the next time. Solids that cannot be prepared are listed in Model.left_out.
+    Raises FileError."""
+
+def prepare_bytes(data: bytes, name: str = "bytes") -> Model:
+    """Prepares the bytes of a STEP file. `name` is the file name in messages. Raises FileError."""
+
+def prepare_mesh(
+    points: ArrayLike, triangles: ArrayLike, name: str = "mesh", *, open_shells: bool = False
+) -> Model:
+    """Prepares the solids that closed surfaces of triangles bound.
+
+    points: shape (n, 3), mm. triangles: shape (m, 3), indices of points, counter-clockwise seen from outside. A surface
+    that is oriented inwards and lies within another surface is a cavity.
+    open_shells: open surfaces become sheets without thickness, which have contacts on both sides.
+
+    Raises FileError if the triangles do not bound solids."""
 
 class Instance:
-    """A solid in its place."""
+    """Placement of a solid in a model."""
 
     @property
     def name(self) -> str: ...
     @property
     def path(self) -> str:
-        """Names from the root of the assembly, joined by '/'."""
+        """Names from the root of the assembly, joined by '/'; empty without an assembly."""
     @property
     def solid(self) -> int:
-        """Number of the solid."""
+        """Index of the solid."""
     @property
     def pose(self) -> NDArray[np.float64]:
-        """4x4, from the solid's coordinates to the model's."""
+        """Pose of the solid in the model, 4x4."""
 
 class Model:
-    """What a file holds. Read only; any number of threads may use it. Pickled by its bytes."""
+    """Contents of a STEP or .feeler file: distinct solids and their instances. Can be pickled. Made by prepare_step,
+    prepare_bytes, prepare_mesh, Model.read and Model.from_bytes. len(model) is the number of solids."""
 
     @staticmethod
     def read(path: str | PathLike[str]) -> Model:
-        """Reads a .feeler file."""
+        """Reads a .feeler file. Raises FileError."""
     @staticmethod
     def from_bytes(data: bytes) -> Model:
-        """Reads the bytes of a .feeler file."""
-    @staticmethod
-    def prepare_bytes(data: bytes, name: str = "bytes") -> Model:
-        """Prepares the bytes of a STEP file, which errors call by this name."""
-    @staticmethod
-    def of_mesh(
-        points: ArrayLike, triangles: ArrayLike, name: str = "mesh", *, open_shells: bool = False
-    ) -> Model:
-        """The solids that closed surfaces of triangles bound: points (n, 3) in mm; triangles (m, 3), numbers of
-        points, counter-clockwise seen from outside. A surface that looks inwards within another is a hollow.
-        open_shells: open surfaces are sheets without thickness, met from both sides. Raises FileError where they bound
-        no solids, QueryError for other arrays."""
+        """Reads the bytes of a .feeler file. Raises FileError."""
     def write(self, path: str | PathLike[str]) -> int:
-        """Writes a .feeler file, whole or not at all; the number of bytes."""
-    def to_bytes(self) -> bytes: ...
+        """Writes a .feeler file and returns the number of bytes. If writing fails, an existing file remains unchanged.
+        Raises FileError."""
+    def to_bytes(self) -> bytes:
+        """Bytes of a .feeler file."""
     @property
-    def input(self) -> str: ...
+    def input(self) -> str:
+        """Name of the input file."""
     @property
     def solids(self) -> list[str]:
         """Names of the distinct solids."""
     @property
-    def instances(self) -> list[Instance]: ...
+    def instances(self) -> list[Instance]:
+        """Instances of the solids."""
     @property
     def remarks(self) -> list[str]:
-        """What the import had to say."""
+        """Warnings and notes of the import."""
     @property
     def left_out(self) -> list[str]:
-        """Solids and components that could not be prepared."""
-    def body(self, solid: int = 0) -> Body: ...
+        """Solids and components that could not be prepared, with the reasons."""
+    def body(self, solid: int = 0) -> Body:
+        """Body of the solid with this index; negative indices count from the end. Raises IndexError, BodyError."""
     def __len__(self) -> int: ...
 
-def prepare(path: str | PathLike[str]) -> Model:
-    """Reads a STEP file and prepares its solids, which takes a tenth of a second to some minutes: write the
-    model to a file and read that the next time. The GIL is released."""
-
 class Body:
-    """A solid ready for queries, in its own coordinates. Any number of threads may use it."""
+    """Solid, or open surface, that is ready for queries, in its own coordinates."""
 
-    def __init__(self, model: Model, solid: int = 0) -> None: ...
+    def __init__(self, model: Model, solid: int = 0) -> None:
+        """Body of the solid of a model with this index; negative indices count from the end. Raises IndexError,
+        BodyError."""
     @property
     def name(self) -> str: ...
     @property
     def volume(self) -> float:
-        """mm³, of density 1 the mass."""
+        """Volume (mm³); 0 for an open surface."""
     @property
-    def area(self) -> float: ...
+    def area(self) -> float:
+        """Area of the surface (mm²)."""
     @property
     def min_thickness(self) -> float:
-        """Smallest thickness of the material, or less; 0 of a sheet and where it is not known."""
+        """Lower bound of the thickness of the material (mm): the length of the shortest segment through material that
+        is normal to faces at both ends. inf if there is no such segment; 0 for an open surface and if no bound could be
+        proven."""
     @property
     def size(self) -> float:
-        """Diagonal of the box."""
+        """Diagonal of the bounding box (mm)."""
     @property
     def bounds(self) -> NDArray[np.float64]:
-        """Two rows: smallest and largest coordinates."""
+        """Smallest and largest coordinates of the bounding box (mm), shape (2, 3)."""
     @property
     def centroid(self) -> NDArray[np.float64] | None:
-        """None of an open surface."""
+        """Centre of mass (mm); None for an open surface."""
     @property
     def inertia(self) -> NDArray[np.float64] | None:
-        """3x3 (mm⁵) about the centroid, of density 1."""
+        """Inertia tensor (mm⁵) about the centre of mass at density 1, 3x3; None for an open surface."""
     def mesh(self, chord: float) -> Mesh:
-        """Triangles no farther than `chord` (mm) from the solid; nothing is measured on them."""
+        """Triangle mesh whose distance from the solid is at most `chord` (mm). Raises MeshError."""
 
 class Mesh:
-    """Triangles of a body."""
+    """Triangle mesh of a body for display. Queries do not use meshes."""
 
     @property
     def points(self) -> NDArray[np.float64]:
-        """Each face has vertices of its own."""
+        """Vertices (mm), shape (n, 3). No two faces share a vertex."""
     @property
-    def normals(self) -> NDArray[np.float64]: ...
+    def normals(self) -> NDArray[np.float64]:
+        """Outward unit normals at the vertices, shape (n, 3)."""
     @property
     def triangles(self) -> NDArray[np.uint32]:
-        """Counter-clockwise from outside."""
+        """Indices of vertices, counter-clockwise seen from outside, shape (m, 3)."""
     @property
     def faces(self) -> NDArray[np.uint32]:
-        """For each triangle its face: feature_a, feature_b of contacts."""
+        """Index of the face of each triangle, as in feature_a and feature_b of contacts."""
     @property
     def welded(self) -> NDArray[np.uint32]:
-        """For each vertex the first one in the same place."""
+        """For each vertex the index of the first vertex at the same position, to join the faces."""
     @property
     def deviation(self) -> float:
-        """Largest distance found between a triangle and its surface."""
+        """Largest distance found between a triangle and its surface (mm)."""
     @property
     def open_sides(self) -> int:
-        """Sides without a partner: 0 where the mesh is closed."""
+        """Number of triangle sides without a neighbour; 0 for a closed mesh."""
 
 class Verdict:
-    """How two solids stood, with what proves it."""
+    """Verdict of a query: whether two solids interfere, and the proof."""
 
     @property
     def status(self) -> Status: ...
     @property
-    def distance(self) -> float | None:
-        """Smallest distance of a minimum; None where none was within d_max."""
+    def min_distance(self) -> float | None:
+        """Smallest distance of a contact (mm); None if no contact is within d_max."""
     @property
-    def witness(self) -> list[float] | None:
-        """Of interfering solids: a point inside both."""
+    def witness(self) -> NDArray[np.float64] | None:
+        """Point inside both solids, world coordinates (mm), if they interfere; else None."""
     @property
     def inside_a(self) -> float | None:
-        """Lower bound of its distance to the boundary of A. No translation shorter than inside_a + inside_b
-        parts the solids."""
+        """Lower bound of the distance (mm) of the witness from the boundary of A. No translation shorter than
+        inside_a + inside_b separates the solids."""
     @property
-    def inside_b(self) -> float | None: ...
+    def inside_b(self) -> float | None:
+        """Lower bound of the distance (mm) of the witness from the boundary of B."""
     @property
-    def undecided_places(self) -> int: ...
+    def undecided_count(self) -> int:
+        """Number of locations where interference could be neither found nor excluded."""
     @property
     def tolerance(self) -> float:
-        """Lengths below this were zero."""
+        """Tolerance of the query (mm): lengths below it counted as zero."""
 
 class ContactPair:
-    """Two bodies and what their queries reuse. One thread at a time; queries release the GIL."""
+    """Two bodies and the results that their queries reuse."""
 
     def __init__(self, a: Body, b: Body) -> None: ...
     def query(
@@ -249,17 +305,30 @@ class ContactPair:
         dilation_a: float = 0.0,
         dilation_b: float = 0.0,
         parallel: bool = False,
-        decide: bool = True,
+        detect_interference: bool = True,
         verdict_unless_pressed: bool = False,
         tolerance: float | None = None,
         penetration: float = 0.0,
         certified: bool = False,
         conformal_spacing: float | None = None,
+        load_bearing: bool = False,
     ) -> NDArray[np.void]:
-        """All local minimal distances up to d_max, by ascending distance, as an array of contact_dtype.
+        """Computes all local minima of the distance up to d_max (mm), by ascending distance: an array of contact_dtype.
 
-        verdict_unless_pressed: skips the verdict if a contact has a negative gap (with penetration above 0),
-        because such a contact explains the interference; decide() computes the verdict on demand."""
+        quasi_angle: angle (rad) by which the polars of edges and vertices are dilated to report quasi-minima, 0 to π/4.
+        dilation_a, dilation_b: implicit dilations (mm), subtracted from the gap.
+        parallel: distribute the query among threads.
+        detect_interference: compute the verdict. If False, decide() computes it on demand.
+        verdict_unless_pressed: skip the verdict if a contact has a negative gap (penetration > 0), because such a
+        contact explains the interference.
+        tolerance: lengths (mm) below this count as zero. None: 1e-7 of the larger solid's diagonal.
+        penetration: depth (mm) down to which contacts at negative distances are reported; less than half the sum of
+        both min_thickness.
+        certified: prove that no minimum with a spline is missing, or report what is undecided.
+        conformal_spacing: largest spacing (mm) of the samples of a conformal set. None: a quarter of its extent.
+        load_bearing: report only the outermost samples of conformal sets, which carry loads.
+
+        Raises QueryError; then the pair has no contacts and no verdict."""
     def separating_translation(
         self,
         pose_a: Pose = None,
@@ -268,39 +337,51 @@ class ContactPair:
         dilation_a: float = 0.0,
         dilation_b: float = 0.0,
         tolerance: float | None = None,
-    ) -> list[float] | None:
-        """A vector (mm) by which B moved no longer interferes with A, short but not proven to be the shortest; None
-        where they do not interfere. A search that takes up to 200 decisions."""
+    ) -> NDArray[np.float64] | None:
+        """Translation of B (mm, world coordinates) after which the solids no longer interfere: short, but not proven to
+        be the shortest. None if they do not interfere. The search computes up to 200 verdicts."""
     @property
     def contacts(self) -> NDArray[np.void]:
-        """Those of the last query once more."""
+        """Contacts of the last query."""
     @property
-    def status(self) -> Status | None: ...
+    def status(self) -> Status | None:
+        """Status of the last query; None before the first query, after an error, and if the options skipped the
+        verdict."""
     @property
-    def distance(self) -> float | None: ...
+    def min_distance(self) -> float | None:
+        """Smallest distance (mm) of a contact of the last query; None without a contact."""
     @property
-    def verdict(self) -> Verdict | None: ...
+    def verdict(self) -> Verdict | None:
+        """Verdict of the last query; None as for status."""
     def decide(self) -> Verdict | None:
-        """Verdict of the last query, computed on demand if its options skipped it; None before the first query
-        and after an error."""
+        """Returns the verdict of the last query and computes it first if the options skipped it; None before the first
+        query and after an error."""
     def forget(self) -> None:
-        """Begins a new motion: what the next query finds is new."""
+        """Discards the results of earlier queries, so that the contacts of the next query get new ids."""
+
+class StepBound(NamedTuple):
+    """Bound of the motion of B relative to A in one step."""
+
+    rotation: float
+    """Largest relative rotation (rad)."""
+    displacement: float
+    """Largest displacement (mm), in A's frame, of any point of B that can come into contact."""
 
 class ContactTracker:
-    """Contacts of two bodies over the steps of a simulator. One thread at a time; updates release the GIL.
+    """Contacts of two bodies over the steps of a simulator. The contacts of an update suffice for a step: if the motion
+    of B relative to A stays within the bound and keeps every linearised gap nonnegative, no gap at its end is below
+    about -gap_error, up to terms of second order in the motion.
 
-    A motion of B relative to A that keeps the bound of an update and every linear gap of its contacts ends with no
-    gap below about -gap_error, up to terms of second order in the motion.
+    reach: gap (mm) up to which contacts are reported in addition to those that the step can close.
+    max_depth: depth (mm) down to which contacts are tracked, as far as min_thickness of the bodies allows. Default inf.
+    max_step: largest rotation (rad) and displacement (mm) between two updates that continue the motion; a larger motion
+    is a jump. None: (0.1, 1).
+    gap_error: largest error (mm) of a gap at the end of a step.
+    max_contacts: maximum number of contacts, None for no limit. Contacts with the largest gaps are dropped first, those
+    with negative gaps never.
+    dilation_a, dilation_b: implicit dilations (mm), subtracted from gaps.
 
-    reach: gap (mm) up to which contacts are reported, beside those that the step can close.
-    max_depth: depth (mm) down to which contacts are followed, as far as the walls of the bodies separate their sides.
-    max_step: largest motion (rad, mm) between two updates that continues a motion; a larger one is a jump.
-    gap_error: wanted error (mm) of a gap at the end of a step.
-    max_contacts: largest number of contacts; those with the largest gaps are dropped, never a negative one. None: no
-    limit.
-    dilation_a, dilation_b: dilations (mm), which gaps take into account.
-
-    copy.copy returns a tracker with the same contacts, numbers and counts."""
+    copy.copy returns a tracker with the same contacts, ids and counts. Raises QueryError for invalid options."""
 
     def __init__(
         self,
@@ -308,224 +389,240 @@ class ContactTracker:
         b: Body,
         reach: float = 0.05,
         max_depth: float = ...,
-        max_step: Sequence[float] = (0.1, 1.0),
+        max_step: ArrayLike | None = None,
         gap_error: float = 1e-3,
         max_contacts: int | None = None,
         dilation_a: float = 0.0,
         dilation_b: float = 0.0,
     ) -> None: ...
     def update(self, pose_a: Pose, pose_b: Pose, rotation: float, displacement: float) -> dict[str, bool | int]:
-        """Computes the contacts for a step from these poses that turns B relative to A by at most `rotation` (rad)
-        and displaces any point of B that can come into contact by at most `displacement` (mm). After an error
-        there are no contacts.
+        """Computes the contacts for a step that starts at these poses, rotates B relative to A by at most `rotation`
+        (rad), and displaces any point of B that can come into contact by at most `displacement` (mm).
 
-        Returns `jumped` (the motion since the last update was larger than max_step, or there was none, and
-        no contact continues), `decided` (a verdict was computed) and `dropped` (contacts that max_contacts
-        dropped)."""
-    def expected_bound(
-        self, pose_a: Pose, pose_b: Pose, forced: float, max_displacement: float
-    ) -> tuple[float, float]:
-        """Rotation and displacement of the step from these poses, for engines that cannot query within a step:
-        twice the relative motion since the last update, plus the displacement `forced` (mm) that forces add in a
-        step, such as g dt². At most max_displacement (mm) and max_step; the first step and a step after a jump
-        get max_displacement."""
+        Returns `jumped` (the motion since the last update exceeded max_step, or this is the first update: no contact
+        continues), `decided` (a verdict was computed) and `dropped` (number of contacts dropped because of
+        max_contacts). Raises QueryError; then there are no contacts."""
+    def expected_bound(self, pose_a: Pose, pose_b: Pose, forced: float, max_displacement: float) -> StepBound:
+        """Bound of the step that starts at these poses, for engines that cannot query within a step: twice the relative
+        motion since the last update, plus the displacement `forced` (mm) by forces, for example g dt². At most
+        `max_displacement` (mm) and max_step. For the first step and after a jump the displacement is
+        max_displacement."""
     def covers(self, pose_a: Pose, pose_b: Pose) -> bool:
-        """Whether the contacts suffice for the motion from the poses of the last update to these."""
-    def motion_to(self, pose_a: Pose, pose_b: Pose) -> tuple[float, float] | None:
-        """Rotation (rad) and displacement (mm) of B relative to A since the last update; None before the first."""
+        """Whether the contacts suffice for the motion from the poses of the last update to these poses."""
+    def motion_to(self, pose_a: Pose, pose_b: Pose) -> StepBound | None:
+        """Motion of B relative to A since the last update; None before the first update."""
     @property
     def contacts(self) -> NDArray[np.void]:
-        """Contacts of the last update by ascending number, an array of step_contact_dtype."""
+        """Contacts of the last update by ascending id, an array of step_contact_dtype."""
     def gap_hessians(self) -> NDArray[np.float64]:
-        """Second derivatives H of the gaps of the contacts, shape (contacts, 6, 6): a twist x of B at A's origin, in A's
-        frame, changes a gap by gap_rate @ x + x @ H @ x / 2 up to third order, where B's pose changes by the exponential
-        of the twist. NaN for a contact that is not isolated, such as a member of a conformal set."""
+        """Second derivatives H of the gaps of the contacts, shape (contacts, 6, 6): a twist x of B at A's origin, in
+        A's frame (mm, then rad), changes a gap by gap_rate @ x + x @ H @ x / 2 up to third order, if B's pose changes
+        by the exponential of the twist. nan for a contact that is not isolated, for example a member of a conformal
+        set."""
     def predicted_gaps(
         self, one_step_ago: Pose, two_steps_ago: Pose = None, is_free: bool = True
     ) -> NDArray[np.float64]:
-        """Gaps (mm) of the contacts at the end of the step without that contact, shape (contacts,): for engines whose
-        contacts act only if they are closed. Such an engine needs the contacts with a negative gap. The bodies continue
-        as in the last step or accelerate as in the last two; the smaller gap is returned.
+        """Predicted gaps (mm) of the contacts at the end of the step, each as if that contact did not act, shape
+        (contacts,). Engines whose contacts act only when closed need the contacts with negative predicted gaps. The
+        prediction continues the motion of the last step, or its acceleration over the last two; the smaller gap is
+        returned.
 
-        one_step_ago, two_steps_ago: poses of B in A's frame; None if unknown. Without the first one the gaps are those
-        of the last update.
-        is_free: if true, no joints guide the bodies, and the prediction includes rotations by impacts on the other contacts."""
+        one_step_ago, two_steps_ago: poses of B in A's frame. Here None means unknown, not the identity. Without the
+        first one the gaps are those of the last update.
+        is_free: no joints guide the bodies, so that the prediction includes rotations by impacts at other contacts."""
     @property
-    def bound(self) -> tuple[float, float] | None:
-        """Rotation and displacement of the last update."""
+    def bound(self) -> StepBound | None:
+        """Bound of the last update; None before the first update and after an error."""
     @property
     def status(self) -> TrackedStatus | None:
-        """Status by the signed gaps: pressed if the smallest is negative, deep if it exceeds max_depth, interfering
-        if the verdict is interference and no contact has a negative gap. None before the first update."""
+        """Status by the signed gaps; None before the first update and after an error."""
     @property
     def depth(self) -> float:
-        """Depth (mm) of the deepest contact of bodies that are pressed or deep, else 0. For concave solids that is
-        not the depth of penetration."""
+        """Depth (mm) of the deepest contact if the status is pressed or deep, else 0. For concave solids the depth of a
+        contact is not the penetration depth."""
     def verdict(self) -> Verdict | None:
-        """Proven verdict at the poses of the last update, computed on demand; None before the first update and
-        after an error."""
+        """Computes the proven verdict at the poses of the last update; None before the first update and after an
+        error."""
     @property
     def counts(self) -> dict[str, int]:
-        """Sums over all updates: updates, jumps, decisions (verdicts), uncovered (motions beyond the bound of the
-        update before) and dropped (contacts)."""
+        """Counts over all updates: updates, jumps (updates after a jump, including the first one), decisions
+        (verdicts), uncovered (updates after a motion that exceeded the bound of the previous update), dropped
+        (contacts)."""
     def clear(self) -> None:
-        """Forgets the motion: the next update searches anew. Numbers and counts continue."""
+        """Discards contacts and motion, for example if a simulation is reset: the next update searches anew. Ids and
+        counts continue."""
     def __copy__(self) -> ContactTracker: ...
 
 class Scene:
-    """Many bodies that move together. d_max bounds the gap, the distance less both dilations. One thread at a
-    time; steps share their work among threads and release the GIL."""
+    """Many bodies that move together. d_max limits the gap, that is the distance minus both dilations, and must be
+    finite. The options are those of ContactPair.query. Updates distribute their work among threads. len(scene) is the
+    number of bodies."""
 
     def __init__(
         self,
         d_max: float = 1.0,
         *,
         quasi_angle: float = 0.0,
-        decide: bool = True,
-        verdict_unless_pressed: bool = False,
+        dilation_a: float = 0.0,
+        dilation_b: float = 0.0,
         parallel: bool = False,
+        detect_interference: bool = True,
+        verdict_unless_pressed: bool = False,
         tolerance: float | None = None,
         penetration: float = 0.0,
         certified: bool = False,
         conformal_spacing: float | None = None,
-        dilation_a: float = 0.0,
-        dilation_b: float = 0.0,
+        load_bearing: bool = False,
     ) -> None: ...
     def add(self, body: Body, pose: Pose = None) -> int:
-        """The id of a new body; never given again."""
+        """Adds a body and returns its id, which is never reused."""
     def add_compound(self, parts: Iterable[tuple[Body, Pose]], pose: Pose = None) -> int:
-        """Several solids as one body, each with its place in it."""
+        """Adds one body of several solids, each with its pose in the body, and returns its id."""
     def add_model(self, model: Model) -> list[int]:
-        """All instances of a model in their places."""
-    def remove(self, id: int) -> None: ...
-    def set_pose(self, id: int, pose: ArrayLike) -> None: ...
-    def set_poses(self, ids: NDArray[np.uint32], poses: NDArray[np.float64]) -> None:
-        """Rows of x, y, z, qx, qy, qz, qw."""
-    def pose(self, id: int) -> NDArray[np.float64]: ...
-    def set_body(
+        """Adds all instances of a model at their poses and returns their ids."""
+    def remove(self, id: int) -> None:
+        """Removes a body. Its contacts end in the next update. Raises SceneError."""
+    def set_pose(self, id: int, pose: ArrayLike) -> None:
+        """Sets the pose of a body for the next update. Raises SceneError, QueryError."""
+    def set_poses(self, ids: ArrayLike, poses: ArrayLike) -> None:
+        """Sets the poses of several bodies. ids: shape (n,). poses: shape (n, 7), rows x, y, z, qx, qy, qz, qw. Raises
+        SceneError or QueryError at the first invalid row; the bodies before it have moved."""
+    def pose(self, id: int) -> NDArray[np.float64]:
+        """Pose of a body, 4x4. Raises SceneError."""
+    def set_body_options(
         self, id: int, d_max: float | None = None, dilation: float = 0.0, fixed: bool = False
     ) -> None:
-        """Asks something else of all pairs of a body. Two fixed bodies are not asked."""
-    def set_pair(
+        """Sets options of all pairs of a body. d_max: largest gap (mm), None for that of the scene; of two bodies the
+        larger value applies. dilation: implicit dilation (mm) of the body, added to that of the scene. fixed: the body
+        never moves; pairs of fixed bodies are skipped."""
+    def set_pair_options(
         self,
         a: int,
         b: int,
         d_max: float | None = None,
-        dilation: Sequence[float] | None = None,
+        dilation: ArrayLike | None = None,
         ignored: bool = False,
     ) -> None:
-        """Asks something else of a pair, in place of what is asked of its bodies."""
-    def update(self) -> None: ...
+        """Sets options of a pair of bodies, which replace those of the bodies. d_max: largest gap (mm). dilation: two
+        implicit dilations (mm), of a and of b. None: those of the bodies. ignored: the pair is skipped."""
+    def update(self) -> None:
+        """Finds the near pairs of all bodies at their poses and computes their contacts and verdicts. If the query of a
+        pair fails, its QueryError is raised, and the results of all other pairs are up to date."""
     @property
     def contacts(self) -> NDArray[np.void]:
-        """All minima of the last step, an array of scene_contact_dtype."""
+        """Contacts of the last update, sorted by bodies, parts and distance: an array of scene_contact_dtype."""
     @property
     def events(self) -> NDArray[np.void]:
-        """What became of the contacts of the step before, and which are new; an array of event_dtype."""
+        """One event for every contact of the last update and of the previous one: an array of contact_event_dtype."""
     def status(self, a: int, b: int) -> Status | None:
-        """How two bodies stood; None where they were not near."""
+        """Status of two bodies in the last update; None if they were not near each other or the options skipped the
+        verdict. Raises SceneError."""
     def track(
         self,
-        ids: NDArray[np.uint32],
-        bounds: NDArray[np.float64],
+        ids: ArrayLike,
+        bounds: ArrayLike,
         *,
         reach: float = 0.05,
         max_depth: float = ...,
-        max_step: Sequence[float] = (0.1, 1.0),
+        max_step: ArrayLike | None = None,
         gap_error: float = 1e-3,
         max_contacts: int | None = None,
         dilation_a: float = 0.0,
         dilation_b: float = 0.0,
     ) -> None:
-        """Finds the near pairs of the bodies where they are, and for each one the contacts that suffice for the step to
-        come, with a ContactTracker for each pair, in parallel.
+        """Finds the near pairs of the bodies at their poses, and for each pair the contacts that suffice for the next
+        step, with a ContactTracker for each pair. Two solids are near if their gap is at most `reach` plus what both
+        motions can close.
 
-        bounds: rows of the rotation (rad) and the displacement (mm) of any point that each of the bodies `ids` makes
-        at most in this step, relative to the world; the other bodies do not move. A pair's bound is the sum of
-        both, rounded up to powers of two. The options are those of ContactTracker; dilations are added to those of the scene,
-        and options that change make all trackers search anew. Near are solids whose gap is at most `reach` and what
-        both motions can close. After a QueryError pairs that failed are left out of the results."""
+        ids: shape (n,). bounds: shape (n, 2); bounds[i] limits the motion of the body ids[i] in the step relative to
+        the world: its rotation (rad) and the displacement (mm) of any of its points. Bodies that are not listed do not
+        move. The bound of a pair is the sum of both, rounded up to powers of two.
+
+        The options are those of ContactTracker; dilations are added to those of the scene. If options change, all pairs
+        search anew. After a QueryError the pairs that failed are missing from the results."""
     @property
     def tracked_pairs(self) -> NDArray[np.void]:
-        """Near pairs of the last track, an array of tracked_pair_dtype; some may have no contact."""
+        """Near pairs of the last track, an array of tracked_pair_dtype. Some of them may have no contacts."""
     @property
     def tracked_contacts(self) -> NDArray[np.void]:
-        """Contacts of these pairs, pair by pair, an array of step_contact_dtype. Numbers are unique within a pair."""
+        """Contacts of the near pairs, pair by pair: an array of step_contact_dtype. Ids are unique within a pair."""
     def covers(self) -> bool:
-        """Whether the contacts suffice for the motion from the poses of the last track to those that the bodies have
-        now."""
+        """Whether the contacts suffice for the motion from the poses of the last track to the present poses."""
     @property
     def tracker_counts(self) -> dict[str, int]:
-        """Sums over all trackers: as ContactTracker.counts."""
+        """Counts over all pairs, as ContactTracker.counts."""
     @property
-    def bodies(self) -> list[int]: ...
+    def bodies(self) -> list[int]:
+        """Ids of the bodies, ascending."""
     def __len__(self) -> int: ...
 
 class Curve:
-    """A deformable curve: Bézier pieces of one degree (1 to 5) that meet end to end, and a radius (mm) around
-    them. Its solid is a tube with round ends. The parameter goes from 0 to the number of pieces.
+    """Deformable curve of connected Bézier pieces of one degree (1 to 5), with a radius (mm). Its solid is a tube with
+    round ends. The parameter runs from 0 to the number of pieces, which is len(curve).
 
-    points: rows of x, y, z, end points of neighbours given once: n * degree + 1 rows for n pieces, n * degree
-    when the last piece ends where the first one starts (closed).
-    """
+    points: shape (n, 3), control points (mm). End points that neighbours share are listed once, so that k pieces have
+    k * degree + 1 points, or k * degree if the curve is closed and the last piece ends at the first point.
+
+    Raises QueryError for invalid values."""
 
     def __init__(self, points: ArrayLike, radius: float, degree: int = 3, closed: bool = False) -> None: ...
     @staticmethod
     def hermite(
         points: ArrayLike, derivatives: ArrayLike, radius: float, closed: bool = False
     ) -> Curve:
-        """Cubics through nodes with derivatives by the parameter, which grows by 1 from node to node. Without
-        directions of your own, derivatives are numpy.gradient(points, axis=0)."""
+        """Curve of cubic pieces through nodes with derivatives with respect to the parameter, which increases by 1 from
+        node to node; both of shape (n, 3). If directions are not known, use numpy.gradient(points, axis=0)."""
     @staticmethod
     def fit(measured: ArrayLike, tolerance: float, radius: float, closed: bool = False) -> Curve:
-        """Cubics near four measured points or more, given in their order: as few pieces as bring all points
-        within the tolerance (mm), or as many as the points allow: look at deviation."""
+        """Curve of cubic pieces fitted to at least four measured points, shape (n, 3), in their order along the curve.
+        The number of pieces is the smallest that brings all points within the tolerance (mm), at most what the points
+        determine; check `deviation`."""
     def update(self, points: ArrayLike, derivatives: ArrayLike | None = None) -> None:
-        """Moves the curve: as many control points as it was made with, or, with derivatives, as many nodes.
-        Where they are refused it stays as it was."""
+        """Moves the curve to new control points or, with derivatives, to new nodes. Their number does not change. If the
+        points are invalid, the curve does not change."""
     @property
     def deviation(self) -> float | None:
-        """Of a fitted curve: largest distance (mm) of a measured point from it, as it was made."""
+        """Largest distance (mm) of a measured point from a curve made by `fit`; None for other curves."""
     @property
     def points(self) -> NDArray[np.float64]:
-        """The control points, as they are now."""
+        """Control points (mm), shape (n, 3)."""
     @property
-    def radius(self) -> float: ...
+    def radius(self) -> float:
+        """Radius of the tube (mm), at least 0."""
     @radius.setter
     def radius(self, radius: float) -> None: ...
     @property
     def degree(self) -> int: ...
     @property
-    def closed(self) -> bool: ...
+    def is_closed(self) -> bool: ...
     @property
     def size(self) -> float:
-        """Diagonal of the box of the control points."""
+        """Diagonal of the bounding box of the control points (mm)."""
     @property
     def bounds(self) -> NDArray[np.float64]:
-        """Two rows: smallest and largest coordinates of the control points; without the radius."""
+        """Smallest and largest coordinates of the control points (mm), without the radius, shape (2, 3)."""
     def point(self, u: ArrayLike) -> NDArray[np.float64]:
-        """The point at a parameter, or a row for each of an array of them."""
+        """Point (mm) at a parameter, or at each parameter of an array: shape (*u.shape, 3)."""
     def derivative(self, u: ArrayLike) -> NDArray[np.float64]:
-        """The derivative by the parameter there; at a joint that of the piece that starts there."""
+        """First derivative with respect to the parameter, shape (*u.shape, 3). At a joint it is that of the piece that
+        starts there."""
     def tight_bends(self) -> NDArray[np.void]:
-        """Stretches where radius times curvature is 1 or more: the tube overlaps itself there, though its
-        distance from itself has no minimum. Members of tight_bend_dtype but curve."""
-    def __len__(self) -> int:
-        """The number of pieces."""
+        """Stretches where the curvature exceeds 1/radius. The tube overlaps itself there although the distance of the
+        curve from itself has no minimum. Members as in tight_bend_dtype, without `curve`."""
+    def __len__(self) -> int: ...
 
 class CurveScene:
-    """Curves that deform among solids that move: all minima between curves, of curves with themselves, and
-    between curves and solids. One thread at a time; steps share their work among threads and release the GIL.
+    """Deformable curves among solids that move: contacts between curves, of curves with themselves, and between curves
+    and solids. Updates distribute their work among threads.
 
-    d_max: largest gap (mm) of minima that are told.
-    level_slope: stretches on which the distance changes by less than this with length (mm per mm) are sets of
-    equal distance, told by at most max_samples samples; larger values make tubes that lie side by side one
-    contact sooner. None: 1e-6.
-    level_length: length (mm) from which on such a stretch is a set and not a minimum. None: the larger of the
-    sum of the radii and a hundredth of the smaller curve's size.
+    d_max: largest gap (mm) of reported contacts.
+    level_slope: largest change of the distance with length (mm per mm) on a stretch of equal distance, which is
+    reported as a set of at most max_samples samples. With larger values, tubes that lie side by side become one contact
+    sooner. None: 1e-6.
+    level_length: smallest length (mm) of a set; a shorter level stretch is reported as one minimum. None: the sum of
+    the radii or a hundredth of the smaller curve's size, whichever is larger.
     max_samples: at least 2. None: 16.
-    decide: steps decide of near curves and solids whether they interfere (status).
-    """
+    detect_interference: updates decide whether near curves and bodies interfere (status)."""
 
     def __init__(
         self,
@@ -534,60 +631,69 @@ class CurveScene:
         level_slope: float | None = None,
         level_length: float | None = None,
         max_samples: int | None = None,
-        decide: bool = False,
+        detect_interference: bool = False,
     ) -> None: ...
     def add_curve(self, curve: Curve) -> int:
-        """The id of a copy of the curve; never given again."""
+        """Adds a copy of a curve and returns its id, which is never reused."""
     def update_curve(self, id: int, points: ArrayLike, derivatives: ArrayLike | None = None) -> None:
-        """Moves a curve, as Curve.update."""
+        """Moves a curve, as Curve.update. Raises SceneError, QueryError."""
     def update_curves(
         self,
-        ids: Sequence[int],
+        ids: ArrayLike,
         points: Sequence[ArrayLike],
         derivatives: Sequence[ArrayLike] | None = None,
     ) -> None:
-        """Moves curves one after the other. At the first one that is refused it stops."""
-    def remove_curve(self, id: int) -> None: ...
+        """Moves several curves. Raises the error of the first invalid curve; the curves before it have moved."""
+    def remove_curve(self, id: int) -> None:
+        """Removes a curve. Raises SceneError."""
     def curve(self, id: int) -> Curve:
-        """A copy of a curve as it is now."""
+        """Copy of a curve as it is now. Raises SceneError."""
     def add_body(self, body: Body, pose: Pose = None) -> int:
-        """The id of a new body; never given again. Bodies and curves are counted apart."""
-    def set_pose(self, id: int, pose: ArrayLike) -> None: ...
-    def remove_body(self, id: int) -> None: ...
+        """Adds a body and returns its id, which is never reused and independent of the ids of curves."""
+    def set_pose(self, id: int, pose: ArrayLike) -> None:
+        """Sets the pose of a body for the next update. Raises SceneError, QueryError."""
+    def remove_body(self, id: int) -> None:
+        """Removes a body. Raises SceneError."""
     def update(self) -> None:
-        """Finds all minima as curves and bodies are now. What bodies do among themselves is for a Scene."""
+        """Computes all contacts at the present positions. For contacts between bodies use a Scene."""
     @property
     def contacts(self) -> NDArray[np.void]:
-        """All minima of the last step, by pairs and by parameters; an array of curve_contact_dtype."""
+        """Contacts of the last update, by ascending pairs and parameters: an array of curve_contact_dtype."""
     @property
     def tight_bends(self) -> NDArray[np.void]:
-        """Stretches of the curves, in the last step, that are bent more than their radius allows; an array of
+        """Stretches where curves were bent more tightly than their radius in the last update: an array of
         tight_bend_dtype."""
     def status(self, curve: int, body: int) -> Status | None:
-        """How they stood in the last step: 'separated', 'interfering', 'touching', when the tube is as near as
-        rounding allows to tell, or 'undecided', when the work allowed for it ran out. None where steps do not
-        decide it, and of what was added since."""
+        """Status of a curve and a body in the last update: 'separated', 'interfering', 'touching' (the gap is zero
+        within rounding) or 'undecided' (the computing budget was exhausted). None if interference is not detected, or
+        if the curve or the body is new. Raises SceneError."""
     def interferes(self, curve: int, body: int) -> bool | None:
-        """The same: whether they had common inner points; None where they touch, or it is not decided."""
+        """Whether a curve and a body had common inner points in the last update; None if they touch or it is not
+        decided. Raises SceneError."""
     def curves_interfere(self, a: int, b: int) -> bool:
-        """Whether the tubes of two curves, or of a curve and itself, overlapped in the last step. Bends that
-        are too tight do not count."""
+        """Whether the tubes of two curves, or of a curve with itself, overlapped in the last update. Tight bends do not
+        count. Raises SceneError."""
     @property
-    def curves(self) -> list[int]: ...
+    def curves(self) -> list[int]:
+        """Ids of the curves, ascending."""
     @property
-    def bodies(self) -> list[int]: ...
+    def bodies(self) -> list[int]:
+        """Ids of the bodies, ascending."""
 
 class ExactWall:
-    """A solid that particles meet, without triangles. What it learns of particles makes later queries faster and
-    changes no answer. One thread at a time; queries share their work among threads and release the GIL."""
+    """Exact solid as a wall for particles. Cached results of the particles near it make later queries faster and do not
+    change results. Queries distribute their work among threads."""
 
     def __init__(self, body: Body, pose: Pose = None) -> None: ...
-    def set_pose(self, pose: ArrayLike) -> None: ...
-    def spheres(self, centers: ArrayLike, radii: ArrayLike, reach: float = 0.0) -> NDArray[np.void]:
-        """All contacts of spheres with gaps of at most reach (mm), by particles and then by gaps; an array of
-        wall_contact_dtype. centers: rows of x, y, z (mm); radii: one for each, or one for all. A centre inside the
-        material has one contact, along the shortest way out."""
-    def superellipsoids(
+    def set_pose(self, pose: ArrayLike) -> None:
+        """Sets the pose of the wall."""
+    def sphere_contacts(self, centers: ArrayLike, radii: ArrayLike, reach: float = 0.0) -> NDArray[np.void]:
+        """Computes all contacts of spheres whose gaps are at most reach (mm), by ascending particles and gaps: an array
+        of wall_contact_dtype.
+
+        centers: shape (n, 3), mm. radii: shape (n,), or one radius for all (mm). A sphere with its centre inside the
+        material has one contact, along the shortest translation out of the wall. Raises QueryError."""
+    def superellipsoid_contacts(
         self,
         centers: ArrayLike,
         orientations: ArrayLike,
@@ -595,24 +701,28 @@ class ExactWall:
         exponents: ArrayLike,
         reach: float = 0.0,
     ) -> NDArray[np.void]:
-        """The same of superellipsoids. orientations: rows qx, qy, qz, qw, from their own axes to the world;
-        semi_axes: rows a, b, c (mm); exponents: rows e1 (around their z), e2 (along it), in [0.1, 1.9]. One row
-        stands for all."""
+        """Computes all contacts of superellipsoids, like sphere_contacts.
+
+        orientations: shape (n, 4), quaternions qx, qy, qz, qw from own axes to the world. semi_axes: shape (n, 3), mm.
+        exponents: shape (n, 2), around the z axis and along it, in [0.1, 1.9]; 1, 1 is an ellipsoid. Of each, one row
+        applies to all particles. Raises QueryError."""
     @property
     def contacts(self) -> NDArray[np.void]:
-        """Those of the last query."""
+        """Contacts of the last query."""
     @property
     def offsets(self) -> NDArray[np.uint32]:
-        """Where each particle's contacts begin, and after the last one where they end."""
+        """Index of the first contact of each particle, and the number of all contacts: shape (particles + 1,)."""
 
 class FacetWall:
-    """A wall of triangles (mm), which balls meet as one surface; open or closed, numbered by places, so that the
-    order of the triangles changes no bit.
+    """Wall of triangles, open or closed, whose contacts are those of one surface. Facets are numbered by position, so
+    that results do not depend on the order of the triangles.
 
-    resolution: "full" (what is behind other facets is not felt, and friction goes on from facet to facet),
-    "proximity" (contacts with facets that hardly differ in direction are one) or "reduced" (friction begins
-    anew on each facet). cutoff: largest angle (rad) between normals of facets that a contact goes on to.
-    sides: from where facets are felt, "both", "front" (where normals point, by the right-hand rule) or "back"."""
+    resolution: "full" (facets behind other facets have no contacts, and friction continues from facet to facet),
+    "proximity" (contacts with facets of nearly equal direction are merged) or "reduced" (friction starts anew on each
+    facet).
+    cutoff: largest angle (rad) between the normals of facets from which a contact continues to the next.
+    sides: sides of the facets that have contacts, "both", "front" (the side of the normals, by the right-hand rule) or
+    "back"."""
 
     def __init__(
         self,
@@ -623,7 +733,7 @@ class FacetWall:
         cutoff: float = 0.5,
         sides: str = "both",
     ) -> None:
-        """points: rows x, y, z (mm); triangles: rows of three numbers of points, from 0. Raises QueryError."""
+        """points: shape (n, 3), mm. triangles: shape (m, 3), indices of points. Raises QueryError."""
     @staticmethod
     def read_stl(
         path: str | PathLike[str],
@@ -633,26 +743,27 @@ class FacetWall:
         cutoff: float = 0.5,
         sides: str = "both",
     ) -> FacetWall:
-        """From an STL file; scale: mm of one of its units. Raises FileError."""
+        """Reads an STL file. scale: length of its unit in mm. Raises FileError."""
     @staticmethod
     def of_body(
         body: Body, chord: float, *, resolution: str = "full", cutoff: float = 0.5, sides: str = "front"
     ) -> FacetWall:
-        """A solid's display mesh, off by chord (mm) at most. Raises MeshError."""
+        """Wall from the display mesh of a solid, whose distance from the solid is at most chord (mm). Raises
+        MeshError."""
     @property
     def facets(self) -> int:
         """Number of triangles."""
     @property
     def bounds(self) -> NDArray[np.float64]:
-        """Least and greatest coordinates (mm), in the wall's own coordinates."""
+        """Smallest and largest coordinates (mm) in own coordinates, shape (2, 3)."""
 
 class Law:
-    """Forces of a contact by its overlap and the velocities there: a spring, a dashpot that gives a coefficient of
-    restitution of a head-on impact, and shear that Coulomb's friction limits."""
+    """Law of contact forces as functions of overlap and relative velocity: a spring, a dashpot with a given coefficient
+    of restitution of central impacts, and a shear force limited by Coulomb friction."""
 
     @staticmethod
     def linear(normal: float, shear: float = 0.0, restitution: float = 1.0, friction: float = 0.0) -> Law:
-        """Springs of a normal and a shear stiffness (N/m)."""
+        """Linear springs with a normal and a shear stiffness (N/m). Raises QueryError."""
     @staticmethod
     def hertz(
         young: float,
@@ -661,23 +772,25 @@ class Law:
         friction: float = 0.0,
         wall: tuple[float, float] | None = None,
     ) -> Law:
-        """Hertz and Mindlin. young: Young's modulus of the balls (kPa: a thousandth of that in Pa); wall: modulus
-        and Poisson's ratio of the wall, unless it is of the same material."""
+        """Law of Hertz and Mindlin. young: Young's modulus of the particles (kPa). wall: Young's modulus (kPa) and
+        Poisson's ratio of the wall; None if it has the same material. Raises QueryError."""
 
 class WallForces:
-    """What walls do to balls that another program steps. Balls are known by their tags, in any order; what friction
-    remembers of balls that are not in a call is dropped. The same bits for any order and any number of threads.
-    Lengths are mm, masses kg, times s: forces are mN, torques mN mm."""
+    """Forces of walls on spheres that an external program integrates. Spheres are identified by tags, in any order; the
+    friction history of spheres that are missing in a call is dropped. Results do not depend on the order and the number
+    of threads, to the bit. Lengths are in mm, masses in kg, times in s, hence forces in mN and torques in mN mm.
+    len(forces) is the number of walls."""
 
     def __init__(self) -> None: ...
     def add(self, wall: Body | ExactWall | FacetWall, law: Law, pose: Pose = None) -> int:
-        """Adds a wall (a copy of it); its number. A Body is met without triangles."""
+        """Adds a copy of a wall and returns its number. A Body is an exact wall."""
     def add_plane(self, point: Sequence[float], normal: Sequence[float], law: Law) -> int:
-        """Adds a plane with material behind it; its number."""
+        """Adds a plane with material behind it, opposite to the normal, and returns its number."""
     def __len__(self) -> int: ...
-    def pose(self, wall: int) -> NDArray[np.float64]: ...
+    def pose(self, wall: int) -> NDArray[np.float64]:
+        """Pose of a wall, 4x4."""
     def set_pose(self, wall: int, pose: ArrayLike) -> None:
-        """Puts a wall somewhere else, which is no motion: contacts feel no velocity of it."""
+        """Sets the pose of a wall. This is not a motion: contacts have no velocity from it."""
     def set_motion(
         self,
         wall: int,
@@ -685,10 +798,10 @@ class WallForces:
         spin: Sequence[float] = (0.0, 0.0, 0.0),
         center: Sequence[float] | None = None,
     ) -> None:
-        """How a wall moves from now on: velocity (mm/s) of its reference point, spin (rad/s), and the reference
-        point (mm, world) unless it stays the same; torques on the wall are about it."""
+        """Sets the motion of a wall: the velocity (mm/s) of its reference point, its spin (rad/s), and the reference
+        point (mm, world), None for the present one. Torques on the wall refer to the reference point."""
     def advance(self, time: float) -> None:
-        """Moves the walls on by a time (s)."""
+        """Moves the walls by a time (s)."""
     def forces(
         self,
         centers: ArrayLike,
@@ -699,32 +812,36 @@ class WallForces:
         tags: ArrayLike,
         time: float,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Forces (mN) on balls and torques (mN mm) about their centres, after a step of time (s); with 0 friction
-        does not go on. Raises QueryError."""
+        """Computes the forces (mN) on the spheres and the torques (mN mm) about their centres, of shape (n, 3), after a
+        step of `time` (s). With 0 the friction history does not advance.
+
+        centers: shape (n, 3), mm. velocities: shape (n, 3), mm/s. spins: shape (n, 3), rad/s. radii: shape (n,), mm.
+        masses: shape (n,), kg. tags: shape (n,), integers. Raises QueryError."""
     def force(self, wall: int) -> list[float]:
-        """What all balls did to a wall in the last call (mN)."""
+        """Force of all spheres on a wall in the last call (mN)."""
     def torque(self, wall: int) -> list[float]:
-        """The same about its reference point (mN mm)."""
+        """Torque of all spheres on a wall about its reference point in the last call (mN mm)."""
     @property
     def contacts(self) -> int:
-        """How many there were in the last call."""
+        """Number of contacts in the last call."""
     def save(self) -> bytes:
-        """Where walls are, how they move, and what friction remembers."""
+        """Poses and motions of the walls and the friction history, as bytes."""
     def restore(self, state: bytes) -> None:
-        """Takes it over; the same walls must have been added. Raises QueryError."""
+        """Restores a saved state; the same walls must have been added. Raises QueryError."""
 
 class Grain:
-    """A superellipsoid or poly-superellipsoid, in the coordinates of its semi-axes. Lengths are mm. Exponents, around
-    z and along it, are in [0.1, 1.9]: near 0 a box, 1 an ellipsoid, near 2 an octahedron."""
+    """Superellipsoid or poly-superellipsoid in coordinates along its semi-axes (mm). The exponents, around the z axis
+    and along it, are in [0.1, 1.9]: near 0 a box, 1 an ellipsoid, near 2 an octahedron."""
 
     @staticmethod
     def superellipsoid(semi_axes: Sequence[float], exponents: Sequence[float] = (1.0, 1.0)) -> Grain:
-        """One whose sides are alike. Raises QueryError."""
+        """Superellipsoid with three semi-axes. Raises QueryError."""
     @staticmethod
     def poly(
         positive: Sequence[float], negative: Sequence[float], exponents: Sequence[float] = (1.0, 1.0)
     ) -> Grain:
-        """One with three semi-axes on the positive sides, three on the negative ones. Raises QueryError."""
+        """Poly-superellipsoid with three semi-axes on the positive sides and three on the negative sides. Raises
+        QueryError."""
     @property
     def positive(self) -> list[float]: ...
     @property
@@ -733,43 +850,44 @@ class Grain:
     def exponents(self) -> list[float]: ...
     @property
     def radius(self) -> float:
-        """Of a ball about the origin that holds it."""
+        """Radius (mm) of a sphere about the origin that contains the grain."""
     @property
     def volume(self) -> float:
-        """mm3."""
+        """Volume (mm³)."""
     @property
     def center(self) -> list[float]:
-        """Its centre of mass."""
+        """Centre of mass (mm)."""
 
 class GrainForces:
-    """What grains, balls and walls do to each other, for a program that steps the grains; or they step themselves, as
-    the simulations of feeler do. The same bits for any number of threads. Lengths are mm, masses kg, times s: forces
-    are mN, torques mN mm, angular momenta kg mm2/s."""
+    """Forces between grains, and of walls on grains, that an external program or `step` integrates. Results do not
+    depend on the number of threads, to the bit. Lengths are in mm, masses in kg, times in s, hence forces in mN,
+    torques in mN mm and angular momenta in kg mm²/s. len(forces) is the number of walls."""
 
     def __init__(self, between: Law | None = None) -> None:
-        """between: the law of grains with each other; without it they pass through each other."""
+        """between: law of contacts between grains. None: grains do not collide with each other."""
     def add_grain(self, grain: Grain | Body | float, density: float) -> int:
-        """Adds a grain, a solid, also a concave one, or a ball of a radius, of a density (kg/m3); its number, from 0. It
-        is at the origin until set_motions puts it elsewhere. Solids meet planes and walls that are solids or
-        sheets (Model.of_mesh), no FacetWall. Raises QueryError."""
+        """Adds a grain, a solid (which may be concave) or a sphere of a radius (mm) with a density (kg/m³), and returns
+        its number, from 0. Its pose is the identity until set_motions. Solids collide with planes and with walls that
+        are solids or sheets (prepare_mesh), not with a FacetWall. Raises QueryError."""
     def mass(self, grain: int) -> float:
-        """kg."""
+        """Mass of a grain (kg)."""
     def moments(self, grain: int) -> list[float]:
-        """Moments of inertia about its axes of inertia (kg mm2)."""
+        """Principal moments of inertia of a grain (kg mm²)."""
     def axes(self, grain: int) -> NDArray[np.float64]:
-        """From its axes of inertia, about its centre of mass, to its own coordinates: a 4x4 matrix."""
+        """Pose (4x4) that maps coordinates along the principal axes of inertia, about the centre of mass, to own
+        coordinates of a grain."""
     @property
     def grains(self) -> int:
-        """How many have been added."""
+        """Number of grains that have been added."""
     def add(self, wall: Body | ExactWall | FacetWall, law: Law, pose: Pose = None) -> int:
-        """Adds a wall (a copy of it); its number. A Body is met without triangles."""
+        """Adds a copy of a wall and returns its number. A Body is an exact wall."""
     def add_plane(self, point: Sequence[float], normal: Sequence[float], law: Law) -> int:
-        """Adds a plane with material behind it; its number."""
-    def __len__(self) -> int:
-        """How many walls there are."""
-    def pose(self, wall: int) -> NDArray[np.float64]: ...
+        """Adds a plane with material behind it, opposite to the normal, and returns its number."""
+    def __len__(self) -> int: ...
+    def pose(self, wall: int) -> NDArray[np.float64]:
+        """Pose of a wall, 4x4."""
     def set_pose(self, wall: int, pose: ArrayLike) -> None:
-        """Puts a wall somewhere else, which is no motion: contacts feel no velocity of it."""
+        """Sets the pose of a wall. This is not a motion: contacts have no velocity from it."""
     def set_motion(
         self,
         wall: int,
@@ -777,37 +895,38 @@ class GrainForces:
         spin: Sequence[float] = (0.0, 0.0, 0.0),
         center: Sequence[float] | None = None,
     ) -> None:
-        """How a wall moves from now on, as of WallForces."""
+        """Sets the motion of a wall, as WallForces.set_motion."""
     def advance(self, time: float) -> None:
-        """Moves the walls on by a time (s)."""
+        """Moves the walls by a time (s)."""
     def set_motions(
         self, grains: ArrayLike, centers: ArrayLike, turns: ArrayLike, velocities: ArrayLike, momenta: ArrayLike
     ) -> None:
-        """Puts grains, by their numbers, where they are: centres of mass (n x 3), unit quaternions w, x, y, z from axes
-        of inertia to the world (n x 4), velocities (n x 3), angular momenta in the world (n x 3). Raises QueryError."""
+        """Sets the motions of grains with these numbers: centres of mass (n, 3), unit quaternions w, x, y, z from
+        principal axes of inertia to the world (n, 4), velocities (n, 3), and angular momenta in world coordinates (n,
+        3). Raises QueryError."""
     def motions(
         self,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """The same four of all grains."""
+        """Centres, quaternions, velocities and angular momenta of all grains, as in set_motions."""
     def forces(self, time: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Forces on all grains where they are, and torques about their centres of mass, after a step of time (s); with
-        0 friction does not go on. Raises QueryError."""
+        """Computes the forces (mN) on all grains and the torques (mN mm) about their centres of mass, after a step of
+        `time` (s). With 0 the friction history does not advance. Raises QueryError."""
     def step(self, time: float, steps: int = 1) -> None:
-        """Makes steps of a time (s) without another program: half a step of motion, a kick, half a step. Raises
-        QueryError."""
+        """Integrates steps of `time` (s): half a step of motion, the change of velocities, half a step of motion.
+        Raises QueryError."""
     def take_out(self, grain: int) -> None:
-        """Takes a grain out for good."""
+        """Removes a grain. Its number is not reused."""
     def force(self, wall: int) -> list[float]:
-        """What all grains did to a wall in the last call."""
+        """Force of all grains on a wall in the last call (mN)."""
     def torque(self, wall: int) -> list[float]:
-        """The same about its reference point."""
+        """Torque of all grains on a wall about its reference point in the last call (mN mm)."""
     @property
     def contacts(self) -> int:
-        """How many there were in the last call, with walls and between grains."""
+        """Number of contacts in the last call, with walls and between grains."""
     def save(self) -> bytes:
-        """Where grains and walls are, and what friction remembers."""
+        """Motions of grains and walls and the friction history, as bytes."""
     def restore(self, state: bytes) -> None:
-        """Takes it over; the same grains and walls must have been added. Raises QueryError."""
+        """Restores a saved state; the same grains and walls must have been added. Raises QueryError."""
 
 def clearance(
     *files: str | PathLike[str],
@@ -815,7 +934,8 @@ def clearance(
     d_max: float | None = None,
     threads: int | None = None,
 ) -> dict[str, Any]:
-    """Where the parts of assemblies touch, interfere or come too close: the JSON of `feeler clearance`."""
+    """Checks which parts of assemblies touch, interfere or come too close. Returns the JSON of `feeler clearance`
+    (docs/INTERFACE.md) as a dict. A violated rule is not an error. Raises FeelerError if nothing could be measured."""
 
 def run(arguments: list[str]) -> tuple[int, str, str]:
-    """Runs the program: exit status, output, messages."""
+    """Runs the program `feeler` with these arguments. Returns the exit status, stdout and stderr."""

@@ -1,4 +1,4 @@
-"""The program: python -m feeler."""
+"""The program `feeler`: python -m feeler."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What is behind the package: its classes, and the doors of feeler.mujoco."""
+"""Extension module of the package: its classes, and the functions of feeler.mujoco."""
 
 from numpy.typing import NDArray
 
@@ -6,12 +6,12 @@ import numpy as np
 
 from . import Body as Body
 from . import Model as Model
-from . import prepare as prepare
+from . import prepare_step as prepare_step
 
 def mujoco_functions() -> list[int]:
     """Addresses of the functions for the entries of MuJoCo's table."""
 
-def mujoco_begin(earlier: list[int], room: int, offsets: list[int]) -> None:
+def mujoco_begin(earlier: list[int], max_contacts: int, offsets: list[int]) -> None:
     """Stores the earlier entries of the table, the address of mj_maxContact, and the offsets of the time and of the
     positions and rotations of geoms in MjData and of the time step and gravity in MjModel."""
 

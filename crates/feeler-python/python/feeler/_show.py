@@ -1,4 +1,4 @@
-"""How results look in a notebook."""
+"""HTML of results in notebooks."""
 
 from html import escape
 
@@ -8,7 +8,7 @@ _ROWS = 20
 _KINDS = ("face", "edge", "vertex")
 _CONTACT_KINDS = ("strict", "quasi", "conformal")
 _STEP_KINDS = ("strict", "quasi", "sample", "extended")
-_OF = (("curve", "curve"), ("curve", "itself"), ("curve", "body"))
+_SIDES = (("curve", "curve"), ("curve", "itself"), ("curve", "body"))
 _EVENTS = ("began", "persisted", "ended")
 
 
@@ -29,12 +29,12 @@ def _cells(record):
             yield name, " ".join(map(str, record[name]))
     if "other" in names:
         kind = record["kind"]
-        yield "of", f"{_OF[kind][0]} {record['curve']}, {_OF[kind][1]} {record['other']}"
+        yield "of", f"{_SIDES[kind][0]} {record['curve']}, {_SIDES[kind][1]} {record['other']}"
         yield "distance", f"{record['distance']:.9g}"
         yield "gap", f"{record['gap']:.9g}"
         yield "u", " ".join(f"{u:.6g}" for u in record["u"] if u == u)
         feature = record["feature_kind"]
-        yield "feature", f"{_KINDS[feature]} {record['feature']}" if feature >= 0 else ""
+        yield "feature", f"{_KINDS[feature]} {record['feature_index']}" if feature >= 0 else ""
         for side in "ab":
             yield f"point {side.upper()}", _point(record[f"point_{side}"])
         yield "set", record["set"] if record["set"] >= 0 else ""
@@ -42,8 +42,8 @@ def _cells(record):
         yield "gap", f"{record['gap']:.9g}"
         yield "kind", _STEP_KINDS[record["kind"]]
         for side in "ab":
-            kind = _KINDS[record[f"feature_kind_{side}"]]
-            yield f"feature {side.upper()}", f"{kind} {record[f'feature_{side}']}"
+            feature = record[f"feature_{side}"]
+            yield f"feature {side.upper()}", f"{_KINDS[feature['kind']]} {feature['index']}"
         for side in "ab":
             yield f"point {side.upper()}", _point(record[f"point_{side}"])
     elif "distance" in names:
@@ -51,25 +51,26 @@ def _cells(record):
         yield "gap", f"{record['gap']:.9g}"
         yield "kind", _CONTACT_KINDS[record["kind"]]
         for side in "ab":
-            kind = _KINDS[record[f"feature_kind_{side}"]]
-            yield f"feature {side.upper()}", f"{kind} {record[f'feature_{side}']} (#{record[f'source_{side}']})"
+            feature = record[f"feature_{side}"]
+            name = f"{_KINDS[feature['kind']]} {feature['index']} (#{feature['source']})"
+            yield f"feature {side.upper()}", name
         for side in "ab":
             yield f"point {side.upper()}", _point(record[f"point_{side}"])
     else:
         yield "event", _EVENTS[record["kind"]]
-    # Ids of trackers are small; those of queries encode features and are shorter in hexadecimal.
+    # Ids of trackers are small. Ids of queries encode features and are shorter in hexadecimal.
     yield "id", record["id"] if "gap_rate" in names else f"{record['id']:x}"
 
 
 class Records(np.ndarray):
-    """A structured array that a notebook shows as a table."""
+    """Structured array that notebooks show as a table."""
 
     def _repr_html_(self):
         if self.dtype.names is None or self.ndim != 1 or "id" not in self.dtype.names:
             return f"<pre>{escape(repr(self))}</pre>"
         rows = [dict(_cells(record)) for record in self[:_ROWS]]
         if not rows:
-            return "<p>none</p>"
+            return "<p>no records</p>"
         more = f"<p>and {len(self) - _ROWS} more</p>" if len(self) > _ROWS else ""
         return _table(rows[0], [row.values() for row in rows]) + more
 

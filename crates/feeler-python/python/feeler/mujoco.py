@@ -2,7 +2,7 @@
 
     import mujoco, feeler, feeler.mujoco as exact
 
-    bore, pin = (feeler.prepare(f"{name}.step").body() for name in ("bore", "pin"))
+    bore, pin = (feeler.prepare_step(f"{name}.step").body() for name in ("bore", "pin"))
     model = mujoco.MjModel.from_xml_string(f'''<mujoco>
       <option timestep="0.001"/>
       <asset>{exact.mesh_asset("bore", bore)}{exact.mesh_asset("pin", pin)}</asset>
@@ -12,16 +12,14 @@
       </worldbody></mujoco>''')
     exact.install(model, {"bore": bore, "pin": pin})
 
-feeler computes the contacts of each two geoms that are both given to `install`: a set that suffices for the
-step (feeler.ContactTracker). MuJoCo computes all others from the mesh. Lengths are metres
-in MuJoCo and millimetres in feeler.
+feeler computes the contacts between two geoms if both are given to `install`: a set that suffices for the step
+(feeler.ContactTracker). MuJoCo computes all other contacts from the meshes, that is from convex hulls, in which
+every hole is filled. Lengths are in metres in MuJoCo and in millimetres in feeler.
 
-MuJoCo's own contacts of a mesh are those of its convex hull, which fills every hole.
-
-A pair of geoms of type sdf has room for 50 contacts, one of type mesh for 4 (1 without multiccd); if there
-are more, the deepest are used. MuJoCo's contacts are soft: with STIFF parts overlap by micrometres, with
-MuJoCo's defaults by hundredths to tenths of a millimetre. Contacts act below the geoms' margin, so that parts
-rest that far apart: leave margin and gap at 0, or set margin="5e-6" against impacts.
+A pair of geoms of type sdf can have 50 contacts, one of type mesh 4 (1 without multiccd); if there are more, the
+deepest are used. Contacts in MuJoCo are soft: parts overlap by micrometres with STIFF, and by hundredths to tenths
+of a millimetre with the defaults of MuJoCo. Contacts act below the margin of the geoms, so that parts at rest are
+that far apart: keep margin and gap at 0, or set margin="5e-6" for impacts.
 
 Call `uninstall(model)` before a model is deleted: another model may get its address.
 """
@@ -47,26 +45,27 @@ if TYPE_CHECKING:
     Part = _feeler.Body | str | _os.PathLike[str]
 
 VERSIONS = ("4.0.0",)
-"""Versions of MuJoCo whose table of collision functions is known."""
+"""Supported versions of MuJoCo: those whose table of collision functions is known."""
 
 STIFF = 'solref="0.002 1" solimp="0.99 0.99 0.001"'
-"""Attributes of a geom (XML) for contacts that let parts overlap by micrometres at a time step of 1 ms."""
+"""Attributes of a geom (XML) for stiff contacts: parts overlap by micrometres at a time step of 1 ms."""
 
 _MESH, _SDF, _TYPES = 7, 8, 9
 _FREE = 0  # mjJNT_FREE
 _ENTRIES = ((_MESH, _MESH), (_MESH, _SDF), (_SDF, _SDF))
-_ROOM = 50
-# Smallest gap (mm) that is added to two geoms.
+# Number of contacts of two geoms of type sdf. More cost time in MuJoCo; fewer may drop contacts that carry loads.
+_MAX_CONTACTS = 50
+# Smallest gap (mm) that is added to two geoms. A smaller one misses contacts of slow parts; a larger one costs calls.
 _GAP = 0.2
-# Steps whose motion the gaps of geoms cover: a motion is known from the second call on.
+# Number of steps whose motion the gaps of geoms cover: the motion is known from the second call on.
 _STEPS = 2
-# A body's inverse weight below this part of what its contacts have counts as zero.
+# An inverse weight of a body below this fraction of that of its contacts counts as zero.
 _WEIGHTLESS = 1e-2
 _lock = _threading.Lock()
-# What our functions go on to, by entry: None while they are not in the table.
+# Functions that our functions call for other geoms, by entry; None while ours are not in the table.
 _earlier: list[int] | None = None
-# Entries of the table over which another library has put its own function, after the last model was
-# uninstalled: that function, and the one that ours calls.
+# Entries of the table that contained a function of another library when the last model was uninstalled: that function,
+# and the one that ours calls.
 _covered: dict[int, tuple[int, int]] = {}
 
 
@@ -75,7 +74,7 @@ class MujocoError(RuntimeError):
 
 
 class MujocoWarning(UserWarning):
-    """A model that would move wrongly: the message says what was corrected, or what to do."""
+    """The model would move incorrectly; the message says what was corrected or what to do."""
 
 
 # Arrays of a model that `install` changes.
@@ -83,7 +82,7 @@ _CHANGED = ("geom_gap", "pair_gap", "body_margin", "body_invweight0")
 
 
 class _Saved(_NamedTuple):
-    """What `install` changes in a model: by array, the values before and after."""
+    """Values of a model that `install` changes, for each array before and after."""
 
     initpoints: int
     arrays: dict[str, tuple[NDArray[_np.float64], NDArray[_np.float64]]]
@@ -100,13 +99,13 @@ def _mujoco() -> tuple[_Module, _ctypes.CDLL]:
         raise MujocoError("MuJoCo is not installed: pip install 'feeler[mujoco]'") from e
     if mujoco.__version__ not in VERSIONS:
         raise MujocoError(
-            f"MuJoCo {mujoco.__version__} is not known to feeler.mujoco, which writes into its table of "
+            f"MuJoCo {mujoco.__version__} is not known to feeler.mujoco, which writes to its table of "
             f"collision functions: pip install mujoco=={VERSIONS[-1]} mujoco-core=={VERSIONS[-1]}"
         )
     folder = _os.path.dirname(mujoco.__file__)
     names = [n for n in _os.listdir(folder) if n.startswith(("libmujoco.", "mujoco.dll"))]
     if not names:
-        raise MujocoError(f"{folder} holds no library of MuJoCo: install mujoco-core again")
+        raise MujocoError(f"{folder} contains no library of MuJoCo: reinstall mujoco-core")
     return mujoco, _ctypes.CDLL(_os.path.join(folder, names[0]))
 
 
@@ -115,13 +114,13 @@ def _table(library: _ctypes.CDLL) -> _Any:
 
 
 def _offsets(mujoco: _Module, model: MjModel) -> list[int]:
-    """Where mjData keeps its time and its pointers to places of geoms, and mjModel the length of a step and
-    gravity: looked for by what they hold."""
+    """Offsets of the time and of the pointers to positions and rotations of geoms in mjData, and of the time step and
+    gravity in mjModel. They are found by searching for known values."""
     data = mujoco.MjData(model)
     xpos, xmat = data.geom_xpos.ctypes.data, data.geom_xmat.ctypes.data
 
     def find(struct: int, wanted: int) -> int:
-        # What is looked for is there, so the search ends within the struct.
+        # The struct contains the value, so the search ends within it.
         return next(k for k in range(0, 1 << 22, 8) if wanted == _ctypes.c_uint64.from_address(struct + k).value)
 
     data.time = 0.7182818284590452
@@ -139,14 +138,15 @@ def _body(part: Part) -> _feeler.Body:
     if isinstance(part, _feeler.Body):
         return part
     path = _os.fspath(part)
-    model = _feeler.Model.read(path) if path.endswith(".feeler") else _feeler.prepare(path)
+    model = _feeler.Model.read(path) if path.endswith(".feeler") else _feeler.prepare_step(path)
     if len(model) != 1:
-        raise MujocoError(f"{path} holds {len(model)} solids: give one of them, as Model.body(number)")
+        raise MujocoError(f"{path} contains {len(model)} solids: give one of them, as Model.body(index)")
     return model.body()
 
 
 def _frame(model: MjModel, mesh: int) -> NDArray[_np.float64]:
-    """From the solid to the geom: MuJoCo moves meshes to their centres of mass and turns them."""
+    """Pose of the solid in the frame of the geom: MuJoCo translates meshes to their centres of mass and rotates
+    them."""
     w, x, y, z = model.mesh_quat[mesh]
     turn = _np.array(
         [
@@ -164,15 +164,15 @@ def _frame(model: MjModel, mesh: int) -> NDArray[_np.float64]:
 def _check_size(
     name: str | int, model: MjModel, mesh: int, frame: NDArray[_np.float64], body: _feeler.Body
 ) -> None:
-    """Raises MujocoError for a mesh in other units or of another part."""
+    """Raises MujocoError for a mesh with other units or of another part."""
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     points = model.mesh_vert[first : first + count].astype(float) * 1e3
     points = (points - frame[:3, 3]) @ frame[:3, :3]
     off = _np.abs(_np.array([points.min(0), points.max(0)]) - body.bounds).max()
     if off > 0.05 * body.size:
         raise MujocoError(
-            f"geom '{name}': its mesh and the solid '{body.name}' are {off:.3g} mm apart; meshes are to be in "
-            "metres, in the solid's own coordinates (feeler.mujoco.mesh_asset makes one)"
+            f"geom '{name}': its mesh and the solid '{body.name}' are {off:.3g} mm apart; the mesh must be "
+            "in metres and in the own coordinates of the solid (use feeler.mujoco.mesh_asset)"
         )
 
 
@@ -190,7 +190,7 @@ def _copies(model: MjModel) -> list[NDArray[_np.float64]]:
 
 
 def _restore(model: MjModel) -> None:
-    """Undoes what `install` has changed in a model, except values that were changed again since."""
+    """Undoes the changes of `install` in a model, except of values that were changed since."""
     saved = _saved.pop(model._address, None)
     if saved is None:
         return
@@ -203,13 +203,13 @@ def _restore(model: MjModel) -> None:
 
 
 def _widen(model: MjModel, geoms: set[int], gap: float) -> None:
-    """Adds a gap (m) to each two geoms: MuJoCo asks for contacts of boxes nearer than margins and gaps."""
+    """Adds a gap (m) to each pair of geoms: MuJoCo calls the function for boxes nearer than margins and gaps."""
     for geom in geoms:
         model.geom_gap[geom] += 0.5 * gap
         body = model.geom_bodyid[geom]
         margin = model.geom_margin[geom] + model.geom_gap[geom]
         model.body_margin[body] = max(model.body_margin[body], margin)
-    # Margins and gaps of <pair> elements take the place of those of the geoms.
+    # Margins and gaps of <pair> elements replace those of the geoms.
     for pair, both in enumerate(zip(model.pair_geom1, model.pair_geom2)):
         if geoms.issuperset(int(geom) for geom in both):
             model.pair_gap[pair] += gap
@@ -218,13 +218,13 @@ def _widen(model: MjModel, geoms: set[int], gap: float) -> None:
 def _correct_weights(mujoco: _Module, model: MjModel, geoms: set[int]) -> list[str]:
     """Replaces inverse weights of bodies that are zero up to rounding although contacts move the body.
 
-    MuJoCo's `body_invweight0` is the mean of the inverse masses that the body's centre of mass shows in three
-    directions, and that of its inverse inertias. It scales the regularisation of contacts. A joint that turns
-    a body about its centre of mass leaves 0 for the mass, and a contact then has no regularisation: energy
-    grows. With the mean inverse inertia r, the inertia I and the mass m of the body, the value used instead
-    is r trace(I) / m: 1 / m for a ball on a hinge. Rotations of a body on a slide are corrected likewise.
+    `body_invweight0` of MuJoCo is the mean inverse mass of the centre of mass over three directions, and the mean
+    inverse inertia. It scales the regularisation of contacts. With a joint through the centre of mass the first value
+    is 0, contacts have no regularisation, and energy grows. With the mean inverse inertia r, the inertia I and the
+    mass m of the body, the value is replaced by r trace(I) / m, which is 1 / m for a ball on a hinge. Rotations of a
+    body on a slide are corrected likewise.
 
-    Returns a message for each body that was corrected.
+    Returns a message for each corrected body.
     """
     messages = []
     for body in sorted({int(model.geom_bodyid[geom]) for geom in geoms}):
@@ -233,7 +233,7 @@ def _correct_weights(mujoco: _Module, model: MjModel, geoms: set[int]) -> list[s
             continue
         weights = model.body_invweight0[body]
         shift, turn = map(float, weights)
-        # Rotations have rows of their own in contacts with torsional friction only.
+        # Only contacts with torsional friction have rows for rotations.
         has_torsion = any(model.geom_condim[geom] > 3 for geom in geoms if model.geom_bodyid[geom] == body)
         wanted = turn * float(inertia.sum()) / mass, shift * mass * float((1 / inertia).mean())
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_BODY, body) or body
@@ -257,31 +257,30 @@ def install(
     depth: float = 1.0,
     speed: float = 1.0,
 ) -> None:
-    """Makes feeler compute the contacts between the given geoms of a model, in all its data and threads.
+    """Lets feeler compute the contacts between the given geoms of a model, for all its data and in all threads.
 
     geoms: for each geom, by name or number, its solid: a Body, or a .feeler or STEP file with one solid.
-    reach: largest displacement (mm) of two parts relative to each other in a step that the contacts of the
-    step suffice for. By default the distance covered in two steps at `speed`, and at least 1 mm. The contacts
-    suffice for twice the displacement of the last step and what gravity adds, up to this distance.
-    depth: largest depth (mm) of contacts between overlapping solids; walls of the solids may limit it
-    further.
-    speed: relative speed (m/s) up to which impacts are expected. MuJoCo asks for contacts only where the
-    boxes of geoms are near enough: the gaps of two geoms are increased by the distance covered in two steps
-    at this speed, or by a given reach if that is larger. Contacts in this added gap do not act.
+    reach: largest relative displacement (mm) of two parts in a step for which the contacts suffice. None: the
+    distance covered in two steps at `speed`, at least 1 mm. The contacts suffice for twice the displacement of the
+    last step plus that by gravity, up to this distance.
+    depth: largest depth (mm) of contacts between overlapping solids; the thickness of the solids may limit it further.
+    speed: relative speed (m/s) up to which impacts are expected. MuJoCo requests contacts only if the boxes of the
+    geoms are near enough: the gaps of two geoms are increased by the distance covered in two steps at this speed, or
+    by `reach` if that is larger. Contacts in this added gap do not act.
 
-    Bodies whose joints turn them about the centre of mass get an inverse weight (`body_invweight0`), with a
-    MujocoWarning; call `install` again after `mj_setConst`, which computes it anew. While the model runs, a
-    MujocoWarning names each two geoms that interfere without a contact.
+    Bodies with joints through their centre of mass get an inverse weight (`body_invweight0`), with a MujocoWarning;
+    call `install` again after `mj_setConst`, which resets it. During a simulation, a MujocoWarning names each pair of
+    geoms that interfere without a contact.
 
-    Raises MujocoError if MuJoCo is missing or not one of VERSIONS, for geoms that are neither mesh nor sdf,
-    and for meshes that are not in metres or not where the solid is.
+    Raises MujocoError if MuJoCo is missing or its version is not in VERSIONS, for geoms that are neither mesh nor sdf,
+    and for meshes that are not in metres or not in the own coordinates of the solid.
     """
     global _earlier
     mujoco, library = _mujoco()
     if not (_np.isfinite(speed) and speed >= 0):
         raise MujocoError(f"speed is {speed}: give a finite number of m/s, 0 or more")
     farthest = None if reach is None else float(reach)
-    # Of two geoms together (m).
+    # Sum of the gaps that are added to two geoms (m).
     gap = max(1e-3 * (_GAP if farthest is None else farthest), _STEPS * speed * model.opt.timestep)
     ours = []
     for key, part in geoms.items():
@@ -290,7 +289,7 @@ def install(
             raise MujocoError(f"the model has no geom {key!r}")
         mesh = model.geom_dataid[number]
         if model.geom_type[number] not in (_MESH, _SDF) or mesh < 0:
-            raise MujocoError(f"geom {key!r} is no mesh: give it type=\"sdf\" and a mesh of the solid")
+            raise MujocoError(f"geom {key!r} is not a mesh: give it type=\"sdf\" and a mesh of the solid")
         body, frame = _body(part), _frame(model, mesh)
         _check_size(key, model, mesh, frame, body)
         name = mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_GEOM, int(number)) or int(number)
@@ -303,14 +302,14 @@ def install(
                 cover, below = _covered.get(k, (now, now))
                 if now not in (cover, below, functions[k]):
                     raise MujocoError(
-                        "another library has written into MuJoCo's table of collision functions over one that was "
-                        "there when the last model was uninstalled: take both out first"
+                        "another library has replaced a function in MuJoCo's table of collision functions that was "
+                        "there when the last model was uninstalled: remove both functions first"
                     )
-                # A cover calls our function already: to call the cover from there would never end.
+                # A covering function calls ours; if ours called it, the calls would not end.
                 earlier.append(below)
             _earlier = earlier
-            room = _ctypes.cast(library.mj_maxContact, _ctypes.c_void_p).value or 0
-            _feeler.mujoco_begin(_earlier, room, _offsets(mujoco, model))
+            max_contacts = _ctypes.cast(library.mj_maxContact, _ctypes.c_void_p).value or 0
+            _feeler.mujoco_begin(_earlier, max_contacts, _offsets(mujoco, model))
             for k, (i, j) in enumerate(_ENTRIES):
                 if k not in _covered or table[i][j] == _covered[k][1]:
                     table[i][j] = functions[k]
@@ -318,7 +317,7 @@ def install(
         _feeler.mujoco_register(model._address, ours, farthest, gap, float(depth))
         _restore(model)
         before, initpoints = _copies(model), model.opt.sdf_initpoints
-        model.opt.sdf_initpoints = max(initpoints, _ROOM)
+        model.opt.sdf_initpoints = max(initpoints, _MAX_CONTACTS)
         numbers = {number for number, *_ in ours}
         _widen(model, numbers, gap)
         messages = _correct_weights(mujoco, model, numbers)
@@ -329,8 +328,8 @@ def install(
 
 
 def uninstall(model: MjModel) -> None:
-    """Gives a model's contacts back to MuJoCo and undoes the changes of `install`. After the last model,
-    MuJoCo's table is as it was."""
+    """Lets MuJoCo compute the contacts of a model again, and undoes the changes of `install`. After the last model the
+    table of MuJoCo is restored."""
     global _earlier
     _, library = _mujoco()
     with _lock:
@@ -339,7 +338,7 @@ def uninstall(model: MjModel) -> None:
         if left == 0 and _earlier is not None:
             table = _table(library)
             for k, ((i, j), function) in enumerate(zip(_ENTRIES, _feeler.mujoco_functions())):
-                # Another one may stand there, which goes on to ours: it must stay.
+                # The function of another library may call ours, so that it must remain.
                 if table[i][j] == function:
                     table[i][j] = _earlier[k] or None
                 else:
@@ -348,24 +347,24 @@ def uninstall(model: MjModel) -> None:
 
 
 class Counts(_NamedTuple):
-    """Sums over all calls for pairs of geoms of a model since its installation."""
+    """Counts over all calls for pairs of geoms of a model since `install`."""
 
     failed: int
-    """Calls without contacts, because a pose was not finite, or by an error of feeler's."""
+    """Calls without contacts because a pose was not finite or because of an error of feeler."""
     unexplained: int
-    """Updates in which solids interfered and no contact had a negative gap: too deep for their walls."""
+    """Updates in which solids interfered and no contact had a negative gap, because they were too deep."""
     updates: int
     """Updates of the contacts of two geoms."""
     uncovered: int
-    """Steps that moved two geoms farther than the contacts of the step suffice for, such as impacts."""
+    """Steps whose motion exceeded the bound for which the contacts suffice, for example impacts."""
     dropped: int
-    """Contacts for which MuJoCo had no room; those with the largest gaps are dropped."""
+    """Contacts beyond the maximum number of MuJoCo; those with the largest gaps are dropped."""
 
 
 def counts(model: MjModel) -> Counts:
-    """Sums over all data and threads of a model. `failed` and `unexplained` are 0 in a sound simulation.
+    """Counts over all data and threads of a model. `failed` and `unexplained` are 0 in a valid simulation.
 
-    Raises MujocoError for a model that nothing is installed for.
+    Raises MujocoError for a model without `install`.
     """
     found = _feeler.mujoco_counts(model._address)
     if found is None:
@@ -374,8 +373,7 @@ def counts(model: MjModel) -> Counts:
 
 
 def pose(model: MjModel, data: MjData, geom: str | int) -> NDArray[_np.float64]:
-    """Pose of the solid of a geom: 4x4, from the solid's own coordinates to the world's (mm), as queries take
-    it.
+    """Pose of the solid of a geom for queries: a 4x4 matrix from own coordinates to world coordinates (mm).
 
     geom: name or number of a geom with a mesh in the solid's own coordinates.
     """
@@ -395,7 +393,7 @@ def _numbers(numbers: _Sequence[float] | NDArray[_np.float64]) -> str:
 
 
 def mesh_asset(name: str, body: _feeler.Body, chord: float | None = None) -> str:
-    """A <mesh> element (XML): the display mesh of a solid, in metres, in the solid's own coordinates.
+    """<mesh> element (XML): the display mesh of a solid, in metres, in own coordinates of the solid.
 
     chord: largest distance (mm) from the solid; by default a thousandth of its size.
     """
@@ -409,15 +407,15 @@ def _mass(body: _feeler.Body, density: float) -> tuple[NDArray[_np.float64], str
     """Centre of mass (mm), and attributes for the mass and the inertia at a density (kg/m3)."""
     tensor, center = body.inertia, body.centroid
     if tensor is None or center is None:
-        raise MujocoError(f"'{body.name}' has no volume, and so no mass")
+        raise MujocoError(f"'{body.name}' is an open surface and has no mass")
     t = tensor * density * 1e-15
     full = [t[0, 0], t[1, 1], t[2, 2], t[0, 1], t[0, 2], t[1, 2]]
     return center, f'mass="{body.volume * density * 1e-9!r}" fullinertia="{_numbers(full)}"'
 
 
 def inertial(body: _feeler.Body, density: float) -> str:
-    """An <inertial> element (XML): mass, centre and inertia of the exact solid at a density (kg/m3), for a
-    body whose frame is that of the solid's own coordinates."""
+    """<inertial> element (XML): mass, centre of mass and inertia of the exact solid at a density (kg/m3), for a body
+    whose frame is that of the solid's own coordinates."""
     center, mass = _mass(body, density)
     return f'<inertial pos="{_numbers(center * 1e-3)}" {mass}/>'
 
@@ -434,24 +432,24 @@ def body_element(
     geom: str = STIFF,
     content: str = "",
 ) -> str:
-    """A <body> element (XML): a solid of a density (kg/m3) with its exact mass and inertia, and a geom for
-    `install` of the same name.
+    """<body> element (XML): a solid of a density (kg/m3) with its exact mass and inertia, and a geom of the same name
+    for `install`.
 
     pos, quat: position (m) and orientation (w first) of the solid's own coordinates in the parent body.
-    freejoint: whether the body moves freely. Its frame is at the centre of mass then, with the axes of the
-    solid's coordinates, because MuJoCo's integration error grows with the distance of the two. The body's
-    position in the data (xpos, qpos) is that of the centre of mass; `pose` returns that of the solid. Without
-    a freejoint the body's frame is that of the solid's coordinates.
-    mesh: name of the mesh asset, if it is another one than `name`.
-    geom: attributes of the geom, such as those of softness and friction.
-    content: XML that is placed in the element, in the body's frame: joints, sites, sensors, other bodies.
+    freejoint: whether the body moves freely. Its frame is then at the centre of mass, with the axes of the solid's
+    coordinates, because the integration error of MuJoCo grows with the distance of the two. The position of the body
+    in the data (xpos, qpos) is that of the centre of mass; `pose` returns that of the solid. Without a freejoint the
+    frame of the body is that of the solid's coordinates.
+    mesh: name of the mesh asset, if it differs from `name`.
+    geom: attributes of the geom, for example softness and friction.
+    content: XML that is inserted in the element, in the frame of the body: joints, sites, sensors, other bodies.
     """
     center, mass = _mass(body, density)
     pos, quat, origin = _np.asarray(pos, float), _np.asarray(quat, float), _np.zeros(3)
     if freejoint:
         origin = center * 1e-3
         w, v = quat[0], quat[1:]
-        # Of a quaternion of any length, as MuJoCo normalises it.
+        # The quaternion may have any length, because MuJoCo normalises it.
         turned = origin + 2 * _np.cross(v, _np.cross(v, origin) + w * origin) / (quat @ quat)
         pos = pos + turned
     joint = "<freejoint/>" if freejoint else ""

@@ -1,5 +1,5 @@
-// Declarations of Chrono that feeler_chrono.hpp uses, and no more: a stub to compile it against. It keeps what
-// is added, and computes nothing.
+// Stub of Chrono with the declarations that feeler_chrono.hpp uses. It stores the contacts that are added and
+// computes nothing.
 #ifndef STUB_CH_SYSTEM_H
 #define STUB_CH_SYSTEM_H
 
