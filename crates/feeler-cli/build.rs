@@ -1,11 +1,11 @@
-//! The commit that the program was built from, for `feeler --version`; it enters no file that the program
+//! Commit from which the program was built, for `feeler --version`. It does not enter files that the program
 //! writes.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
-    // Every commit makes a release anew, but not the programs of tests.
+    // A release is rebuilt after every commit; programs of tests are not.
     let release = std::env::var("PROFILE").is_ok_and(|p| p == "release");
     let watched = if release { ["../../.git/HEAD", "../../.git/refs/heads"] } else { ["build.rs"; 2] };
     for path in watched.iter().filter(|p| Path::new(p).exists()) {

@@ -9,7 +9,6 @@
 pub mod build;
 pub mod closed;
 pub mod fixtures;
-pub mod mass;
 pub mod mesh;
 mod remark;
 pub mod sheet;

@@ -1,7 +1,7 @@
 //! The solid on which the offline stage works.
 
-use crate::mass::Inertia;
 use crate::remark::Remark;
+use feeler_geom::mass::Inertia;
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
 use feeler_geom::{Aabb, Curve, P3, Surface, V3};
 use smallvec::SmallVec;

@@ -1,9 +1,9 @@
-//! Builds a bush and its pin in code with truck-modeling, prepares both, and asks how near they come.
+//! Builds a bush and its pin in code with truck-modeling, prepares both, and computes their distances.
 //!
 //! ```text
 //! cargo run --release -p feeler-cli --example model_in_code
 //! ```
-#![expect(clippy::print_stdout, reason = "an example that shows what it does")]
+#![expect(clippy::print_stdout, reason = "an example that prints its results")]
 
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_geom::Pose;
@@ -13,23 +13,24 @@ use std::sync::Arc;
 use truck_modeling::{Point3, Rad, Solid, Vector3, Wire, builder};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Both are turned around z; lengths in millimetres. The bore has a radius of 5, the pin of 4.9.
+    // Both are solids of revolution about z; lengths are in mm. The radius of the bore is 5, that of the pin
+    // 4.9.
     let bush = prepared("bush", &turned(&[(5.0, 0.0), (9.0, 0.0), (9.0, 12.0), (5.0, 12.0), (5.0, 0.0)]))?;
     let pin = prepared("pin", &turned(&[(0.0, 3.0), (4.9, 3.0), (4.9, 30.0), (0.0, 30.0)]))?;
     let mut pair = ContactPair::new(bush, pin);
-    // The pin leans against nothing yet: it is 0.06 mm off the axis and tilted by a milliradian.
+    // The pin does not touch the bush: it is 0.06 mm off the axis and tilted by a milliradian.
     let off_axis = Pose::new([0.06, 0.0, 0.0].into(), [0.0, 0.001, 0.0].into());
     let options = QueryOptions { d_max: 0.2, ..QueryOptions::default() };
     for contact in pair.query(&Pose::identity(), &off_axis, &options)? {
         println!("{:.6} mm from {:.4} to {:.4}", contact.distance, contact.point_a, contact.point_b);
     }
     let nearest = pair.contacts().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
-    // Where the bore ends, at z = 12, the pin's side is at 0.06 + 4.9 + 0.012 from the axis, to 1e-5.
+    // At the end of the bore (z = 12), the pin's side is at 0.06 + 4.9 + 0.012 from the axis, up to 1e-5.
     assert!((nearest - 0.028).abs() < 1e-4, "{nearest} mm");
     Ok(())
 }
 
-/// The solid that a profile of (radius, height) points makes when it turns around z.
+/// Solid of revolution about z, from a profile of (radius, height) points.
 fn turned(profile: &[(f64, f64)]) -> Solid {
     let first = builder::vertex(Point3::new(profile[0].0, 0.0, profile[0].1));
     let closed = profile[0] == profile[profile.len() - 1];
@@ -42,7 +43,7 @@ fn turned(profile: &[(f64, f64)]) -> Solid {
     let shell = if closed {
         builder::rsweep(&wire, Point3::new(0.0, 0.0, 0.0), Vector3::unit_z(), Rad(7.0))
     } else {
-        // Its ends are on the axis.
+        // The ends of the profile are on the axis.
         builder::cone(&wire, Vector3::unit_z(), Rad(7.0))
     };
     Solid::new(vec![shell])

@@ -1,23 +1,23 @@
-//! The command line, as docs/INTERFACE.md ("Commands") lists it.
+//! The command line: docs/INTERFACE.md, "Commands".
 
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-/// Version, commit and the format of files.
+/// Version, commit and version of the file format.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let format = feeler_hierarchy::file::FORMAT_VERSION;
     format!("{} (commit {}, file format {format})", env!("CARGO_PKG_VERSION"), env!("FEELER_COMMIT"))
 });
 
-/// feeler: every place where two CAD solids come close, exactly.
+/// Exact contact and clearance between CAD solids
 #[derive(Debug, Parser)]
 #[command(name = "feeler", version = VERSION.as_str(), about, max_term_width = 100)]
 pub struct Cli {
-    /// Colours in tables
+    /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub color: crate::color::Color,
-    /// What to do.
+    /// Command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -25,48 +25,47 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Turn STEP files, or whole folders of them, into .feeler files
+    /// Convert STEP files, or folders of them, to .feeler files
     Preprocess(Preprocess),
-    /// Show what a .feeler (or STEP) file holds
+    /// Print the contents of a .feeler or STEP file
     Inspect(Inspect),
-    /// All local minimal distances between two posed solids
+    /// Compute all local minimal distances of two posed solids, and whether they interfere
     Query(Query),
-    /// The minima along a trajectory
+    /// Query two solids along a trajectory
     Sweep(Sweep),
-    /// Whether the parts of a mechanism stay free of each other as it moves
+    /// Check whether the parts of a mechanism stay free of each other as it moves
     Mechanism(Mechanism),
-    /// Pour grains into walls from CAD, and tell what flows out and what loads the walls bear
+    /// Pour grains into walls from CAD: outflow, and forces on the walls
     Pour(Pour),
-    /// Show solids and what was measured of them on a page that needs nothing beside it, or write them as
-    /// glTF
+    /// Write a self-contained page that shows solids and their minima, or a glTF file
     View(View),
-    /// Which parts of assemblies touch, clash or come too close
+    /// Find the parts of assemblies that touch, interfere or come too close
     Clearance(Clearance),
-    /// Whether models, verdicts and minima are still what they were
+    /// Compare models, verdicts and minima with recorded results
     Regress(Regress),
-    /// What differs between two versions of a model, or of a folder of models
+    /// List the differences between two versions of a model, or of a folder of models
     Diff(Diff),
-    /// Completions for a shell, to stdout
+    /// Write completions for a shell to stdout
     Completions(Completions),
-    /// The manual page to stdout, or one for each command into a folder
+    /// Write the manual page to stdout, or one page for each command to a folder
     Man(Man),
 }
 
-/// How STEP and STL files are read: shared by all commands that do.
+/// Options for reading STEP and STL files.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ReadArgs {
-    /// Read surface models of STEP files, and open meshes of STL files, as well: closed ones as solids, open
-    /// ones as sheets without thickness that have a front and a back
+    /// Also read surface models in STEP files and open meshes in STL files: closed ones as solids, open ones
+    /// as sheets without thickness, whose two sides are boundaries
     #[arg(long)]
     pub open_shells: bool,
-    /// Unit of length of the coordinates in STEP files, whatever they say, and in STL files, which need it:
-    /// um, mm, cm, m, inch, ft, or the millimetres in one
+    /// Unit of the coordinates: um, mm, cm, m, inch, ft, or the number of millimetres in one unit; overrides
+    /// the unit of STEP files, and is required for STL files
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     pub unit: Option<f64>,
 }
 
 impl ReadArgs {
-    /// As the reader takes it.
+    /// Options as the importer takes them.
     #[must_use]
     pub fn reading(self) -> feeler_import::Reading {
         feeler_import::Reading { open_shells: self.open_shells, unit: self.unit }
@@ -76,48 +75,49 @@ impl ReadArgs {
 /// `feeler preprocess`.
 #[derive(Debug, Default, Args)]
 pub struct Preprocess {
-    /// STEP files, also in gzip (*.stpz, *.step.gz) or ZIP; STL files (*.stl) with --unit; folders to search
-    /// for *.step, *.stp, *.p21 and *.stpz; `-`: standard input
+    /// STEP files, also compressed by gzip (*.stpz, *.step.gz) or ZIP; STL files (*.stl), with --unit;
+    /// folders, which are searched for *.step, *.stp, *.p21 and *.stpz; or `-` for standard input
     #[arg(required = true, value_name = "INPUT")]
     pub inputs: Vec<PathBuf>,
-    /// Output file (one input) or folder, which is made if need be and mirrors input folders; default:
-    /// NAME.feeler beside each input
+    /// Output file (for one input) or folder, which is created if necessary and mirrors input folders
+    /// [default: NAME.feeler beside each input]
     #[arg(short, long, value_name = "FILE or DIR")]
     pub output: Option<PathBuf>,
-    /// Largest apex angle (rad) of the normals within one area; smaller: more and tighter areas
+    /// Largest apex angle (rad) of the normals within one area; a smaller angle gives more and tighter areas
     #[arg(long, value_name = "RAD", value_parser = flatness)]
     #[arg(default_value_t = feeler_import::DEFAULT_FLATNESS)]
     pub flatness: f64,
-    /// How STEP files are read.
+    /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Files prepared at the same time; default: one per core
+    /// Number of files prepared at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Memory that files prepared at the same time may take together, as estimated from their sizes; a larger
-    /// file is prepared alone; default: three quarters of what is free
+    /// Memory for files prepared at the same time, as estimated from their sizes; a file that needs more is
+    /// prepared alone [default: three quarters of the free memory]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
     pub memory: Option<u64>,
-    /// Remove files from the output folder whose inputs are gone; without it they are named
+    /// Delete the files of the output folder whose inputs no longer exist; without this option they are
+    /// listed
     #[arg(long)]
     pub prune: bool,
-    /// Inputs that are known to fail, a path or pattern a line: such failures are none, and it is one if they
-    /// do not fail
+    /// Inputs that are expected to fail, one path or pattern per line; their failure does not count, but
+    /// their success does
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
-    /// Prepare also what is up to date: same bytes, options and version of feeler
+    /// Also prepare inputs whose output is up to date (same bytes, options and version of feeler)
     #[arg(long)]
     pub force: bool,
-    /// Write the JSON document to this file, too
+    /// Also write the JSON document to a file
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
-    /// Write a page to this file that tells people what became of each input, and what was odd in it
+    /// Write a page with the result and the remarks of each input
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// One JSON document on stdout instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     pub json: bool,
-    /// No messages on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -125,79 +125,79 @@ pub struct Preprocess {
 /// `feeler inspect`.
 #[derive(Debug, Args)]
 pub struct Inspect {
-    /// A .feeler file, or a STEP file to prepare in memory; `-`: standard input
+    /// A .feeler file, or a STEP file, which is prepared in memory; `-` for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Density (kg/m³) of the solids of that name, path or number, for mass in kg and inertia in kg·mm²; `*`:
-    /// of all others; may be given several times
+    /// Density (kg/m³) of the solids with this name, path or number, or `*` for all other solids; adds masses
+    /// (kg) and inertia (kg·mm²); may be repeated
     #[arg(long, value_name = "NAME=KG_M3", value_parser = density)]
     pub density: Vec<(String, f64)>,
-    /// How STEP files are read.
+    /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
-    /// One JSON document on stdout instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     pub json: bool,
 }
 
-/// Two solids and what is asked of them: shared by the commands that query.
+/// Two solids and the options of their queries.
 #[derive(Debug, Args)]
 pub struct PairArgs {
-    /// First file: .feeler, or STEP to be prepared in memory; `-`: standard input
+    /// First file: .feeler, or STEP, which is prepared in memory; `-` for standard input
     #[arg(value_name = "A")]
     pub a: PathBuf,
-    /// Second file
+    /// Second file, like A
     #[arg(value_name = "B")]
     pub b: PathBuf,
-    /// Report minima up to this distance (mm); `inf`: all of them
+    /// Report minima up to this distance (mm); `inf` for all
     #[arg(long, value_name = "MM", value_parser = reach)]
     pub d_max: f64,
-    /// Solid of A: index as `inspect` lists them, name or path; needed where A holds several
+    /// Solid of A: number (as listed by `inspect`), name or path; required if A has several solids
     #[arg(long, value_name = "S")]
     pub solid_a: Option<String>,
-    /// Solid of B
+    /// Solid of B, likewise
     #[arg(long, value_name = "S")]
     pub solid_b: Option<String>,
-    /// Lengths below this (mm) are zero: solids that are nearer touch, and those that meet less deep do not
-    /// interfere; default: 1e-7 of the larger solid's diagonal
+    /// Lengths below this (mm) count as zero: solids nearer than this touch, and solids without a deeper
+    /// common point do not interfere [default: 1e-7 of the larger solid's diagonal]
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub tolerance: Option<f64>,
-    /// Report contacts at negative distances, too, down to this depth (mm): less than half the sum of both
-    /// solids' walls
+    /// Also report contacts at negative distances, down to this depth (mm); less than half the sum of the
+    /// minimum thicknesses of both solids
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = non_negative)]
     pub penetration: f64,
-    /// Dilate the polars of edges and vertices by this angle (rad) and report quasi-minima too
+    /// Also report quasi-minima: dilate the polars of edges and vertices by this angle (rad, at most pi/4)
     #[arg(long, value_name = "RAD", default_value_t = 0.0, value_parser = quasi_angle)]
     pub quasi_angle: f64,
-    /// Implicit thickness of A (mm), subtracted from the gap
+    /// Implicit thickness of A (mm), which is subtracted from `gap`; may be negative
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = finite, allow_hyphen_values = true)]
     pub dilation_a: f64,
-    /// Implicit thickness of B (mm)
+    /// Implicit thickness of B (mm), likewise
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = finite, allow_hyphen_values = true)]
     pub dilation_b: f64,
-    /// Largest spacing (mm) of the samples of a conformal contact; default: a quarter of its extent
+    /// Largest spacing (mm) of the samples of a conformal contact [default: a quarter of its extent]
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub conformal_spacing: Option<f64>,
-    /// Threads of one query; the result does not depend on it
+    /// Number of threads of one query; the results do not depend on it
     #[arg(long, value_name = "N", default_value_t = 1)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: u16,
-    /// Skip the hierarchies and solve every pair of features: slow, for checking
+    /// Solve all pairs of features without hierarchies; slow, for testing
     #[arg(long)]
     pub brute_force: bool,
-    /// Show no more than the N nearest minima
+    /// Show only the N nearest minima
     #[arg(long, value_name = "N")]
     pub top: Option<usize>,
-    /// How STEP files are read.
+    /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Prove that every minimum with a free-form side has been found, or say what is undecided
+    /// Prove that every minimum on a free-form surface or curve was found, or report the undecided ones
     #[arg(long)]
     pub certified: bool,
-    /// One JSON document on stdout instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     pub json: bool,
-    /// No messages on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -205,18 +205,18 @@ pub struct PairArgs {
 /// `feeler query`.
 #[derive(Debug, Args)]
 pub struct Query {
-    /// The solids.
+    /// Solids and options.
     #[command(flatten)]
     pub pair: PairArgs,
-    /// Motion of A: tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE with a 4x4 matrix or a translation and a
-    /// rotation
+    /// Motion of A from its position in the file: tx,ty,tz (mm), tx,ty,tz,qx,qy,qz,qw, or @FILE with seven
+    /// such numbers or a 4x4 matrix
     #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
     pub pose_a: String,
-    /// Motion of B
+    /// Motion of B, likewise
     #[arg(long, value_name = "POSE", default_value = "0,0,0", allow_hyphen_values = true)]
     pub pose_b: String,
-    /// Give the curves in which interfering solids cross, as polylines no point of them farther than this
-    /// (mm) from the curve
+    /// Report the curves in which interfering solids cross, as polylines that deviate from the curves by at
+    /// most CHORD (mm)
     #[arg(long, value_name = "CHORD", value_parser = positive)]
     pub curves: Option<f64>,
 }
@@ -224,37 +224,37 @@ pub struct Query {
 /// `feeler sweep`.
 #[derive(Debug, Args)]
 pub struct Sweep {
-    /// The solids.
+    /// Solids and options.
     #[command(flatten)]
     pub pair: PairArgs,
-    /// Poses of B, and of A if it moves:
+    /// File with the poses of B, and of A if it moves:
     /// `{"unit":"mm","dt":S,"poses_b":[[tx,ty,tz,qx,qy,qz,qw],…],"poses_a":[…]}`
     #[arg(long, value_name = "FILE", required_unless_present = "joint", conflicts_with = "joint")]
     pub trajectory: Option<PathBuf>,
-    /// Move B by a joint instead: a point and the direction of its axis, X,Y,Z,DX,DY,DZ
+    /// Move B by a joint: a point on its axis (mm) and the direction of the axis, X,Y,Z,DX,DY,DZ
     #[arg(long, value_name = "AXIS", allow_hyphen_values = true)]
     pub joint: Option<String>,
-    /// Angles (degrees) between which the joint turns: FROM,TO
+    /// Range of the joint's angle (degrees): FROM,TO
     #[arg(long, value_name = "DEG", allow_hyphen_values = true, requires = "joint")]
     pub turn: Option<String>,
-    /// Lengths (mm) between which the joint slides, as it turns: FROM,TO
+    /// Range of the joint's translation along its axis (mm), traversed together with the angle: FROM,TO
     #[arg(long, value_name = "MM", allow_hyphen_values = true, requires = "joint")]
     pub slide: Option<String>,
-    /// Steps of the joint
+    /// Number of steps of the joint
     #[arg(long, value_name = "N", default_value_t = 100, requires = "joint")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub steps: u32,
-    /// Prove that the solids stay free between the steps, too, or tell when they first touch: poses are
+    /// Also prove that the solids stay free between the steps, or report the time of first contact; poses are
     /// joined by screw motions
     #[arg(long)]
     pub proof: bool,
-    /// Forget everything between two steps; minima are then new in each
+    /// Discard all cached results between steps
     #[arg(long)]
     pub cold: bool,
     /// Write a page that plays the sweep
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Draw time, number of minima and smallest distance of every step
+    /// Plot the time, the number of minima and the smallest distance of each step
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
 }
@@ -262,44 +262,44 @@ pub struct Sweep {
 /// `feeler mechanism`.
 #[derive(Debug, Args)]
 pub struct Mechanism {
-    /// Links, joints (or a URDF) and their motion: docs/INTERFACE.md, "Mechanisms"
+    /// Links, joints (or a URDF) and their motion: see docs/INTERFACE.md, "Mechanisms"
     #[arg(value_name = "FILE.toml")]
     pub file: PathBuf,
-    /// Poses at which the margin is measured
+    /// Number of poses at which margins are measured, evenly over the motion
     #[arg(long, value_name = "N", default_value_t = 100)]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1_000_000))]
     pub steps: u32,
     /// Measure margins up to this distance (mm)
     #[arg(long, value_name = "MM", default_value_t = 10.0, value_parser = positive)]
     pub d_max: f64,
-    /// Contact is where parts come as near as this (mm)
+    /// Parts within this distance (mm) count as in contact
     #[arg(long, value_name = "MM", default_value_t = 0.0, value_parser = non_negative)]
     pub distance: f64,
-    /// Measure at the steps only; prove nothing of what is between them
+    /// Measure only at the steps, without a proof for the motion between them
     #[arg(long)]
     pub no_proof: bool,
-    /// Instead of the motion, all combinations of this many values of each joint that has limits
+    /// Instead of the motion, measure all combinations of N values of each joint that has limits
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub grid: Option<u32>,
-    /// Draw the margin over time
+    /// Plot the margin over time
     #[arg(long, value_name = "FILE.svg", conflicts_with = "grid")]
     pub plot: Option<PathBuf>,
     /// Write a page that plays the motion
     #[arg(long, value_name = "FILE.html", conflicts_with = "grid")]
     pub html: Option<PathBuf>,
-    /// Write the margin at each step as CSV
+    /// Write the margin at each step, and its pair, as CSV
     #[arg(long, value_name = "FILE.csv", conflicts_with = "grid")]
     pub csv: Option<PathBuf>,
-    /// How STEP files are read.
+    /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Threads; the answer does not depend on them; default: one per core
+    /// Number of threads; the results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
-    /// One JSON document on stdout instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     pub json: bool,
-    /// No messages on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -307,28 +307,28 @@ pub struct Mechanism {
 /// `feeler pour`.
 #[derive(Debug, Args)]
 pub struct Pour {
-    /// Walls, grains, laws of contact and times: docs/POUR.md
+    /// Walls, grains, contact laws and times: see docs/POUR.md
     #[arg(value_name = "SCENE.toml")]
     pub scene: PathBuf,
-    /// Folder for what is written, which is made if need be; default: one beside the scene, of its name
+    /// Output folder, which is created if necessary [default: a folder beside the scene, with its name]
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Start over, instead of going on from the checkpoint in the folder
+    /// Start over instead of continuing from the checkpoint in the output folder
     #[arg(long)]
     pub fresh: bool,
-    /// Draw flow, masses and energy over time
+    /// Plot flow, masses and kinetic energy over time
     #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
     /// Write a page that plays the run
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Threads; the answer does not depend on them; default: one per core
+    /// Number of threads; the results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
-    /// One JSON document on stdout instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     pub json: bool,
-    /// No messages on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -336,35 +336,35 @@ pub struct Pour {
 /// `feeler view`.
 #[derive(Debug, Args)]
 pub struct View {
-    /// Models: .feeler, or STEP to be prepared in memory
+    /// Models: .feeler, or STEP, which is prepared in memory
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// The page to write, or a binary glTF file
+    /// Page to write, or a binary glTF file
     #[arg(short, long, value_name = "FILE.html or FILE.glb")]
     pub output: PathBuf,
-    /// Largest distance (mm) of what is drawn from the solids; default: 1/2000 of the diagonal of each
+    /// Largest distance (mm) between triangles and solid [default: 1/2000 of the diagonal of each solid]
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub chord: Option<f64>,
-    /// Measure parts up to this distance (mm), and store their minima in the page
+    /// Measure pairs of parts up to this distance (mm), and store their minima in the page
     #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = positive)]
     pub d_max: f64,
-    /// Play what `sweep --json` has written of the two solids
+    /// Play the output of `sweep --json` for the two files
     #[arg(long, value_name = "RESULT.json")]
     pub sweep: Option<PathBuf>,
-    /// Put the runtime into the page, so that it measures any two parts and parts can be dragged: the folder
-    /// of the package for web pages
+    /// Include the runtime in the page, so that parts can be dragged and any two parts can be measured; DIR
+    /// is the package for web pages
     #[arg(long, value_name = "DIR")]
     pub live: Option<PathBuf>,
-    /// Leave out boxes, cones and leaf areas: a smaller page
+    /// Omit boxes, cones and leaf areas, for a smaller page
     #[arg(long)]
     pub plain: bool,
-    /// Move file number N, from 0, by a pose as in `query`; may be given several times
+    /// Move all solids of file number N (counted from 0) by a pose as for `query`; may be repeated
     #[arg(long, value_name = "N=POSE")]
     pub pose: Vec<String>,
-    /// How STEP files are read.
+    /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
-    /// No messages on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -372,56 +372,57 @@ pub struct View {
 /// `feeler clearance`.
 #[derive(Debug, Args)]
 pub struct Clearance {
-    /// Assemblies: .feeler, or STEP to be prepared in memory; all parts of all files are checked against each
-    /// other
+    /// Assemblies or parts: .feeler, or STEP, which is prepared in memory; all parts of all files are checked
+    /// against each other
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Measure parts up to this distance (mm); default: the largest `min` of the rules, else 1
+    /// Measure pairs of parts up to this distance (mm) [default: the largest `min` of the rules, or 1]
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub d_max: Option<f64>,
-    /// Rules (TOML): what is asked of which parts; without them, interference is what fails
+    /// Rules for pairs of parts: see docs/INTERFACE.md, "clearance"; without rules, only interference is a
+    /// finding
     #[arg(long, value_name = "FILE.toml")]
     pub rules: Option<PathBuf>,
-    /// Leave pairs alone with a part of that name or path, or of two such parts; may be given several times
+    /// Exclude the pairs with a part of this name or path, or with two such parts; may be repeated
     #[arg(long, value_name = "A or A=B")]
     pub ignore: Vec<String>,
-    /// Check such pairs alone
+    /// Check only such pairs; may be repeated
     #[arg(long, value_name = "A or A=B")]
     pub only: Vec<String>,
-    /// Move file number N, from 0, by a pose as in `query`; may be given several times
+    /// Move all solids of file number N (counted from 0) by a pose as for `query`; may be repeated
     #[arg(long, value_name = "N=POSE")]
     pub pose: Vec<String>,
-    /// Lengths below this (mm) are zero; default: 1e-7 of the larger part's diagonal
+    /// Lengths below this (mm) count as zero [default: 1e-7 of the larger part's diagonal]
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub tolerance: Option<f64>,
-    /// How STEP files are read.
+    /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Known findings: only others fail
+    /// Known findings, which do not fail the check
     #[arg(long, value_name = "FILE.json")]
     pub baseline: Option<PathBuf>,
-    /// Write what is found to the baseline
+    /// Write the findings to the baseline; exit status 0
     #[arg(long)]
     pub bless: bool,
-    /// Threads; the answer does not depend on them; default: one per core
+    /// Number of threads; the results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
     /// Show all measured pairs in the table
     #[arg(long)]
     pub all: bool,
-    /// One JSON document on stdout instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     pub json: bool,
     /// Write all measured pairs as CSV
     #[arg(long, value_name = "FILE.csv")]
     pub csv: Option<PathBuf>,
-    /// Write the XML of `JUnit`: a case for each pair that a rule decides about
+    /// Write `JUnit` XML, with a test case for each pair that has a finding or is decided by a rule
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
-    /// Write a page whose table sorts itself
+    /// Write a page with a sortable table and a picture
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// No messages on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -429,31 +430,31 @@ pub struct Clearance {
 /// `feeler regress`.
 #[derive(Debug, Args)]
 pub struct Regress {
-    /// What to compare, and how closely (TOML)
+    /// Models and pairs to compare, and tolerances: see docs/INTERFACE.md, "regress"
     #[arg(value_name = "SUITE.toml")]
     pub suite: PathBuf,
-    /// Record the results as the golden ones instead of comparing them
+    /// Record the results as golden results instead of comparing them; exit status 0
     #[arg(long)]
     pub bless: bool,
-    /// Entries with such names alone; may be given several times
+    /// Run only entries whose names match; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
-    /// Threads; the answer does not depend on them; default: one per core
+    /// Number of threads; the results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub threads: Option<u16>,
     /// Show all differences in the table
     #[arg(long)]
     pub all: bool,
-    /// One JSON document on stdout instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Write the XML of `JUnit`: a case for each entry
+    /// Write `JUnit` XML, with a test case for each entry
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
-    /// Write a page whose table sorts itself
+    /// Write a page with a sortable table and a picture
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// No messages on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -461,31 +462,31 @@ pub struct Regress {
 /// `feeler diff`.
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// The old version: .feeler, or STEP to be prepared in memory, or a folder of such files
+    /// Old version: .feeler, or STEP, which is prepared in memory, or a folder of such files
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
-    /// The new version
+    /// New version, likewise
     #[arg(value_name = "NEW")]
     pub new: PathBuf,
-    /// Positions and lengths (mm) that differ by less are equal
+    /// Smaller differences of positions and lengths (mm) are ignored
     #[arg(long, value_name = "MM", default_value_t = 1e-6, value_parser = non_negative)]
     pub tolerance: f64,
-    /// Areas, volumes and inertia that differ by less than this part of them are equal
+    /// Smaller relative differences of areas, volumes and inertia are ignored
     #[arg(long, value_name = "PART", default_value_t = 1e-9, value_parser = non_negative)]
     pub relative: f64,
-    /// How STEP files are read.
+    /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
     /// Show all differences in the table
     #[arg(long)]
     pub all: bool,
-    /// One JSON document on stdout instead of a table
+    /// Print a JSON document instead of a table
     #[arg(long)]
     pub json: bool,
-    /// Write a page whose table sorts itself
+    /// Write a page with a sortable table and a picture
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// No messages on stderr but errors
+    /// Print only errors on stderr
     #[arg(short, long)]
     pub quiet: bool,
 }
@@ -493,7 +494,7 @@ pub struct Diff {
 /// `feeler completions`.
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// The shell
+    /// Shell
     #[arg(value_name = "SHELL", value_enum)]
     pub shell: clap_complete::Shell,
 }
@@ -501,7 +502,7 @@ pub struct Completions {
 /// `feeler man`.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Folder for the pages; it is made if need be
+    /// Folder for the pages, which is created if necessary
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
 }
@@ -520,21 +521,21 @@ fn reach(s: &str) -> Result<f64, String> {
 }
 
 fn positive(s: &str) -> Result<f64, String> {
-    finite(s)
-        .and_then(|x| if x > 0.0 { Ok(x) } else { Err(format!("'{s}' is not above 0; give a length in mm")) })
+    let x = finite(s)?;
+    if x > 0.0 { Ok(x) } else { Err(format!("'{s}' is not above 0; give a length above 0 mm")) }
 }
 
 fn density(s: &str) -> Result<(String, f64), String> {
-    // Names may have an equals sign, numbers have none.
+    // Names may contain an equals sign, but numbers do not.
     let (name, number) =
-        s.rsplit_once('=').ok_or_else(|| format!("'{s}' has no '='; give NAME=KG_M3, as in bolt=7850"))?;
+        s.rsplit_once('=').ok_or_else(|| format!("'{s}' has no '='; give NAME=KG_M3, such as bolt=7850"))?;
     match number.trim().parse::<f64>() {
         Ok(x) if x.is_finite() && x > 0.0 => Ok((name.to_owned(), x)),
-        _ => Err(format!("'{number}' is no density; give a number of kg/m3 above 0, as in bolt=7850")),
+        _ => Err(format!("'{number}' is not a density; give kg/m3 above 0, such as bolt=7850")),
     }
 }
 
-/// Millimetres in a unit.
+/// Number of millimetres in a unit.
 pub(crate) fn unit(s: &str) -> Result<f64, String> {
     match s.trim().to_ascii_lowercase().as_str() {
         "um" => Ok(1e-3),
@@ -545,19 +546,24 @@ pub(crate) fn unit(s: &str) -> Result<f64, String> {
         "ft" | "foot" => Ok(304.8),
         other => match other.parse::<f64>() {
             Ok(mm) if mm.is_finite() && mm > 0.0 => Ok(mm),
-            _ => Err(format!("'{s}' is no unit; give um, mm, cm, m, inch, ft, or the millimetres in one")),
+            _ => Err(format!(
+                "'{s}' is not a unit; give um, mm, cm, m, inch, ft, or its length in mm, such as 25.4"
+            )),
         },
     }
 }
 
 fn quasi_angle(s: &str) -> Result<f64, String> {
-    non_negative(s).and_then(|x| {
-        if x <= std::f64::consts::FRAC_PI_4 { Ok(x) } else { Err(format!("'{s}' is above pi/4 (0.785) rad")) }
-    })
+    let x = non_negative(s)?;
+    if x <= std::f64::consts::FRAC_PI_4 {
+        Ok(x)
+    } else {
+        Err(format!("'{s}' is above pi/4 (0.785) rad; give a smaller angle"))
+    }
 }
 
 fn flatness(s: &str) -> Result<f64, String> {
     finite(s).and_then(|x| {
-        if (0.01..=1.5).contains(&x) { Ok(x) } else { Err(format!("'{s}' is outside 0.01 ..= 1.5 rad")) }
+        if (0.01..=1.5).contains(&x) { Ok(x) } else { Err(format!("'{s}' is not between 0.01 and 1.5 rad")) }
     })
 }

@@ -1,4 +1,4 @@
-//! Words in colour, where somebody looks at them.
+//! Colours of words on a terminal.
 
 use clap::ValueEnum;
 use console::{Style, style};
@@ -6,7 +6,7 @@ use console::{Style, style};
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// Where stdout is a terminal, unless `NO_COLOR` is set.
+    /// On terminals, unless `NO_COLOR` is set.
     #[default]
     Auto,
     /// Always.
@@ -21,14 +21,14 @@ pub fn choose(when: Color) {
         Color::Auto if std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty()) => {
             console::set_colors_enabled(false);
         }
-        // The library looks whether there is a terminal.
+        // The library detects the terminal.
         Color::Auto => {}
         Color::Always => console::set_colors_enabled(true),
         Color::Never => console::set_colors_enabled(false),
     }
 }
 
-/// How a word is told; `None`: as it is.
+/// Style of a word; `None` for the default style.
 fn style_of(word: &str) -> Option<Style> {
     let plain = Style::new();
     match word {
@@ -40,7 +40,7 @@ fn style_of(word: &str) -> Option<Style> {
     }
 }
 
-/// Text that stands for `word`, as it is or with blanks about it, in the colour of the word.
+/// Text in the colour of `word`; the text is the word, possibly padded or shortened.
 pub(crate) fn painted(word: &str, text: &str) -> String {
     match style_of(word) {
         Some(look) => look.apply_to(text).to_string(),

@@ -1,11 +1,11 @@
-//! `feeler diff`: what differs between two versions of a model, or of a folder of models.
+//! `feeler diff`: differences between two versions of a model, or of a folder of models.
 
 use crate::args::Diff;
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
 use crate::{Outcome, folder, interrupt, table};
 use anyhow::{Context as _, bail, ensure};
-use feeler_compare::{Difference, ModelFacts, Parts, Tolerances, parts};
+use feeler_assembly::{ComparisonTolerances, ModelComparison, PartCounts, compare_models};
 use feeler_hierarchy::whole;
 use feeler_import as import;
 use feeler_view::picture::{Part, Scene, Tint, What};
@@ -18,15 +18,16 @@ use std::path::{Path, PathBuf};
 /// Version of the JSON document.
 const SCHEMA: u32 = 2;
 
-/// Lines of a file in the table, unless all are asked for.
-const SHOWN: usize = 30;
+/// Number of differences of a file that the table shows without `--all`; further ones are counted. Tables are
+/// long with a larger value; a smaller one hides differences.
+const MAX_SHOWN: usize = 30;
 
 const HEADER: [&str; 4] = ["file", "kind", "of", "what"];
 
-/// One file of both versions.
+/// One file in both versions.
 #[derive(Debug)]
 struct File {
-    /// Its path below the folders; the new file's name where two files are compared.
+    /// Path relative to the folders, or the path of the new file if two files are compared.
     name: String,
     outcome: FileOutcome,
 }
@@ -35,44 +36,45 @@ struct File {
 enum FileOutcome {
     Added,
     Removed,
-    /// Read in both versions.
-    Compared(Parts, Vec<Difference>),
-    /// One version of it cannot be read.
+    /// Differences between both versions.
+    Compared(ModelComparison),
+    /// A version cannot be read; contains the reason.
     Failed(String),
 }
 
 impl File {
     fn is_same(&self) -> bool {
-        matches!(&self.outcome, FileOutcome::Compared(_, differences) if differences.is_empty())
+        matches!(&self.outcome, FileOutcome::Compared(c) if c.differences.is_empty())
     }
 
-    /// Its rows of a table: kind, subject, what.
+    /// Rows of the table: kind, subject, description.
     fn lines(&self) -> Vec<[&str; 3]> {
         match &self.outcome {
             FileOutcome::Added => vec![["file", "", "is new"]],
             FileOutcome::Removed => vec![["file", "", "is gone"]],
             FileOutcome::Failed(e) => vec![["import", "", e]],
-            FileOutcome::Compared(_, all) => {
-                all.iter().map(|d| [d.kind.name(), d.subject.as_str(), d.what.as_str()]).collect()
+            FileOutcome::Compared(c) => {
+                c.differences.iter().map(|d| [d.kind.name(), d.subject.as_str(), d.what.as_str()]).collect()
             }
         }
     }
 }
 
 pub(crate) fn run(args: &Diff, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
-    let tol = Tolerances { length: args.tolerance, relative: args.relative, ..Tolerances::default() };
+    let default = ComparisonTolerances::default();
+    let tol = ComparisonTolerances { length: args.tolerance, relative: args.relative, ..default };
     let both = pairs(&args.old, &args.new)?;
     interrupt::tidy_up_on_interrupt();
-    let one = |(name, files): (&String, &Both)| {
+    let one = |(name, files): (&String, &Versions)| {
         let outcome = match files {
-            Both { old: None, .. } => FileOutcome::Added,
-            Both { new: None, .. } => FileOutcome::Removed,
-            Both { old: Some(old), new: Some(new) } => compared(old, new, args.read.reading(), &tol),
+            Versions { old: None, .. } => FileOutcome::Added,
+            Versions { new: None, .. } => FileOutcome::Removed,
+            Versions { old: Some(old), new: Some(new) } => compare_files(old, new, args.read.reading(), &tol),
         };
         File { name: name.clone(), outcome }
     };
     let files: Vec<File> = both.par_iter().map(one).collect();
-    // Of two files there is nothing else to tell.
+    // If only two files were to be compared, the failure is the error of the command.
     if let [File { outcome: FileOutcome::Failed(e), .. }] = files.as_slice() {
         bail!("{e}");
     }
@@ -93,39 +95,43 @@ pub(crate) fn run(args: &Diff, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     Ok(if files.iter().all(File::is_same) { Outcome::Done } else { Outcome::Partly })
 }
 
-/// A file in both versions, or in one of them.
+/// Paths of both versions of a file; one of them may be missing.
 #[derive(Clone, Debug, Default)]
-struct Both {
+struct Versions {
     old: Option<PathBuf>,
     new: Option<PathBuf>,
 }
 
-/// Two files, or the files of two folders by their paths.
-fn pairs(old: &Path, new: &Path) -> anyhow::Result<BTreeMap<String, Both>> {
+/// Versions of two files, or of the files of two folders by their paths.
+fn pairs(old: &Path, new: &Path) -> anyhow::Result<BTreeMap<String, Versions>> {
     for path in [old, new] {
-        ensure!(path.exists(), "{}: there is no such file or folder", path.display());
+        ensure!(path.exists(), "{}: the file or folder does not exist", path.display());
     }
     match (old.is_dir(), new.is_dir()) {
         (false, false) => {
-            let both = Both { old: Some(old.to_owned()), new: Some(new.to_owned()) };
+            let both = Versions { old: Some(old.to_owned()), new: Some(new.to_owned()) };
             return Ok(BTreeMap::from([(new.display().to_string(), both)]));
         }
         (true, true) => {}
-        _ => bail!("{} and {}: give two files, or two folders", old.display(), new.display()),
+        _ => bail!(
+            "{} and {} are a file and a folder; give two files or two folders",
+            old.display(),
+            new.display()
+        ),
     }
-    let mut out: BTreeMap<String, Both> = BTreeMap::new();
+    let mut out: BTreeMap<String, Versions> = BTreeMap::new();
     for (path, name) in models(old)? {
         out.entry(name).or_default().old = Some(path);
     }
     for (path, name) in models(new)? {
         out.entry(name).or_default().new = Some(path);
     }
-    ensure!(!out.is_empty(), "neither folder holds STEP or .feeler files");
+    ensure!(!out.is_empty(), "neither folder contains STEP or .feeler files");
     Ok(out)
 }
 
-/// The models below a folder. What was prepared of a STEP file beside it is left out: the file itself is
-/// compared.
+/// Models below a folder. A .feeler file beside a STEP file of the same name is omitted, because the STEP
+/// file is compared.
 fn models(below: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     let is_model = |path: &Path| {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
@@ -145,21 +151,21 @@ fn models(below: &Path) -> anyhow::Result<Vec<(PathBuf, String)>> {
     Ok(out)
 }
 
-fn compared(old: &Path, new: &Path, reading: import::Reading, tol: &Tolerances) -> FileOutcome {
-    let facts = |path: &Path| -> anyhow::Result<ModelFacts> {
-        Ok(ModelFacts::of(&import::load_with(path, reading)?.0, true))
-    };
-    // Equal bytes are equal models, and need no preparation.
+fn compare_files(
+    old: &Path,
+    new: &Path,
+    reading: import::Reading,
+    tol: &ComparisonTolerances,
+) -> FileOutcome {
+    // Files with equal bytes are equal models and are not prepared.
     if let (Ok(a), Ok(b)) = (import::read(old), import::read(new))
         && a == b
     {
-        return FileOutcome::Compared(Parts::default(), vec![]);
+        return FileOutcome::Compared(ModelComparison::default());
     }
-    match (facts(old), facts(new)) {
-        (Ok(a), Ok(b)) => {
-            let (count, differences) = parts(&a, &b, tol);
-            FileOutcome::Compared(count, differences)
-        }
+    let model = |path: &Path| Ok::<_, anyhow::Error>(import::load_with(path, reading)?.0);
+    match (model(old), model(new)) {
+        (Ok(a), Ok(b)) => FileOutcome::Compared(compare_models(&a, &b, tol)),
         (Err(e), Ok(_)) => FileOutcome::Failed(format!("can be read now; before: {e:#}")),
         (Ok(_), Err(e)) => FileOutcome::Failed(format!("cannot be read any more: {e:#}")),
         (Err(a), Err(b)) => FileOutcome::Failed(format!("cannot be read: {a:#}; {b:#}")),
@@ -171,7 +177,7 @@ fn text(files: &[File], all: bool) -> String {
     let several = files.len() > 1;
     for file in files {
         let lines = file.lines();
-        let shown = if all { lines.len() } else { SHOWN };
+        let shown = if all { lines.len() } else { MAX_SHOWN };
         let mut add = |cells: [&str; 3]| {
             let name = several.then_some(file.name.as_str());
             rows.push(name.into_iter().chain(cells).map(str::to_owned).collect::<Vec<_>>());
@@ -186,11 +192,11 @@ fn text(files: &[File], all: bool) -> String {
 }
 
 fn summary(files: &[File]) -> String {
-    if let [File { outcome: FileOutcome::Compared(parts, differences), .. }] = files {
-        if differences.is_empty() {
+    if let [File { outcome: FileOutcome::Compared(c), .. }] = files {
+        if c.differences.is_empty() {
             return "no differences".to_owned();
         }
-        let Parts { same, added, removed, renamed, moved, changed } = parts;
+        let PartCounts { same, added, removed, renamed, moved, changed } = c.parts;
         return format!(
             "parts: {same} the same, {added} new, {removed} gone, {renamed} renamed, {moved} moved, \
                 {changed} changed"
@@ -211,15 +217,19 @@ fn document(files: &[File]) -> Value {
         FileOutcome::Added => json!({ "name": f.name, "status": "added" }),
         FileOutcome::Removed => json!({ "name": f.name, "status": "removed" }),
         FileOutcome::Failed(e) => json!({ "name": f.name, "status": "failed", "error": e }),
-        FileOutcome::Compared(parts, differences) => json!({
-            "name": f.name, "status": if differences.is_empty() { "same" } else { "different" },
-            "parts": parts, "differences": differences,
+        FileOutcome::Compared(c) => json!({
+            "name": f.name, "status": if c.differences.is_empty() { "same" } else { "different" },
+            "parts": c.parts, "differences": c.differences,
         }),
     };
     json!({ "schema": SCHEMA, "unit": "mm", "files": files.iter().map(one).collect::<Vec<_>>() })
 }
 
-fn html(files: &[File], both: &BTreeMap<String, Both>, reading: import::Reading) -> anyhow::Result<String> {
+fn html(
+    files: &[File],
+    both: &BTreeMap<String, Versions>,
+    reading: import::Reading,
+) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
     let mut rows = Vec::new();
     for file in files.iter().filter(|f| !f.is_same()) {
@@ -235,7 +245,7 @@ fn html(files: &[File], both: &BTreeMap<String, Both>, reading: import::Reading)
             ];
             let show = scene.as_ref().map(|(k, paths)| {
                 let parts = drawing::about(paths, of);
-                // One version of a part is not to be seen without the other.
+                // Both versions of a part are shown together.
                 let is_few = parts.is_empty() || paths.len() <= 2;
                 drawing.show(*k, if is_few { What::All } else { What::Parts(parts) })
             });
@@ -245,11 +255,11 @@ fn html(files: &[File], both: &BTreeMap<String, Both>, reading: import::Reading)
     report("Differences", &summary(files), &drawing.failed, (&HEADER, &rows), drawing.finished())
 }
 
-/// The new version, and of the old one what differs, with the parts by their paths in their version. What
-/// cannot be read is not drawn; its row tells why.
+/// Scene with the new version and the parts of the old version that differ; also returns the parts with their
+/// paths in their version. A version that cannot be read is not drawn; its row states the reason.
 fn scene(
     file: &File,
-    both: &Both,
+    both: &Versions,
     reading: import::Reading,
     drawing: &mut Drawing,
 ) -> Option<(usize, Vec<Part>)> {
@@ -262,10 +272,10 @@ fn scene(
     let differs = |parts: &[Part]| -> BTreeSet<usize> {
         file.lines().iter().flat_map(|[_, subject, _]| drawing::about(parts, subject)).collect()
     };
-    // Where nothing is told of a part it is the same, and drawn once.
+    // Parts without differences are drawn once.
     let is_whole_file = matches!(file.outcome, FileOutcome::Added | FileOutcome::Removed);
     let [in_old, mut in_new] = [&old, &new].map(|parts| differs(parts));
-    // The only part of a file is compared with the only part of the other, whatever they are called.
+    // The only parts of both files are compared, whatever their names are.
     if let ([_], [_]) = (old.as_slice(), new.as_slice()) {
         in_new.extend(in_old.iter().copied());
     }

@@ -1,7 +1,7 @@
-//! Pictures of solids for pages: what is drawn, how closely, and how much of it.
+//! Pictures of solids for pages.
 
 use crate::features::feature_name;
-use crate::query::contact_kind_name;
+use feeler_assembly::contact_kind_name;
 use feeler_geom::Pose;
 use feeler_hierarchy::{Hierarchy, Model};
 use feeler_runtime::{Body, Contact};
@@ -10,23 +10,27 @@ use feeler_view::shape::Shape;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Chord error as a part of the diagonal of a solid, where none is asked for.
+/// Default chord error of triangles, relative to the diagonal of the solid. Curved faces look faceted with a
+/// larger value; pages are larger with a smaller one.
 const CHORD: f64 = 5e-4;
-/// Triangles of a report beyond which further models are left out of its picture: it stays a few megabytes.
-const MOST_TRIANGLES: usize = 400_000;
 
-/// Models of a report that are drawn: each is read, and prepared if need be, once more.
-const MOST_MODELS: usize = 20;
+/// Number of triangles of a report beyond which it draws no further model. Pages exceed a few megabytes with
+/// a larger value; a smaller one omits models.
+const MAX_TRIANGLES: usize = 400_000;
 
-/// A picture as it is made.
+/// Maximum number of models that a report draws; each is loaded once more. Reports take longer with a larger
+/// value; a smaller one omits models.
+const MAX_MODELS: usize = 20;
+
+/// A picture under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Drawing {
     pub(crate) picture: Picture,
-    /// What could not be drawn, and why.
+    /// Messages about solids that could not be drawn.
     pub(crate) failed: Vec<String>,
-    /// Largest distance (mm) from the solids; none: by their sizes.
+    /// Chord error (mm); `None`: relative to the size of each solid.
     chord: Option<f64>,
-    /// Boxes, cones and leaf areas, too.
+    /// Whether boxes, cones and leaf areas are drawn.
     with_layers: bool,
 }
 
@@ -35,7 +39,7 @@ impl Drawing {
         Self { chord, with_layers, ..Self::default() }
     }
 
-    /// The shapes of solids, in their order.
+    /// Adds the shapes of solids and returns their indices.
     pub(crate) fn shapes(&mut self, solids: &[&Hierarchy]) -> Vec<usize> {
         let (chord, with_layers) = (self.chord, self.with_layers);
         let one = |solid: &&Hierarchy| {
@@ -57,7 +61,7 @@ impl Drawing {
         out
     }
 
-    /// The shapes of bodies, in their order; each body once.
+    /// Adds the shapes of bodies, each body once, and returns the index for each body.
     pub(crate) fn shapes_of_bodies<'a>(
         &mut self,
         bodies: impl IntoIterator<Item = &'a Arc<Body>>,
@@ -66,7 +70,7 @@ impl Drawing {
         let mut distinct: Vec<*const Body> = bodies.iter().map(|b| Arc::as_ptr(b)).collect();
         distinct.sort_unstable();
         distinct.dedup();
-        // In the order of the bodies: addresses are not the same in every run.
+        // Shapes are in the order of the bodies, because addresses differ from run to run.
         let mut first = vec![None; distinct.len()];
         let mut solids = Vec::new();
         let mut which = Vec::new();
@@ -82,7 +86,7 @@ impl Drawing {
         which.into_iter().map(|n| shapes[n]).collect()
     }
 
-    /// All solids of a model in their places.
+    /// Adds the shapes of a model and returns its placed parts.
     pub(crate) fn parts_of_model(&mut self, model: &Model, tint: Tint) -> Vec<Part> {
         let solids: Vec<&Hierarchy> = model.solids.iter().collect();
         let shapes = self.shapes(&solids);
@@ -99,34 +103,34 @@ impl Drawing {
         model.instances.iter().enumerate().map(part).collect()
     }
 
-    /// Adds a scene, and tells its number.
+    /// Adds a scene and returns its index.
     pub(crate) fn add(&mut self, scene: Scene) -> usize {
         self.picture.scenes.push(scene);
         self.picture.scenes.len() - 1
     }
 
-    /// Adds what a row shows, and tells its number.
+    /// Adds what a row of a table shows, and returns its index.
     pub(crate) fn show(&mut self, scene: usize, what: What) -> usize {
         self.picture.shows.push(Show { scene, what });
         self.picture.shows.len() - 1
     }
 
-    /// Whether there is no room for another model.
+    /// Whether the limits of a report are reached.
     pub(crate) fn is_full(&self) -> bool {
-        self.picture.scenes.len() >= MOST_MODELS || self.triangles() > MOST_TRIANGLES
+        self.picture.scenes.len() >= MAX_MODELS || self.triangles() > MAX_TRIANGLES
     }
 
     pub(crate) fn triangles(&self) -> usize {
         self.picture.shapes.iter().map(|s| s.mesh.triangles.len()).sum()
     }
 
-    /// The picture, if it shows anything.
+    /// The picture, if it has a scene.
     pub(crate) fn finished(&self) -> Option<&Picture> {
         (!self.picture.scenes.is_empty()).then_some(&self.picture)
     }
 }
 
-/// A minimum as it is drawn.
+/// Picture of a minimum.
 pub(crate) fn minimum(l: &Contact) -> Minimum {
     Minimum {
         distance: l.distance,
@@ -136,12 +140,12 @@ pub(crate) fn minimum(l: &Contact) -> Minimum {
     }
 }
 
-/// A part that stands still, of one shape.
+/// A part that does not move.
 pub(crate) fn still(path: &str, shape: usize, pose: Pose) -> Part {
     Part { path: path.to_owned(), shape, pose, track: None, tint: Tint::Own }
 }
 
-/// Parts that a difference is about: its subject begins with their path in quotes.
+/// Indices of the parts that a difference is about: its subject begins with their path in quotes.
 pub(crate) fn about(parts: &[Part], subject: &str) -> Vec<usize> {
     let is_about = |p: &Part| {
         let rest = subject.strip_prefix('\'').and_then(|s| s.strip_prefix(p.path.as_str()));

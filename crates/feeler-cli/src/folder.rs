@@ -1,10 +1,10 @@
-//! Files below a folder.
+//! Files in a folder and its subfolders.
 
 use std::path::{Path, PathBuf};
 
-/// The wanted files below a folder in the order of their names, each with its path below the folder. Hidden
-/// files and linked folders are left out, the latter because they may lead round in circles. A folder that
-/// cannot be listed stands there with what is the matter.
+/// Lists the wanted files below a folder in the order of their names, each with its path relative to the
+/// folder. Hidden files are omitted, and linked folders, because links may form loops. A folder that cannot
+/// be listed has an error instead of a relative path.
 pub(crate) fn files(
     folder: &Path,
     is_wanted: &dyn Fn(&Path) -> bool,
@@ -42,7 +42,7 @@ fn walk(
     }
 }
 
-/// A path with `/` between its parts, on every system.
+/// Path with `/` as the separator on all systems.
 pub(crate) fn with_slashes(path: &Path) -> String {
     let parts: Vec<String> = path.iter().map(|p| p.to_string_lossy().into_owned()).collect();
     parts.join("/")

@@ -1,4 +1,4 @@
-//! `feeler inspect`.
+//! `feeler inspect`: the contents of a file.
 
 use crate::args::Inspect;
 use crate::mass::{self, Mass};
@@ -74,14 +74,13 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
         "trim dev",
     ];
     write!(out, "{}", table::render(&header, &rows))?;
-    write!(out, "\nboxes in mm, in place:\n{}", table::render(&BOX, &box_rows(&model, &boxes)))?;
+    write!(out, "\nboxes in mm, as placed:\n{}", table::render(&BOX_HEADER, &box_rows(&model, &boxes)))?;
     write_masses(&model, &densities, !args.density.is_empty(), out)?;
-    // The table says all there is to say about a part.
+    // A single component has nothing that the tables do not show.
     if model.components.len() > 1 {
         write!(
             out,
-            "\nassembly, with the instances of each component in brackets and its place in its parent in \
-                mm:\n"
+            "\nassembly, with the instances of each component in brackets and its pose in its parent in mm:\n"
         )?;
         write!(out, "{}", tree::render(&model))?;
     }
@@ -91,10 +90,13 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
     Ok(Outcome::Done)
 }
 
-const BOX: [&str; 8] = ["#", "name", "min x", "min y", "min z", "max x", "max y", "max z"];
-const MASS: [&str; 11] = ["#", "name", "x", "y", "z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz"];
+/// Columns of the table of boxes.
+const BOX_HEADER: [&str; 8] = ["#", "name", "min x", "min y", "min z", "max x", "max y", "max z"];
 
-/// The boxes around all instances in their places; computed once for all that are turned alike.
+/// Columns of the table of centroids and inertia.
+const MASS_HEADER: [&str; 11] = ["#", "name", "x", "y", "z", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz"];
+
+/// Boxes of all placed instances; computed once for instances with equal rotations.
 fn boxes(model: &Model) -> Vec<Aabb> {
     let mut known: BTreeMap<(u32, [u64; 4]), (Aabb, [f64; 3])> = BTreeMap::new();
     let mut out = Vec::with_capacity(model.instances.len());
@@ -106,7 +108,7 @@ fn boxes(model: &Model) -> Vec<Aabb> {
         let mut moved = *at;
         for (k, (now, then)) in i.translation.iter().zip(t.iter()).enumerate() {
             let by = now - then;
-            // The one that was measured stays as it is.
+            // The box of the first instance is exact; moved boxes are enlarged by the rounding.
             let reach = if by.abs() > 0.0 { by.abs() + at.min[k].abs() + at.max[k].abs() } else { 0.0 };
             let slack = 4.0 * f64::EPSILON * reach;
             (moved.min[k], moved.max[k]) = (at.min[k] + by - slack, at.max[k] + by + slack);
@@ -125,7 +127,7 @@ fn box_rows(model: &Model, boxes: &[Aabb]) -> Vec<Vec<String>> {
     boxes.iter().enumerate().map(row).collect()
 }
 
-/// Centroids and inertia, at density 1 and where densities are given with them.
+/// Writes centroids and inertia, at density 1 and at the given densities.
 fn write_masses(
     model: &Model,
     densities: &[Option<f64>],
@@ -153,11 +155,11 @@ fn write_masses(
     };
     let own = |k: usize| mass::own(model, &model.instances[k]);
     writeln!(out, "\ncentroid in mm and inertia about it in mm5 at density 1, in the axes of the part:")?;
-    write!(out, "{}", table::render(&MASS, &rows(&own, false)))?;
+    write!(out, "{}", table::render(&MASS_HEADER, &rows(&own, false)))?;
     if given {
-        let heavy = |k: usize| Some(own(k)?.times(densities[k]?));
+        let heavy = |k: usize| Some(own(k)?.at_density(densities[k]?));
         let header: Vec<&str> =
-            ["#", "name", "mass kg"].into_iter().chain(MASS[2..].iter().copied()).collect();
+            ["#", "name", "mass kg"].into_iter().chain(MASS_HEADER[2..].iter().copied()).collect();
         writeln!(
             out,
             "\nmass in kg, centroid in mm and inertia about it in kg mm2, in the axes of the part:"
@@ -177,23 +179,23 @@ fn write_masses(
     };
     if model.instances.len() > 1 {
         let ones = vec![Some(1.0); model.instances.len()];
-        line("\nall in their places, at density 1", ["mm3", "mm5"], mass::all(model, &ones))?;
+        line("\nall instances as placed, at density 1", ["mm3", "mm5"], mass::all(model, &ones))?;
         if given && missing(model, densities).is_empty() {
-            line("all in their places", ["kg", "kg mm2"], mass::all(model, densities))?;
+            line("all instances as placed", ["kg", "kg mm2"], mass::all(model, densities))?;
         }
     }
     let without = missing(model, densities);
     if given && !without.is_empty() {
-        writeln!(out, "no density is given for solids {without:?}: there is no mass of all together")?;
+        writeln!(out, "the total mass is not computed: solids {without:?} have no density; add --density")?;
     }
     let sheets: Vec<usize> = (0..model.instances.len()).filter(|k| own(*k).is_none()).collect();
     if !sheets.is_empty() {
-        writeln!(out, "open surfaces, without volume, centroid and inertia: solids {sheets:?}")?;
+        writeln!(out, "solids {sheets:?} are open surfaces, which have no volume, centroid and inertia")?;
     }
     Ok(())
 }
 
-/// Solids with a volume that have no density.
+/// Numbers of the solids that have a volume, but no density.
 fn missing(model: &Model, densities: &[Option<f64>]) -> Vec<usize> {
     let has_volume = |k: &usize| mass::own(model, &model.instances[*k]).is_some();
     (0..model.instances.len()).filter(|k| densities[*k].is_none()).filter(has_volume).collect()
@@ -260,7 +262,7 @@ fn document(model: &Model, boxes: &[Aabb], densities: &[Option<f64>]) -> Value {
                 "bytes": feeler_hierarchy::file::encoded_size(h),
             });
             if let (Some(density), Some(m)) = (densities[index], mass::own(model, instance)) {
-                let m = m.times(density);
+                let m = m.at_density(density);
                 solid["mass_kg"] = json!(m.mass);
                 solid["inertia_kg_mm2"] = json!(m.rows());
             }
@@ -307,7 +309,7 @@ fn named(names: &[&str], counts: &[u32]) -> Value {
         .into()
 }
 
-/// Number of levels; a lone leaf has one.
+/// Number of levels of a hierarchy; a single leaf has one level.
 fn depth(h: &Hierarchy) -> u32 {
     let mut deepest = 0;
     let mut stack = if h.nodes.is_empty() { vec![] } else { vec![(NodeId(0), 1)] };

@@ -1,32 +1,31 @@
-//! Ctrl-C: what was finished stays, what was being written goes.
+//! Ctrl-C: finished files remain, temporary files are removed.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Exit status of an interrupted program, as shells have it.
+/// Exit status of an interrupted program, by the convention of shells.
 const INTERRUPTED: i32 = 130;
 
-/// Makes SIGINT, SIGTERM and SIGHUP end the process without temporary files left behind. Call once.
+/// Makes SIGINT, SIGTERM and SIGHUP end the process without leaving temporary files. Call once.
 pub(crate) fn tidy_up_on_interrupt() {
-    // Without a handler the process ends all the same, and the next run tidies up.
+    // Without a handler, the process ends as well, and the next run removes the temporary files.
     let _ = ctrlc::set_handler(|| {
         let halt = feeler_hierarchy::whole::halt_writers();
-        let message =
-            "\nfeeler: interrupted; finished files are whole, and the same command goes on with the rest";
+        let message = "\nfeeler: interrupted; finished files are complete, and the same command continues with the rest";
         let _ = writeln!(std::io::stderr(), "{message}");
-        // The process ends while the writers are halted.
+        // The writers stay halted until the process ends.
         let _halt = halt;
         std::process::exit(INTERRUPTED);
     });
 }
 
-/// Whether somebody wants the process to end.
+/// Whether a signal has requested the end of the process.
 static WANTED: AtomicBool = AtomicBool::new(false);
 
-/// Makes SIGINT, SIGTERM and SIGHUP ask for an end, which [`is_wanted`] tells from then on; the second one
-/// ends the process at once, without temporary files left behind. Call once.
+/// Makes SIGINT, SIGTERM and SIGHUP request the end of the process, which [`is_wanted`] then returns. The
+/// second signal ends the process at once without leaving temporary files. Call once.
 pub(crate) fn ask_on_interrupt() {
-    // Without a handler the process ends all the same.
+    // Without a handler, the process ends at the first signal.
     let _ = ctrlc::set_handler(|| {
         if WANTED.swap(true, Ordering::Relaxed) {
             let _halt = feeler_hierarchy::whole::halt_writers();
@@ -35,12 +34,12 @@ pub(crate) fn ask_on_interrupt() {
     });
 }
 
-/// Whether an end is asked for.
+/// Whether the end of the process was requested.
 pub(crate) fn is_wanted() -> bool {
     WANTED.load(Ordering::Relaxed)
 }
 
-/// Ends the process as an interrupted one, with a message.
+/// Ends the process with a message and the exit status of an interruption.
 pub(crate) fn end(err: &mut dyn std::io::Write, message: &str) -> ! {
     let _ = writeln!(err, "\nfeeler: {message}");
     std::process::exit(INTERRUPTED);

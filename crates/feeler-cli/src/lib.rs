@@ -1,7 +1,7 @@
-//! The `feeler` program as a library: arguments become a validated plan, a plan becomes an outcome, and
-//! `main` maps the outcome to an exit code.
+//! The `feeler` program as a library: arguments, tables, JSON documents, pages, progress and messages.
 //!
-//! The offline stages are chained in `feeler-import`.
+//! Each command has a module. `feeler-import` reads files, `feeler-assembly` measures; [`run`] returns the
+//! outcome of a command, which `main` maps to an exit status.
 
 pub mod args;
 mod clearance;
@@ -22,6 +22,7 @@ mod plot;
 pub mod pose;
 mod pour;
 pub mod preprocess;
+mod progress;
 pub mod query;
 mod regress;
 mod report;
@@ -32,16 +33,17 @@ mod tree;
 mod verdict;
 mod view;
 
+use anyhow::Context as _;
 use std::process::ExitCode;
 
-/// How a command ended: docs/INTERFACE.md, "Exit status".
+/// Outcome of a command: docs/INTERFACE.md, "Exit status".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Everything was done: exit 0.
+    /// The command succeeded and has no findings: exit status 0.
     Done,
-    /// The work ran and found what it was asked to find, or part of it failed: exit 1.
+    /// The command has findings, or part of it failed: exit status 1.
     Partly,
-    /// Nothing could be done: exit 2.
+    /// The command failed: exit status 2.
     Nothing,
 }
 
@@ -58,7 +60,7 @@ impl From<Outcome> for ExitCode {
 /// Runs a parsed command line. Results go to `out`, messages to `err`.
 ///
 /// # Errors
-/// Whatever kept the command from doing its work, with the file it concerns; exit status 2.
+/// The command failed (exit status 2); the error names the file.
 pub fn run(
     command: &args::Command,
     out: &mut dyn std::io::Write,
@@ -78,4 +80,10 @@ pub fn run(
         args::Command::Completions(a) => manual::completions(a.shell, out),
         args::Command::Man(a) => manual::pages(a.folder.as_deref(), out),
     }
+}
+
+/// Thread pool of `--threads`; by default one thread per core.
+fn thread_pool(threads: Option<u16>) -> anyhow::Result<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build();
+    pool.context("the threads of --threads cannot be started")
 }

@@ -1,4 +1,4 @@
-//! `feeler completions` and `feeler man`: both made from the definitions of the command line.
+//! `feeler completions` and `feeler man`, generated from the definitions of the command line.
 
 use crate::Outcome;
 use crate::args::Cli;
@@ -8,22 +8,22 @@ use clap_complete::Shell;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes what a shell needs to complete commands and options.
+/// Writes the completions of commands and options for a shell.
 pub(crate) fn completions(shell: Shell, out: &mut dyn Write) -> anyhow::Result<Outcome> {
-    // The generator panics where it cannot write.
+    // The generator panics if it cannot write, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "feeler", &mut script);
     out.write_all(&script)?;
     Ok(Outcome::Done)
 }
 
-/// Writes the manual page of the program, or one for each command into a folder.
+/// Writes the manual page of the program, or one page for each command to a folder.
 pub(crate) fn pages(folder: Option<&Path>, out: &mut dyn Write) -> anyhow::Result<Outcome> {
     let Some(folder) = folder else {
         clap_mangen::Man::new(Cli::command()).render(out)?;
         return Ok(Outcome::Done);
     };
-    let cannot = || format!("{}: the pages cannot be written", folder.display());
+    let cannot = || format!("{}: the manual pages cannot be written", folder.display());
     std::fs::create_dir_all(folder).with_context(cannot)?;
     clap_mangen::generate_to(Cli::command(), folder).with_context(cannot)?;
     Ok(Outcome::Done)

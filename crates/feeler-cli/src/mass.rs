@@ -1,4 +1,4 @@
-//! Mass, centroid and inertia of the solids of a file and of all of them together.
+//! Mass, centroid and inertia of the solids of a file and of all solids together.
 
 use anyhow::{bail, ensure};
 use feeler_geom::{P3, Pose, V3};
@@ -6,13 +6,15 @@ use feeler_hierarchy::{Inertia, Instance, Model};
 use nalgebra::{Matrix3, Quaternion, Translation3, UnitQuaternion};
 use std::path::Path;
 
-/// mm³ in a m³, as a factor from kg/m³ to kg/mm³.
-const PER_MM3: f64 = 1e-9;
+/// Factor from kg/m³ to kg/mm³.
+const KG_MM3_PER_KG_M3: f64 = 1e-9;
 
-/// Most names that an error lists.
-const MOST_NAMES: usize = 20;
+/// Maximum number of names that an error lists. Errors are long with a larger value; a smaller one hides the
+/// right name.
+const MAX_LISTED_NAMES: usize = 20;
 
-/// Mass, centre and inertia tensor about it: in mm³ and mm⁵ at density 1, in kg and kg·mm² at a density.
+/// Mass (mm³ at density 1, or kg), centroid (mm) and inertia tensor about the centroid (mm⁵ at density 1, or
+/// kg·mm²).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Mass {
     pub mass: f64,
@@ -26,8 +28,8 @@ impl Mass {
         Self { mass: volume, centroid: i.centroid.into(), tensor }
     }
 
-    /// Its mass and inertia where the density is another.
-    pub(crate) fn times(&self, density: f64) -> Self {
+    /// Mass properties at a density.
+    pub(crate) fn at_density(&self, density: f64) -> Self {
         Self { mass: self.mass * density, tensor: self.tensor * density, ..*self }
     }
 
@@ -36,17 +38,17 @@ impl Mass {
         Self { centroid: pose * self.centroid, tensor: r * self.tensor * r.transpose(), ..*self }
     }
 
-    /// The tensor as rows.
+    /// Rows of the tensor.
     pub(crate) fn rows(&self) -> [[f64; 3]; 3] {
         std::array::from_fn(|r| std::array::from_fn(|c| self.tensor[(r, c)]))
     }
 }
 
-/// Of several bodies, by the parallel-axis theorem about their common centre; none without mass.
-pub(crate) fn together(parts: &[Mass]) -> Option<Mass> {
+/// Total of several bodies, by the parallel-axis theorem; `None` if the mass is 0.
+pub(crate) fn total(parts: &[Mass]) -> Option<Mass> {
     let first = parts.first()?.centroid;
     let mass: f64 = parts.iter().map(|p| p.mass).sum();
-    // From a point near by: coordinates far away keep their digits.
+    // The sums are relative to a nearby point, so that coordinates far from the origin keep their digits.
     let moment = parts.iter().fold(V3::zeros(), |m, p| m + (p.centroid - first) * p.mass);
     let centroid = first + moment / mass;
     let tensor = parts.iter().fold(Matrix3::zeros(), |t, p| {
@@ -56,7 +58,7 @@ pub(crate) fn together(parts: &[Mass]) -> Option<Mass> {
     (mass > 0.0).then_some(Mass { mass, centroid, tensor })
 }
 
-/// Where an instance is.
+/// Pose of an instance.
 pub(crate) fn pose(instance: &Instance) -> Pose {
     let [x, y, z, w] = instance.rotation;
     Pose::from_parts(
@@ -65,25 +67,25 @@ pub(crate) fn pose(instance: &Instance) -> Pose {
     )
 }
 
-/// The solid of an instance in its own axes, at density 1; none for an open surface.
+/// Mass properties of the solid of an instance in its own axes, at density 1; `None` for an open surface.
 pub(crate) fn own(model: &Model, instance: &Instance) -> Option<Mass> {
     let info = &model.solids[instance.solid as usize].info;
     info.inertia.as_ref().map(|i| Mass::of_solid(info.volume, i))
 }
 
-/// All solids in their places, each instance counted, with a factor for each; those without one, and open
-/// surfaces, are left out.
-pub(crate) fn all(model: &Model, factors: &[Option<f64>]) -> Option<Mass> {
-    let of = |(i, f): (&Instance, &Option<f64>)| Some(own(model, i)?.times((*f)?).placed(&pose(i)));
-    let parts: Vec<Mass> = model.instances.iter().zip(factors).filter_map(of).collect();
-    together(&parts)
+/// Total of all placed instances, with a density for each; instances without a density and open surfaces are
+/// omitted.
+pub(crate) fn all(model: &Model, densities: &[Option<f64>]) -> Option<Mass> {
+    let of = |(i, f): (&Instance, &Option<f64>)| Some(own(model, i)?.at_density((*f)?).placed(&pose(i)));
+    let parts: Vec<Mass> = model.instances.iter().zip(densities).filter_map(of).collect();
+    total(&parts)
 }
 
-/// Density (kg/mm³) of each instance from `NAME=KG_M3` pairs: a name is that of a solid, its path or its
-/// number, and stands for all instances that it fits; `*` stands for those that no other one names.
+/// Density (kg/mm³) of each instance, from pairs of a name and a density (kg/m³). A name is the name, path or
+/// number of a solid and applies to all instances that have it; `*` applies to all other instances.
 ///
 /// # Errors
-/// A name that nothing has, a solid that is named with two densities, an open surface that is named.
+/// No solid has a name, a solid has two densities, or an open surface is named.
 pub(crate) fn densities(
     model: &Model,
     file: &Path,
@@ -92,7 +94,7 @@ pub(crate) fn densities(
     let file = file.display();
     let mut out: Vec<Option<f64>> = vec![None; model.instances.len()];
     for (name, density) in given.iter().filter(|(n, _)| n != "*") {
-        let density = density * PER_MM3;
+        let density = density * KG_MM3_PER_KG_M3;
         let mut found = false;
         for (k, i) in model.instances.iter().enumerate() {
             if i.name != *name && i.path != *name && k.to_string() != *name {
@@ -101,24 +103,24 @@ pub(crate) fn densities(
             found = true;
             ensure!(
                 own(model, i).is_some(),
-                "{file}: '{name}' (solid {k}) is an open surface: it has no volume, and no mass by a density"
+                "{file}: '{name}' (solid {k}) is an open surface, which has no volume; remove its density"
             );
             let two = out[k].is_some_and(|d| d.total_cmp(&density).is_ne());
-            ensure!(!two, "{file}: solid {k} ('{}') is given two densities; name it once", i.name);
+            ensure!(!two, "{file}: solid {k} ('{}') has two densities; give only one", i.name);
             out[k] = Some(density);
         }
         if !found {
             let mut names: Vec<&str> = model.instances.iter().map(|i| i.name.as_str()).collect();
             names.sort_unstable();
             names.dedup();
-            let more = names.len().saturating_sub(MOST_NAMES);
-            names.truncate(MOST_NAMES);
+            let more = names.len().saturating_sub(MAX_LISTED_NAMES);
+            names.truncate(MAX_LISTED_NAMES);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            bail!("{file}: no solid is called '{name}'; there are '{}'{more}", names.join("', '"));
+            bail!("{file}: no solid is called '{name}'; the solids are '{}'{more}", names.join("', '"));
         }
     }
     if let Some((_, rest)) = given.iter().rfind(|(n, _)| n == "*") {
-        out.iter_mut().for_each(|d| *d = d.or(Some(rest * PER_MM3)));
+        out.iter_mut().for_each(|d| *d = d.or(Some(rest * KG_MM3_PER_KG_M3)));
     }
     Ok(out)
 }
@@ -140,11 +142,11 @@ mod tests {
             Translation3::new(2.0, 0.0, 5.0),
             UnitQuaternion::from_axis_angle(&V3::y_axis(), std::f64::consts::PI),
         );
-        let whole = together(&[half, half.placed(&there)]).expect("it has a mass");
+        let whole = total(&[half, half.placed(&there)]).expect("the block has a mass");
         let expected = block(V3::new(2.0, 3.0, 5.0), P3::new(1.0, 1.5, 2.5));
         assert!((whole.mass - expected.mass).abs() < 1e-12);
         assert!((whole.centroid - expected.centroid).norm() < 1e-14, "{whole:?}");
         assert!((whole.tensor - expected.tensor).amax() < 1e-12, "{whole:?}");
-        assert_eq!(together(&[]), None);
+        assert_eq!(total(&[]), None);
     }
 }

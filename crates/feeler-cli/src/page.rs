@@ -1,11 +1,14 @@
-//! One page with a table that sorts itself, which needs nothing beside it.
+//! Self-contained pages with a table that can be sorted.
 
+use anyhow::ensure;
 use feeler_view::markup::escape;
 use feeler_view::page;
 use feeler_view::picture::Picture;
 use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
-/// A click on a heading sorts by it, by number where both cells are, by text else; empty cells stay below.
+/// Sorts the table when a heading is clicked: numerically if both cells are numbers, otherwise as text; empty
+/// cells stay at the bottom.
 const SCRIPT: &str = "\
 for(const [i,th] of document.querySelectorAll('table.sorts th').entries())th.onclick=()=>{
 const body=document.querySelector('table.sorts tbody'),down=th.getAttribute('aria-sort')==='ascending';
@@ -18,19 +21,20 @@ return empty(s)-empty(t)||sign*(isNaN(x)||isNaN(y)?s.localeCompare(t):x-y)};
 body.append(...[...body.rows].sort(order))}
 ";
 
-/// A row: its class, and its cells.
+/// Row of a table.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
-    /// `new` for what calls for somebody to look.
+    /// CSS class: `new` for rows that need attention.
     pub(crate) class: &'static str,
     pub(crate) cells: Vec<Cell>,
-    /// What it shows in the picture when it is clicked: an index of the picture's shows.
+    /// Index of what the picture shows when the row is clicked.
     pub(crate) show: Option<usize>,
 }
 
-/// A cell: its class (`n` for numbers, `path` for what may be broken anywhere), and its text.
+/// Cell of a table.
 #[derive(Debug)]
 pub(crate) struct Cell {
+    /// CSS class: `n` for numbers, `path` for text that may be broken anywhere.
     pub(crate) class: &'static str,
     pub(crate) text: String,
 }
@@ -41,24 +45,24 @@ impl Cell {
     }
 }
 
-/// A page under a title: a picture, a summary, what went wrong as a whole, and the table.
+/// Page with a title, a summary, errors, a table and a picture.
 pub(crate) fn report(
     title: &str,
     summary: &str,
-    wrong: &[String],
+    errors: &[String],
     (header, rows): (&[&str], &[Row]),
     picture: Option<&Picture>,
 ) -> anyhow::Result<String> {
     let mut body = String::new();
     // Writing to a string cannot fail.
     let _ = write!(body, "<h1>{}</h1>\n<p>{}</p>\n", escape(title), escape(summary));
-    for what in wrong {
+    for what in errors {
         let _ = writeln!(body, "<p class=\"interfering\">{}</p>", escape(what));
     }
     body.push_str("<div class=\"wide\"><table class=\"sorts\">\n<thead><tr>");
     let class = |c: &str| if c.is_empty() { String::new() } else { format!(" class=\"{c}\"") };
     for (k, name) in header.iter().enumerate() {
-        // Headings of numbers stand over them.
+        // Headings of numeric columns are aligned with the numbers.
         let of = rows.first().and_then(|r| r.cells.get(k)).filter(|c| c.class == "n").map_or("", |c| c.class);
         let _ = write!(body, "<th{}>{}</th>", class(of), escape(name));
     }
@@ -75,4 +79,13 @@ pub(crate) fn report(
     body.push_str(SCRIPT);
     body.push_str("</script>\n");
     Ok(page::page(title, &body, picture)?)
+}
+
+/// Checks that the folders of output files exist.
+pub(crate) fn check_folders<'a>(files: impl IntoIterator<Item = &'a Option<PathBuf>>) -> anyhow::Result<()> {
+    for file in files.into_iter().flatten() {
+        let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        ensure!(folder.is_dir(), "{}: the folder does not exist", file.display());
+    }
+    Ok(())
 }

@@ -1,9 +1,9 @@
-//! What is told of a motion: proven free, or when it first touches.
+//! Motions between poses: proven free, or in contact at a stated time.
 
 use feeler_runtime::{Passage, PassageOutcome, Status};
 use serde_json::{Value, json};
 
-/// As the status of a step: what is not free, or not known to be.
+/// Status that the exit status of the program reports for a motion.
 pub(crate) fn status(passage: &Passage) -> Status {
     match passage.outcome {
         _ if passage.left.is_some() => Status::Interfering,
@@ -13,24 +13,24 @@ pub(crate) fn status(passage: &Passage) -> Status {
     }
 }
 
-/// In words, after the name of what moves. `unit` is that of time.
+/// The result as text. `unit` follows each time.
 pub(crate) fn text(passage: &Passage, unit: &str) -> String {
     let queries = passage.queries;
-    let found = match &passage.outcome {
-        PassageOutcome::Free => "free all the way: proven".to_owned(),
+    let result = match &passage.outcome {
+        PassageOutcome::Free => "proven free all the way".to_owned(),
         PassageOutcome::Contact(c) => {
-            let how = if c.grazing { "first grazes" } else { "first contact" };
+            let how = if c.grazing { "first grazing contact" } else { "first contact" };
             let p = c.minimum.point_a;
             format!("{how} at {:.9}{unit} ({:.6}, {:.6}, {:.6})", c.time, p.x, p.y, p.z)
         }
-        PassageOutcome::InContact => "in contact from the start on".to_owned(),
-        PassageOutcome::Undecided(t) => format!("free up to {t:.9}{unit}; undecided after that"),
+        PassageOutcome::InContact => "in contact from the start".to_owned(),
+        PassageOutcome::Undecided(t) => format!("free up to {t:.9}{unit}, undecided after that"),
     };
     let left = passage.left.map(|t| format!("in contact until {t:.9}{unit}, then ")).unwrap_or_default();
-    format!("{left}{found} ({queries} queries)")
+    format!("{left}{result} ({queries} queries)")
 }
 
-/// As a member of a document.
+/// The result as a member of a JSON document.
 pub(crate) fn json(passage: &Passage) -> Value {
     let mut value = match &passage.outcome {
         PassageOutcome::Free => json!({ "result": "free" }),

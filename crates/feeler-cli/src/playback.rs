@@ -1,22 +1,22 @@
-//! Sweeps as they are played on pages.
+//! Motions of two solids that pages play.
 
-use crate::clearance::parts::Part;
 use anyhow::{Context as _, ensure};
-use feeler_geom::pose::{from_values, to_values};
+use feeler_assembly::{Part, SweepStep};
+use feeler_geom::pose::from_values;
 use feeler_geom::{P3, Pose};
-use feeler_runtime::{ContactPair, Status};
+use feeler_runtime::Status;
 use feeler_view::picture::Motion;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use std::path::Path;
 
-/// Minima of a step that are drawn.
-pub(crate) const DRAWN: usize = 20;
+/// Maximum number of minima of a step that are drawn. Pages are larger with a larger value; a smaller one
+/// hides minima.
+pub(crate) const MAX_DRAWN_MINIMA: usize = 20;
 
-/// What is played of one step.
+/// One step as it is played.
 #[derive(Clone, Debug)]
-pub(crate) struct Played {
-    /// Motions of both solids.
+pub(crate) struct PlayedStep {
+    /// Motions of both solids from their places in their files.
     pub(crate) poses: [Pose; 2],
     pub(crate) distance: Option<f64>,
     pub(crate) interferes: bool,
@@ -24,20 +24,20 @@ pub(crate) struct Played {
     pub(crate) minima: Vec<[P3; 2]>,
 }
 
-impl Played {
-    /// Of the last query of a pair.
-    pub(crate) fn of(pair: &ContactPair, poses: [Pose; 2]) -> Self {
+impl PlayedStep {
+    pub(crate) fn of(step: &SweepStep) -> Self {
+        let points = step.contacts.iter().take(MAX_DRAWN_MINIMA).map(|c| [c.point_a, c.point_b]);
         Self {
-            poses,
-            distance: pair.min_distance(),
-            interferes: pair.status() == Some(Status::Interfering),
-            minima: pair.contacts().iter().take(DRAWN).map(|l| [l.point_a, l.point_b]).collect(),
+            poses: step.poses,
+            distance: step.min_distance,
+            interferes: step.status() == Some(Status::Interfering),
+            minima: points.collect(),
         }
     }
 }
 
-/// The motion of A and B on tracks 0 and 1.
-pub(crate) fn motion(steps: Vec<Played>, dt: Option<f64>) -> Motion {
+/// Motion of A and B on tracks 0 and 1.
+pub(crate) fn motion(steps: Vec<PlayedStep>, dt: Option<f64>) -> Motion {
     #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
     let times = (0..steps.len()).map(|i| i as f64 * dt.unwrap_or(1.0)).collect();
     let track = |k: usize| steps.iter().map(|s| s.poses[k]).collect();
@@ -52,13 +52,7 @@ pub(crate) fn motion(steps: Vec<Played>, dt: Option<f64>) -> Motion {
     }
 }
 
-/// What a frame of a document tells of the motion.
-pub(crate) fn put_poses(frame: &mut Value, [a, b]: [&Pose; 2]) {
-    frame["pose_a"] = json!(to_values(a));
-    frame["pose_b"] = json!(to_values(b));
-}
-
-/// A document of `sweep --json`, as far as it is played.
+/// Members of a document of `sweep --json` that are needed to play it.
 #[derive(Debug, Deserialize)]
 struct Document {
     #[serde(default)]
@@ -91,37 +85,39 @@ struct Points {
     point_b: [f64; 3],
 }
 
-/// Reads what `sweep --json` has written, and leaves of the parts the two that it is about.
+/// Reads a document of `sweep --json`, and removes all parts but the two that were swept.
 pub(crate) fn read(file: &Path, parts: &mut Vec<Part>) -> anyhow::Result<Motion> {
     let named = || file.display().to_string();
     let text = std::fs::read_to_string(file).with_context(|| format!("{}: cannot read", named()))?;
     let document: Document = serde_json::from_str(&text)
-        .with_context(|| format!("{}: is not what `feeler sweep --json` writes", named()))?;
-    let files = parts.iter().map(|p| p.file + 1).max().unwrap_or(0);
-    ensure!(files == 2, "{}: is about two solids; give the two files that were swept", named());
+        .with_context(|| format!("{}: is not the output of `feeler sweep --json`", named()))?;
+    let files = parts.iter().map(|p| p.model + 1).max().unwrap_or(0);
+    ensure!(files == 2, "{}: the sweep has two files; give the two files that were swept", named());
     let mut keep = Vec::new();
     for (which, solid) in [document.a.solid, document.b.solid].into_iter().enumerate() {
-        let found = parts.iter().enumerate().filter(|(_, p)| p.file == which).nth(solid);
+        let found = parts.iter().enumerate().filter(|(_, p)| p.model == which).nth(solid);
         let (found, _) = found.with_context(|| {
             format!("{}: file {which} has no solid {solid}; give the files that were swept", named())
         })?;
         keep.push(found);
     }
-    let mut number = 0;
-    parts.retain(|_| {
-        number += 1;
-        keep.contains(&(number - 1))
-    });
+    let mut index = 0..;
+    parts.retain(|_| index.next().is_some_and(|i| keep.contains(&i)));
     let mut steps = Vec::with_capacity(document.frames.len());
     for (k, frame) in document.frames.iter().enumerate() {
         let pose = |values: &[f64; 7]| from_values(values).with_context(|| format!("{}: step {k}", named()));
-        steps.push(Played {
+        steps.push(PlayedStep {
             poses: [pose(&frame.pose_a)?, pose(&frame.pose_b)?],
             distance: frame.min_distance,
             interferes: frame.status.as_deref() == Some("interfering"),
-            minima: frame.contacts.iter().take(DRAWN).map(|l| [l.point_a.into(), l.point_b.into()]).collect(),
+            minima: frame
+                .contacts
+                .iter()
+                .take(MAX_DRAWN_MINIMA)
+                .map(|c| [c.point_a.into(), c.point_b.into()])
+                .collect(),
         });
     }
-    ensure!(!steps.is_empty(), "{}: has no steps", named());
+    ensure!(!steps.is_empty(), "{}: the sweep has no steps", named());
     Ok(motion(steps, document.dt))
 }

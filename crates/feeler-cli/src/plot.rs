@@ -1,23 +1,25 @@
-//! Line charts as SVG: a few panels over one axis.
+//! Line charts as SVG: several panels with a common horizontal axis.
 
+use anyhow::ensure;
 use feeler_view::markup::escape;
 use std::fmt::Write as _;
+use std::path::Path;
 
-/// The axis that all panels share, from 0.
+/// Common axis of all panels; it begins at 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// What it shows, with its unit.
+    /// Quantity, with its unit.
     pub label: String,
     /// Value at the last sample.
     pub last: f64,
 }
 
-/// One line over the axis.
+/// Panel with one line.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel {
-    /// What it shows, with its unit.
+    /// Quantity, with its unit.
     pub label: String,
-    /// Samples in equal steps; where there is none the line is broken.
+    /// Equidistant samples; the line is broken at `None`.
     pub values: Vec<Option<f64>>,
 }
 
@@ -28,7 +30,7 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 28.0;
 const BOTTOM: f64 = 48.0;
 
-/// The panels one above the other.
+/// Draws panels one above the other.
 pub(crate) fn stacked(panels: &[Panel], axis: &Axis) -> String {
     let bottom = panels.iter().fold(TOP, |y, _| y + HEIGHT + TOP) - TOP;
     let (total, middle) = (bottom + BOTTOM, 0.5 * (LEFT + WIDTH - RIGHT));
@@ -62,6 +64,13 @@ pub(crate) fn stacked(panels: &[Panel], axis: &Axis) -> String {
     );
     svg.push_str("</svg>\n");
     svg
+}
+
+/// Checks that the name of a plot ends with `.svg`.
+pub(crate) fn check_name(file: &Path) -> anyhow::Result<()> {
+    let is_svg = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"));
+    ensure!(is_svg, "{}: plots are SVG; give a name that ends with .svg", file.display());
+    Ok(())
 }
 
 fn put(svg: &mut String, line: std::fmt::Arguments<'_>) {
@@ -125,7 +134,7 @@ fn draw(svg: &mut String, panel: &Panel, top: f64) {
     );
 }
 
-/// Round values from 0 to `largest`: their place as a part of it, and their text.
+/// Round values from 0 to `largest`: each relative to `largest`, and as text.
 fn ticks(largest: f64) -> Vec<(f64, String)> {
     if !(largest > 0.0 && largest.is_finite()) {
         return vec![(0.0, "0".into())];

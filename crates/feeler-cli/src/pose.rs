@@ -3,17 +3,24 @@
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::Pose;
 use feeler_geom::pose::{from_matrix, from_values};
-use feeler_runtime::{ContactPair, QueryError, QueryOptions};
 use serde::Deserialize;
+use std::path::Path;
 
 /// Reads a pose (mm).
 ///
 /// # Errors
-/// Wrong number of values, non-finite values, a quaternion or matrix that is no rotation, an unreadable file.
+/// The number of values is wrong, a value is not finite, a quaternion or matrix is not a rotation, or a file
+/// cannot be read.
 pub fn parse(text: &str) -> anyhow::Result<Pose> {
+    parse_in(Path::new(""), text)
+}
+
+/// Like [`parse`], with the paths of pose files relative to a folder.
+pub(crate) fn parse_in(folder: &Path, text: &str) -> anyhow::Result<Pose> {
     if let Some(path) = text.strip_prefix('@') {
-        let text = std::fs::read_to_string(path).with_context(|| format!("{path}: cannot read the pose"))?;
-        return from_file(&text).with_context(|| path.to_owned());
+        let content = std::fs::read_to_string(folder.join(path));
+        let content = content.with_context(|| format!("{path}: the pose cannot be read"))?;
+        return from_file(&content).with_context(|| path.to_owned());
     }
     let values: Vec<f64> = text
         .split(',')
@@ -28,35 +35,19 @@ pub fn parse(text: &str) -> anyhow::Result<Pose> {
         [x, y, z, qx, qy, qz, qw] => {
             from_values(&[x, y, z, qx, qy, qz, qw]).with_context(|| format!("pose '{text}'"))
         }
-        _ => bail!("pose '{text}': {} values; give tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE", values.len()),
+        _ => {
+            bail!("pose '{text}' has {} values; give tx,ty,tz or tx,ty,tz,qx,qy,qz,qw or @FILE", values.len())
+        }
     }
 }
 
-/// Poses of two solids, each the product of a pose of the user and its own pose in its file. The product of a
-/// pose with a large translation rounds the other one, and no query can undo that.
-///
-/// # Errors
-/// [`QueryError::CoordinatesTooLarge`] if this rounding exceeds a tenth of the tolerance for solids that both
-/// are so far from the origin. If only one of them is, the query itself decides.
-pub(crate) fn composed(
-    pair: &ContactPair,
-    poses: [(Pose, Pose); 2],
-    options: &QueryOptions,
-) -> Result<[Pose; 2], QueryError> {
-    if poses.iter().any(|(_, own)| *own != Pose::identity()) {
-        let [a, b] = poses.map(|(pose, _)| pose.translation.vector.amax());
-        pair.check_coordinates(a.min(b), options)?;
-    }
-    Ok(poses.map(|(pose, own)| pose * own))
-}
-
-/// What a pose file in JSON may hold.
+/// Content of a pose file in JSON.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum PoseFile {
     Rows([[f64; 4]; 4]),
-    Flat(Vec<f64>),
-    /// As `inspect` prints it.
+    Numbers(Vec<f64>),
+    /// Pose in the output of `inspect --json`.
     Parts {
         translation: [f64; 3],
         rotation: [f64; 4],
@@ -65,33 +56,38 @@ enum Written {
     },
 }
 
-/// The pose that a file holds: a 4×4 row-major matrix or a translation and a quaternion in JSON, or the 16
-/// numbers of a matrix as plain text.
+/// Contents that a pose file may have.
+const POSE_FILES: &str = "a pose file contains [tx,ty,tz,qx,qy,qz,qw], or a 4x4 row-major matrix, \
+    [[…],[…],[…],[0,0,0,1]] or its 16 numbers, or {\"translation\": [x,y,z], \"rotation\": [qx,qy,qz,qw]}";
+
+/// Pose of the content of a file: JSON, or numbers as plain text with comments after `#`.
 fn from_file(text: &str) -> anyhow::Result<Pose> {
-    const WANTED: &str = "a pose file holds a 4x4 row-major matrix, [[…],[…],[…],[0,0,0,1]] or 16 numbers, \
-        or \
-                          {\"translation\": [x,y,z], \"rotation\": [qx,qy,qz,qw]}";
     if text.trim_start().starts_with(['[', '{']) {
-        return match serde_json::from_str(text).context(WANTED)? {
-            Written::Rows(rows) => Ok(from_matrix(&rows)?),
-            Written::Flat(numbers) => from_numbers(&numbers).context(WANTED),
-            Written::Parts { mirrored: true, .. } => {
-                bail!("a mirrored place is no pose; it cannot be moved to")
+        return match serde_json::from_str(text).context(POSE_FILES)? {
+            PoseFile::Rows(rows) => Ok(from_matrix(&rows)?),
+            PoseFile::Numbers(numbers) => from_numbers(&numbers),
+            PoseFile::Parts { mirrored: true, .. } => {
+                bail!(
+                    "the placement is mirrored; a solid cannot be moved to it, give a pose without a mirror"
+                )
             }
-            Written::Parts { translation: [x, y, z], rotation: [qx, qy, qz, qw], .. } => {
+            PoseFile::Parts { translation: [x, y, z], rotation: [qx, qy, qz, qw], .. } => {
                 Ok(from_values(&[x, y, z, qx, qy, qz, qw])?)
             }
         };
     }
     let lines = text.lines().map(|l| l.split('#').next().unwrap_or(""));
     let words = lines.flat_map(|l| l.split([' ', '\t', ',', ';'])).filter(|w| !w.is_empty());
-    let numbers: Vec<f64> = words.map(str::parse).collect::<Result<_, _>>().context(WANTED)?;
-    from_numbers(&numbers).context(WANTED)
+    let numbers: Vec<f64> = words.map(str::parse).collect::<Result<_, _>>().context(POSE_FILES)?;
+    from_numbers(&numbers)
 }
 
-/// Pose of the 16 numbers of a row-major matrix.
+/// Pose of seven numbers, as printed by `sweep --json`, or of the 16 numbers of a row-major matrix.
 fn from_numbers(numbers: &[f64]) -> anyhow::Result<Pose> {
-    ensure!(numbers.len() == 16, "{} numbers", numbers.len());
+    if let Ok(values) = <&[f64; 7]>::try_from(numbers) {
+        return Ok(from_values(values)?);
+    }
+    ensure!(numbers.len() == 16, "the file has {} numbers; {POSE_FILES}", numbers.len());
     Ok(from_matrix(&std::array::from_fn(|i| std::array::from_fn(|j| numbers[4 * i + j])))?)
 }
 
@@ -118,20 +114,26 @@ mod tests {
             "[0,-1,0,1,1,0,0,2,0,0,1,3,0,0,0,1]",
             "# numpy\n0.0e+00 -1.0e+00 0 1\n1 0 0 2 # second\n0,0,1,3\n0 0 0 1\n",
             "{\"translation\": [1,2,3], \"rotation\": [0,0,0.7071067811865476,0.7071067811865476]}",
+            "[1.0,2.0,3.0,0.0,0.0,0.7071067811865476,0.7071067811865476]",
+            "1 2 3\n0 0 0.7071067811865476 0.7071067811865476\n",
         ] {
             let p = from_file(text).unwrap_or_else(|e| panic!("{text}: {e:#}"));
             assert!((p.translation.vector - quarter.translation.vector).norm() < 1e-15, "{text}");
             assert!(p.rotation.angle_to(&quarter.rotation) < 1e-14, "{text}");
         }
-        for text in ["", "[1,2]", "1 2 3", "[[1]]", "{\"translation\": [1,2,3]}", "a b", "{"] {
+        for text in
+            ["", "[1,2]", "[1,2,3,0,0,0,1,0]", "1 2 3", "[[1]]", "{\"translation\": [1,2,3]}", "a b", "{"]
+        {
             assert!(format!("{:#}", from_file(text).unwrap_err()).contains("4x4"), "{text}");
         }
+        let zero = from_file("[1,2,3,0,0,0,0]").expect_err("not a rotation");
+        assert!(format!("{zero:#}").contains("quaternion"), "{zero:#}");
         let mirrored = "{\"translation\": [1,2,3], \"rotation\": [0,0,0,1], \"mirrored\": true}";
         assert!(from_file(mirrored).is_err(), "a mirror was accepted");
     }
 
     #[test]
-    fn refuses_what_is_no_pose() {
+    fn rejects_invalid_poses() {
         for bad in
             ["", "1,2", "1,2,x", "1,2,nan", "0,0,0,0,0,0,0", "0,0,0,0,0,0.9,0", "@/nonexistent/pose.json"]
         {

@@ -1,30 +1,29 @@
-//! `feeler query`.
+//! `feeler query`: all local minimal distances of two posed solids.
 
 use crate::args::{PairArgs, Query};
 use crate::features::{feature_json, feature_name, point_text};
 use crate::report::{Report, set_text};
 use crate::{Outcome, pose, table, verdict};
 use anyhow::{Context as _, bail};
-use feeler_geom::Pose;
+use feeler_assembly::{Part, compose_poses, contact_kind_name};
 use feeler_hierarchy::{Instance, Model};
 use feeler_import as import;
-use feeler_runtime::{Body, ConformalSet, Contact, ContactKind, ContactPair, QueryOptions, Stats};
+use feeler_runtime::{ConformalSet, Contact, ContactPair, QueryOptions, Stats};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
-    // Arguments first: a typo in a pose should not wait for two files to be prepared.
-    let user_a = pose::parse(&args.pose_a)?;
-    let user_b = pose::parse(&args.pose_b)?;
+    // Invalid arguments are reported before files are read.
+    let motion_a = pose::parse(&args.pose_a)?;
+    let motion_b = pose::parse(&args.pose_b)?;
     let options = options(&args.pair)?;
-    let two = load(&args.pair, err)?;
-    let pool = threads(&args.pair)?;
-    let mut pair = ContactPair::new(two.body_a, two.body_b);
+    let SolidPair { parts: [a, b], .. } = load(&args.pair, err)?;
+    let pool = crate::thread_pool(Some(args.pair.threads))?;
+    let mut pair = ContactPair::new(a.body, b.body);
     let file_names = || format!("A is {}, B is {}", args.pair.a.display(), args.pair.b.display());
-    let poses = pose::composed(&pair, [(user_a, two.own_a), (user_b, two.own_b)], &options);
+    let poses = compose_poses(&pair, [(motion_a, a.pose), (motion_b, b.pose)], &options);
     let [pose_a, pose_b] = poses.with_context(file_names)?;
     let clock = Instant::now();
     pool.install(|| pair.query(&pose_a, &pose_b, &options).map(|_| ())).with_context(file_names)?;
@@ -32,7 +31,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     let report = pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options, args.curves))?;
     if args.pair.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);
-        cut(&mut document, args.pair.top);
+        keep_nearest(&mut document, args.pair.top);
         report.put_json(&mut document);
         if args.pair.certified {
             document["certificate"] = Certificate::of(&pair.stats()).json();
@@ -51,25 +50,21 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     Ok(verdict::outcome([pair.status()]))
 }
 
-/// The solids of a command line.
-pub(crate) struct Two {
-    pub body_a: Arc<Body>,
-    /// Takes A's coordinates to where its file puts it.
-    pub own_a: Pose,
-    pub body_b: Arc<Body>,
-    pub own_b: Pose,
-    /// Their numbers in their files.
+/// The solids A and B of a command line.
+pub(crate) struct SolidPair {
+    pub parts: [Part; 2],
+    /// Numbers of the solids in their files.
     pub indices: [usize; 2],
 }
 
 /// Loads both solids.
-pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<Two> {
-    let (body_a, own_a, a) = load_solid(&args.a, ("--solid-a", args.solid_a.as_deref()), args, err)?;
-    let (body_b, own_b, b) = load_solid(&args.b, ("--solid-b", args.solid_b.as_deref()), args, err)?;
-    Ok(Two { body_a, own_a, body_b, own_b, indices: [a, b] })
+pub(crate) fn load(args: &PairArgs, err: &mut dyn Write) -> anyhow::Result<SolidPair> {
+    let (a, index_a) = load_solid(&args.a, ("--solid-a", args.solid_a.as_deref()), args, err)?;
+    let (b, index_b) = load_solid(&args.b, ("--solid-b", args.solid_b.as_deref()), args, err)?;
+    Ok(SolidPair { parts: [a, b], indices: [index_a, index_b] })
 }
 
-/// What the command line asks of a query.
+/// Options of the queries of a command line.
 pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
     let options = QueryOptions {
         d_max: args.d_max,
@@ -88,78 +83,75 @@ pub(crate) fn options(args: &PairArgs) -> anyhow::Result<QueryOptions> {
     Ok(options)
 }
 
-/// The threads of a command line.
-pub(crate) fn threads(args: &PairArgs) -> anyhow::Result<rayon::ThreadPool> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(usize::from(args.threads));
-    pool.build().context("cannot start the threads of --threads")
-}
-
-/// One solid of a file, ready for queries, with the pose that the file gives it, and its number there.
+/// Loads one solid of a file; also returns its number in the file.
 fn load_solid(
     path: &Path,
     (option, which): (&str, Option<&str>),
     args: &PairArgs,
     err: &mut dyn Write,
-) -> anyhow::Result<(Arc<Body>, Pose, usize)> {
-    let (mut model, note) = import::load_with(path, args.read.reading())?;
+) -> anyhow::Result<(Part, usize)> {
+    let (model, note) = import::load_with(path, args.read.reading())?;
     if let Some(note) = note.filter(|_| !args.quiet) {
         writeln!(err, "feeler: {note}")?;
     }
     let index = find_instance(&model, option, which).with_context(|| path.display().to_string())?;
-    let instance = &model.instances[index];
-    let own = instance.pose();
-    let hierarchy = model.solids.swap_remove(instance.solid as usize);
-    let body = Body::new(hierarchy).with_context(|| path.display().to_string())?;
-    Ok((Arc::new(body), own, index))
+    let part = Part::from_instance(&model, index).with_context(|| path.display().to_string())?;
+    Ok((part, index))
 }
 
-/// The instance that is meant: by index, name or path; the only one where nothing is said. `option` is how to
-/// say it.
+/// Finds an instance by index, name or path; without these, the only instance. `option` is named in the
+/// error.
 pub(crate) fn find_instance(model: &Model, option: &str, which: Option<&str>) -> anyhow::Result<usize> {
     match which {
         Some(which) => find_solid(model, which),
-        None => the_only_solid(model, option),
+        None => only_solid(model, option),
     }
 }
 
-/// A file with several solids does not tell which one is meant.
-fn the_only_solid(model: &Model, option: &str) -> anyhow::Result<usize> {
-    const LISTED: usize = 20;
+/// Maximum number of solids that an error lists. Errors of large assemblies are long with a larger value, and
+/// less helpful with a smaller one.
+const MAX_LISTED: usize = 20;
+
+/// The only solid of a file; an error lists the solids if there are several.
+fn only_solid(model: &Model, option: &str) -> anyhow::Result<usize> {
     let n = model.instances.len();
     if n == 1 {
         return Ok(0);
     }
     let name =
         |(i, s): (usize, &Instance)| format!("{i} '{}'", if s.path.is_empty() { &s.name } else { &s.path });
-    let listed: Vec<String> = model.instances.iter().enumerate().take(LISTED).map(name).collect();
-    let more = if n > LISTED { ", …; `feeler inspect` lists all" } else { "" };
-    bail!("holds {n} solids; say which with {option}, or ask `feeler clearance`: {}{more}", listed.join(", "))
+    let listed: Vec<String> = model.instances.iter().enumerate().take(MAX_LISTED).map(name).collect();
+    let more = if n > MAX_LISTED { ", …; `feeler inspect` lists all" } else { "" };
+    bail!(
+        "the file has {n} solids; choose one with {option}, or check all with `feeler clearance`: {}{more}",
+        listed.join(", ")
+    )
 }
 
-/// Instance by index or by name.
+/// Finds an instance by index, name or path.
 fn find_solid(model: &Model, which: &str) -> anyhow::Result<usize> {
     let n = model.instances.len();
     if let Ok(i) = which.parse::<usize>() {
         if i < n {
             return Ok(i);
         }
-        bail!("no solid {i}: the file has {n}, numbered from 0; `feeler inspect` lists them");
+        bail!("solid {i} does not exist: the file has {n}, numbered from 0; `feeler inspect` lists them");
     }
     let named: Vec<usize> =
         (0..n).filter(|&i| model.instances[i].name == which || model.instances[i].path == which).collect();
     match named.as_slice() {
         [i] => Ok(*i),
         [] => bail!("no solid is called '{which}'; `feeler inspect` lists the names"),
-        several => bail!("'{which}' is the name of solids {several:?}; give one of these numbers"),
+        several => bail!("solids {several:?} are called '{which}'; give one of these numbers"),
     }
 }
 
-/// What certified queries have proven.
+/// Result of certified queries.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Certificate {
-    /// Solves with a free-form side.
+    /// Number of solves with a free-form side.
     pub solves: u64,
-    /// Those that may have more minima than were found.
+    /// Number of solves that may have more minima than were found.
     pub undecided: u64,
 }
 
@@ -184,32 +176,24 @@ impl std::fmt::Display for Certificate {
     }
 }
 
-pub(crate) fn contact_kind_name(kind: ContactKind) -> &'static str {
-    match kind {
-        ContactKind::Strict => "strict",
-        ContactKind::Quasi => "quasi",
-        ContactKind::Conformal => "conformal",
-    }
-}
-
 /// The JSON document: docs/INTERFACE.md, "query".
 #[must_use]
 pub fn document(pair: &ContactPair, d_max: f64, wall_us: f64) -> Value {
     let s = pair.stats();
     let mut document = json!({
         "schema": verdict::SCHEMA, "unit": "mm", "d_max": d_max,
-        "contacts": contacts_json(pair), "conformal_loss": pair.conformal_loss(),
+        "contacts": contacts_json(pair.contacts()), "conformal_loss": pair.conformal_loss(),
         "stats": {
             "wall_us": wall_us, "bvtt_nodes": s.bvtt_nodes, "leaf_pairs": s.leaf_pairs,
             "exact_solves": s.exact_solves
         },
     });
-    verdict::put_json(pair, &mut document);
+    verdict::put_json(pair.verdict(), pair.tolerances().tol, pair.min_distance(), &mut document);
     document
 }
 
-/// Leaves the nearest minima of a document, and tells how many there are more.
-pub(crate) fn cut(document: &mut Value, top: Option<usize>) {
+/// Keeps only the nearest minima of a document, and adds the number of the others.
+pub(crate) fn keep_nearest(document: &mut Value, top: Option<usize>) {
     if let (Some(top), Some(contacts)) = (top, document["contacts"].as_array_mut())
         && contacts.len() > top
     {
@@ -219,8 +203,8 @@ pub(crate) fn cut(document: &mut Value, top: Option<usize>) {
     }
 }
 
-/// The minima of the last query: docs/INTERFACE.md, "query".
-pub(crate) fn contacts_json(pair: &ContactPair) -> Value {
+/// Minima of a query: docs/INTERFACE.md, "query".
+pub(crate) fn contacts_json(contacts: &[Contact]) -> Value {
     let one = |l: &Contact| {
         json!({
             "distance": l.distance, "gap": l.gap,
@@ -231,12 +215,15 @@ pub(crate) fn contacts_json(pair: &ContactPair) -> Value {
             "feature_a": feature_json(&l.feature_a), "feature_b": feature_json(&l.feature_b),
         })
     };
-    pair.contacts().iter().map(one).collect()
+    contacts.iter().map(one).collect()
 }
 
-/// The minima that get a row, by distance: each that stands for itself, and the first sample of each set,
-/// with its set.
-fn places<'a>(contacts: &[Contact], sets: &'a [ConformalSet]) -> Vec<(usize, Option<&'a ConformalSet>)> {
+/// Indices of the minima that get a row: each that is not a sample, and the first sample of each set, with
+/// its set.
+fn shown_minima<'a>(
+    contacts: &[Contact],
+    sets: &'a [ConformalSet],
+) -> Vec<(usize, Option<&'a ConformalSet>)> {
     let mut of = vec![None; contacts.len()];
     let mut sampled = vec![false; contacts.len()];
     for set in sets {
@@ -272,8 +259,8 @@ fn write_table(
     if contacts.is_empty() {
         return Ok(());
     }
-    let places = places(contacts, sets);
-    let rows: Vec<_> = places
+    let shown = shown_minima(contacts, sets);
+    let rows: Vec<_> = shown
         .iter()
         .take(args.top.unwrap_or(usize::MAX))
         .map(|(i, set)| {
@@ -293,12 +280,12 @@ fn write_table(
         .collect();
     let header = ["#", "distance", "gap", "kind", "feature of A", "feature of B", "point on A"];
     let header = [&header[..], &["point on B", "set"]].concat();
-    // Without sets there is nothing to tell of them.
+    // The last column is omitted without conformal sets.
     let columns = if sets.is_empty() { header.len() - 1 } else { header.len() };
     let cut: Vec<Vec<String>> = rows.iter().map(|r| r[..columns].to_vec()).collect();
     write!(out, "{}", table::render(&header[..columns], &cut))?;
-    if rows.len() < places.len() {
-        writeln!(out, "and {} more", places.len() - rows.len())?;
+    if rows.len() < shown.len() {
+        writeln!(out, "and {} more", shown.len() - rows.len())?;
     }
     Ok(())
 }

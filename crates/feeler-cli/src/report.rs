@@ -1,4 +1,4 @@
-//! What `feeler query` tells about the pose beyond the verdict, in words and in JSON.
+//! Further results of `feeler query`: separating translation, contact regions, crossing curves.
 
 use crate::features::{feature_json, feature_name, point_text};
 use crate::verdict::crossing_json;
@@ -9,21 +9,23 @@ use feeler_runtime::{
 };
 use serde_json::{Value, json};
 
-/// What was found out on request about the pose of the last query.
+/// Results that are computed on request for the poses of the last query.
 pub(crate) struct Report {
-    /// Whether there is a witness that a translation belongs to.
+    /// Whether the solids interfere.
     interfering: bool,
+    /// Translation of B that separates interfering solids.
     translation: Option<V3>,
-    /// Of solids that do not interfere, and whether it was searched for beyond the largest distance.
+    /// Distance of solids that do not interfere.
     nearest: Option<f64>,
+    /// Whether that distance is larger than `d_max`.
     is_beyond: bool,
-    /// Of solids that touch.
-    contacts: Option<Vec<ContactRegion>>,
-    /// Conformal sets, the samples of which are among the minima.
+    /// Contact regions of touching solids.
+    regions: Option<Vec<ContactRegion>>,
+    /// Conformal sets, whose samples are among the minima.
     pub sets: Vec<ConformalSet>,
-    /// Pairs of faces that cross.
+    /// Pairs of faces of interfering solids that cross.
     crossing: Vec<(FeatureRef, FeatureRef)>,
-    /// The curves in which they do, where they are asked for.
+    /// Curves in which the faces cross, with `--curves`.
     crossings: Option<Crossings>,
 }
 
@@ -71,7 +73,7 @@ fn set_json(s: &ConformalSet) -> Value {
     set
 }
 
-/// A conformal set in a few words.
+/// Kind and size of a conformal set.
 pub(crate) fn set_text(s: &ConformalSet) -> String {
     let kind = region_kind_name(s.contact.kind);
     let size = match (s.contact.area, s.contact.length) {
@@ -93,7 +95,7 @@ fn region_line(c: &ContactRegion) -> String {
 }
 
 impl Report {
-    /// Finds it out.
+    /// Computes the results; `chord` is the chord error of the crossing curves, if they are wanted.
     pub(crate) fn new(
         pair: &ContactPair,
         (pose_a, pose_b): (&Pose, &Pose),
@@ -103,11 +105,11 @@ impl Report {
         let interfering = pair.status() == Some(Status::Interfering);
         let translation =
             if interfering { pair.separating_translation(pose_a, pose_b, options)? } else { None };
-        // Without a verdict it is not known whether the distance means anything.
+        // Without a verdict, the distance is not known to be that of the solids.
         let apart = matches!(pair.status(), Some(Status::Separated | Status::Touching));
         let nearest = match pair.min_distance() {
             None if apart => match pair.nearest_distance(pose_a, pose_b, options) {
-                // Separated all the same: only the distance is not known to the tolerance.
+                // The solids are separated, but the distance is not known to the tolerance.
                 Err(QueryError::CoordinatesTooLarge { .. }) => None,
                 found => found?,
             },
@@ -115,15 +117,15 @@ impl Report {
         };
         let is_beyond = pair.min_distance().is_none();
         let touching = pair.status() == Some(Status::Touching);
-        let contacts = if touching { Some(pair.contact_regions(pose_a, pose_b, options)?) } else { None };
+        let regions = if touching { Some(pair.contact_regions(pose_a, pose_b, options)?) } else { None };
         let sets = pair.conformal_sets(pose_a, pose_b, options)?;
         let crossing = if interfering { pair.crossing_faces(pose_a, pose_b, options)? } else { Vec::new() };
         let crossings =
             chord.map(|chord| pair.crossing_curves(pose_a, pose_b, options, chord)).transpose()?;
-        Ok(Self { interfering, translation, nearest, is_beyond, contacts, sets, crossing, crossings })
+        Ok(Self { interfering, translation, nearest, is_beyond, regions, sets, crossing, crossings })
     }
 
-    /// As members of the document of a query.
+    /// Adds the results to the document of a query.
     pub(crate) fn put_json(&self, document: &mut Value) {
         if self.interfering {
             document["witness"]["separating_translation"] =
@@ -140,23 +142,23 @@ impl Report {
             document["curves"] = curves.iter().map(curve_json).collect();
             document["curves_left_out"] = left_out.iter().map(left_out_json).collect();
         }
-        if let Some(contacts) = &self.contacts {
-            document["contact_regions"] = contacts.iter().map(region_json).collect();
+        if let Some(regions) = &self.regions {
+            document["contact_regions"] = regions.iter().map(region_json).collect();
         }
     }
 
-    /// A line each.
+    /// The results as lines of text.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let apart = |t: &V3| {
+        let translation = |t: &V3| {
             format!(
-                "interfering: B moved by {:.6} {:.6} {:.6}, {:.6} mm, is out of A",
+                "interfering: moving B by {:.6} {:.6} {:.6}, {:.6} mm, separates the solids",
                 t.x,
                 t.y,
                 t.z,
                 t.norm()
             )
         };
-        let contacts = self.contacts.iter().flatten().map(region_line);
+        let regions = self.regions.iter().flatten().map(region_line);
         let others = match self.crossing.len() {
             0 | 1 => None,
             n => Some(format!("interfering: {n} pairs of faces cross")),
@@ -166,17 +168,17 @@ impl Report {
             let length: f64 = c.curves.iter().map(sides).sum();
             let (n, m) = (c.curves.len(), c.left_out.len());
             format!(
-                "interfering: the boundaries cross in {n} curves, {length:.6} mm long; {m} places are \
-                left out"
+                "interfering: the boundaries cross in {n} curves of {length:.6} mm in total; {m} curves could not \
+                 be traced"
             )
         });
         let curves = curves.filter(|_| self.interfering);
         let far = self.nearest.filter(|_| self.is_beyond).map(|d| format!("separated: {d:.9} mm apart"));
         far.into_iter()
-            .chain(self.translation.iter().map(apart))
+            .chain(self.translation.iter().map(translation))
             .chain(others)
             .chain(curves)
-            .chain(contacts)
+            .chain(regions)
             .collect()
     }
 }

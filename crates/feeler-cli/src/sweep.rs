@@ -1,97 +1,69 @@
 //! `feeler sweep`: queries along a trajectory.
 
-use crate::args::Sweep;
+use crate::args::Sweep as Arguments;
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
-use crate::playback::{self, Played};
-use crate::query::{self, Certificate};
-use crate::trajectory::{self, Trajectory};
-use crate::{Outcome, passage, plot, pose, table, verdict};
-use anyhow::{Context as _, ensure};
-use feeler_runtime::{Body, ContactPair, PassageOptions, Status, time_of_contact};
+use crate::playback::{self, PlayedStep};
+use crate::query::{self, Certificate, SolidPair};
+use crate::{Outcome, passage, plot, table, trajectory, verdict};
+use anyhow::Context as _;
+use feeler_assembly::{Sweep, SweepStep, Trajectory};
+use feeler_geom::pose::to_values;
+use feeler_runtime::Status;
 use feeler_view::picture::{Part, Scene, What};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::time::Instant;
 
-/// What is known of one step.
+/// Results of one step that outputs need.
 #[derive(Debug)]
 struct Frame {
     wall_us: f64,
     min_distance: Option<f64>,
     status: Option<Status>,
     count: usize,
-    /// The members of the JSON document that a query has, too; empty without `--json`.
-    answer: Value,
-    /// Of a certified sweep.
+    /// Members of the JSON document that the document of a query has as well; null without `--json`.
+    result: Value,
+    /// Only with `--certified`.
     certificate: Option<Certificate>,
-    /// Only for a page.
-    played: Option<Played>,
+    /// Only with `--html`.
+    played: Option<PlayedStep>,
 }
 
-pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
     if let Some(file) = &args.plot {
-        let is_svg = file.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg"));
-        ensure!(is_svg, "{}: plots are SVG; give a name that ends with .svg", file.display());
+        plot::check_name(file)?;
     }
-    let steps = steps(args)?;
+    let trajectory = trajectory(args)?;
     let options = query::options(&args.pair)?;
-    let two = query::load(&args.pair, err)?;
-    let pool = query::threads(&args.pair)?;
-    let mut pair = ContactPair::new(two.body_a.clone(), two.body_b.clone());
-    let mut frames = Vec::with_capacity(steps.b.len());
-    for (a, b) in steps.a.iter().zip(&steps.b) {
-        if args.cold {
-            pair = ContactPair::new(two.body_a.clone(), two.body_b.clone());
-        }
-        let step = || format!("step {}", frames.len());
-        let poses = pose::composed(&pair, [(*a, two.own_a), (*b, two.own_b)], &options);
-        let [pose_a, pose_b] = poses.with_context(step)?;
-        let clock = Instant::now();
-        pool.install(|| pair.query(&pose_a, &pose_b, &options).map(|_| ())).with_context(step)?;
-        let wall_us = clock.elapsed().as_secs_f64() * 1e6;
-        frames.push(Frame {
-            wall_us,
-            min_distance: pair.min_distance(),
-            status: pair.status(),
-            count: pair.contacts().len(),
-            answer: if args.pair.json { answer(&pair, args.pair.top) } else { Value::Null },
-            certificate: args.pair.certified.then(|| Certificate::of(&pair.stats())),
-            played: args.html.is_some().then(|| Played::of(&pair, [*a, *b])),
-        });
+    let solids = query::load(&args.pair, err)?;
+    let pool = crate::thread_pool(Some(args.pair.threads))?;
+    let [a, b] = &solids.parts;
+    let mut sweep = Sweep::new(a, b, &trajectory, options)?;
+    if args.cold {
+        sweep = sweep.cold();
     }
-    let passage = if args.proof {
-        let mut pair = ContactPair::new(two.body_a.clone(), two.body_b.clone());
-        let [path_a, path_b] = steps.paths()?;
-        let (path_a, path_b) = (path_a.starting(&two.own_a), path_b.starting(&two.own_b));
-        let query = feeler_runtime::QueryOptions { penetration: 0.0, ..options };
-        let proof = PassageOptions { query, ..PassageOptions::default() };
-        Some(pool.install(|| time_of_contact(&mut pair, &path_a, &path_b, &proof))?)
-    } else {
-        None
-    };
+    let mut frames = Vec::with_capacity(trajectory.len());
+    while let Some(step) = pool.install(|| sweep.next()) {
+        frames.push(frame(&step?, args));
+    }
+    let passage = if args.proof { Some(pool.install(|| sweep.passage())?) } else { None };
     if let Some(file) = &args.plot {
-        let svg = plot::stacked(&panels(&frames), &time_axis(&steps));
+        let svg = plot::stacked(&panels(&frames), &time_axis(&trajectory));
         feeler_hierarchy::whole::write_whole(file, svg.as_bytes())
             .with_context(|| format!("{}: cannot write the plot", file.display()))?;
     }
+    let between = passage.as_ref().map(|p| passage::text(p, time_unit(&trajectory)));
     if let Some(file) = &args.html {
-        let told = passage.as_ref().map(|p| passage::text(p, unit(&steps)));
-        let page = page(args, &two, &mut frames, &steps, told)?;
+        let page = page(args, &solids, &mut frames, trajectory.dt(), between.as_deref())?;
         feeler_hierarchy::whole::write_whole(file, page.as_bytes())
             .with_context(|| format!("{}: cannot write the page", file.display()))?;
     }
     if args.pair.json {
         let mut document = document(&frames);
-        for (frame, (a, b)) in
-            document["frames"].as_array_mut().into_iter().flatten().zip(steps.a.iter().zip(&steps.b))
-        {
-            playback::put_poses(frame, [a, b]);
-        }
         let solid = |file: &std::path::Path, solid: usize| json!({ "file": file, "solid": solid });
-        document["a"] = solid(&args.pair.a, two.indices[0]);
-        document["b"] = solid(&args.pair.b, two.indices[1]);
-        document["dt"] = steps.dt.into();
+        document["a"] = solid(&args.pair.a, solids.indices[0]);
+        document["b"] = solid(&args.pair.b, solids.indices[1]);
+        document["dt"] = trajectory.dt().into();
         if let Some(p) = &passage {
             document["motion"] = passage::json(p);
         }
@@ -99,63 +71,80 @@ pub(crate) fn run(args: &Sweep, out: &mut dyn Write, err: &mut dyn Write) -> any
         writeln!(out)?;
     } else {
         write_table(&frames, out)?;
-        if let Some(p) = &passage {
-            writeln!(out, "between the steps: {}", passage::text(p, unit(&steps)))?;
+        if let Some(between) = between {
+            writeln!(out, "between the steps: {between}")?;
         }
     }
     let between = passage.iter().map(|p| Some(passage::status(p)));
     Ok(verdict::outcome(frames.iter().map(|f| f.status).chain(between)))
 }
 
-/// Unit of times behind numbers.
-fn unit(steps: &Trajectory) -> &'static str {
-    if steps.dt.is_some() { " s" } else { "" }
+fn frame(step: &SweepStep, args: &Arguments) -> Frame {
+    Frame {
+        wall_us: step.duration.as_secs_f64() * 1e6,
+        min_distance: step.min_distance,
+        status: step.status(),
+        count: step.contacts.len(),
+        result: if args.pair.json { step_json(step, args.pair.top) } else { Value::Null },
+        certificate: args.pair.certified.then(|| Certificate::of(&step.stats)),
+        played: args.html.is_some().then(|| PlayedStep::of(step)),
+    }
 }
 
-/// The sweep as it is played, with a row for each step.
+/// Unit that follows a time; empty if times are in steps.
+fn time_unit(trajectory: &Trajectory) -> &'static str {
+    if trajectory.dt().is_some() { " s" } else { "" }
+}
+
+/// A page that plays the sweep, with a row for each step.
 fn page(
-    args: &Sweep,
-    two: &query::Two,
+    args: &Arguments,
+    solids: &SolidPair,
     frames: &mut [Frame],
-    steps: &Trajectory,
-    told: Option<String>,
+    dt: Option<f64>,
+    between: Option<&str>,
 ) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, true);
-    let shapes = drawing.shapes_of_bodies([&two.body_a, &two.body_b]);
-    let part = |k: usize, file: &std::path::Path, body: &Body, own| {
+    let shapes = drawing.shapes_of_bodies(solids.parts.iter().map(|p| &p.body));
+    let part = |k: usize, file: &std::path::Path| {
+        let part = &solids.parts[k];
+        let name = &part.body.hierarchy().info.name;
         let stem = file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
-        let name = &body.hierarchy().info.name;
         let path = if name.is_empty() { stem } else { format!("{stem}/{name}") };
-        Part { track: Some(k), ..drawing::still(&path, shapes[k], own) }
+        Part { track: Some(k), ..drawing::still(&path, shapes[k], part.pose) }
     };
-    let parts =
-        vec![part(0, &args.pair.a, &two.body_a, two.own_a), part(1, &args.pair.b, &two.body_b, two.own_b)];
-    let played: Vec<Played> = frames.iter_mut().filter_map(|f| f.played.take()).collect();
-    let motion = Some(playback::motion(played, steps.dt));
+    let parts = vec![part(0, &args.pair.a), part(1, &args.pair.b)];
+    let played: Vec<PlayedStep> = frames.iter_mut().filter_map(|f| f.played.take()).collect();
+    let motion = Some(playback::motion(played, dt));
     let scene = drawing.add(Scene { parts, motion, ..Scene::default() });
     let row = |(i, f): (usize, &Frame)| {
         let status = verdict::status_name(f.status);
-        let distance = f.min_distance.map_or_else(|| "-".to_owned(), |d| format!("{d:.9}"));
         let cells = vec![
             Cell::new("n", i.to_string()),
             Cell::new(status, status),
-            Cell::new("n", distance),
+            Cell::new("n", distance_text(f)),
             Cell::new("n", f.count.to_string()),
         ];
         Row { cells, show: Some(drawing.show(scene, What::Step(i))), ..Row::default() }
     };
     let rows: Vec<Row> = frames.iter().enumerate().map(row).collect();
-    let nearest = frames.iter().filter_map(|f| f.min_distance).min_by(f64::total_cmp);
-    let nearest =
-        nearest.map_or_else(|| "nothing within reach".to_owned(), |d| format!("smallest distance {d:.9} mm"));
-    let told = told.map_or_else(String::new, |t| format!("; between the steps: {t}"));
-    let summary = format!("{} steps, {nearest}{told}", frames.len());
+    let between = between.map_or_else(String::new, |t| format!("; between the steps: {t}"));
+    let summary = format!("{} steps, {}{between}", frames.len(), nearest_text(frames));
     let header = ["step", "status", "min distance mm", "minima"];
     report("Sweep", &summary, &drawing.failed, (&header, &rows), drawing.finished())
 }
 
-/// The poses of a trajectory or of a joint.
-fn steps(args: &Sweep) -> anyhow::Result<Trajectory> {
+fn distance_text(frame: &Frame) -> String {
+    frame.min_distance.map_or_else(|| "-".to_owned(), |d| format!("{d:.9}"))
+}
+
+fn nearest_text(frames: &[Frame]) -> String {
+    let nearest = frames.iter().filter_map(|f| f.min_distance).min_by(f64::total_cmp);
+    nearest.map_or_else(|| "nothing within reach".to_owned(), |d| format!("smallest distance {d:.9} mm"))
+}
+
+/// Trajectory of `--trajectory` or of `--joint`.
+fn trajectory(args: &Arguments) -> anyhow::Result<Trajectory> {
     if let Some(file) = &args.trajectory {
         return trajectory::read(file).with_context(|| file.display().to_string());
     }
@@ -164,28 +153,31 @@ fn steps(args: &Sweep) -> anyhow::Result<Trajectory> {
 }
 
 /// Median, 95th percentile and maximum.
-fn spread(values: impl Iterator<Item = f64>) -> [f64; 3] {
+fn percentiles(values: impl Iterator<Item = f64>) -> [f64; 3] {
     let mut v: Vec<f64> = values.collect();
     v.sort_by(f64::total_cmp);
     let at = |percent: usize| v.get((v.len() * percent / 100).min(v.len().saturating_sub(1))).copied();
     [50, 95, 100].map(|p| at(p).unwrap_or(0.0))
 }
 
-/// What a query tells of the solids and their minima.
-fn answer(pair: &ContactPair, top: Option<usize>) -> Value {
-    let mut answer = json!({ "contacts": query::contacts_json(pair) });
-    query::cut(&mut answer, top);
-    verdict::put_json(pair, &mut answer);
-    answer
+/// Members of a step that the document of a query has as well, and the motions of both solids.
+fn step_json(step: &SweepStep, top: Option<usize>) -> Value {
+    let mut object = json!({ "contacts": query::contacts_json(&step.contacts) });
+    query::keep_nearest(&mut object, top);
+    verdict::put_json(step.verdict.as_ref(), step.tolerance, step.min_distance, &mut object);
+    let [a, b] = &step.poses;
+    object["pose_a"] = json!(to_values(a));
+    object["pose_b"] = json!(to_values(b));
+    object
 }
 
 fn document(frames: &[Frame]) -> Value {
-    let [median, p95, max] = spread(frames.iter().map(|f| f.wall_us));
+    let [median, p95, max] = percentiles(frames.iter().map(|f| f.wall_us));
     let each: Vec<Value> = frames
         .iter()
         .enumerate()
         .map(|(i, f)| {
-            let mut frame = f.answer.clone();
+            let mut frame = f.result.clone();
             frame["index"] = i.into();
             frame["wall_us"] = f.wall_us.into();
             if let Some(c) = &f.certificate {
@@ -199,23 +191,23 @@ fn document(frames: &[Frame]) -> Value {
         "frames": each,
         "summary": {
             "wall_us_median": median, "wall_us_p95": p95, "wall_us_max": max,
-            "contacts_median": spread(frames.iter().map(count))[0],
-            "interfering": steps_that_are(frames, Status::Interfering),
-            "undecided": steps_that_are(frames, Status::Undecided),
+            "contacts_median": percentiles(frames.iter().map(count))[0],
+            "interfering": count_status(frames, Status::Interfering),
+            "undecided": count_status(frames, Status::Undecided),
         },
     });
-    if let Some(c) = all_certificates(frames) {
+    if let Some(c) = total_certificate(frames) {
         document["summary"]["certificate"] = c.json();
     }
     document
 }
 
-fn steps_that_are(frames: &[Frame], status: Status) -> usize {
+fn count_status(frames: &[Frame], status: Status) -> usize {
     frames.iter().filter(|f| f.status == Some(status)).count()
 }
 
-/// Those of all steps together.
-fn all_certificates(frames: &[Frame]) -> Option<Certificate> {
+/// Certificate over all steps.
+fn total_certificate(frames: &[Frame]) -> Option<Certificate> {
     frames
         .iter()
         .filter_map(|f| f.certificate)
@@ -235,34 +227,35 @@ fn write_table(frames: &[Frame], out: &mut dyn Write) -> anyhow::Result<()> {
             vec![
                 i.to_string(),
                 verdict::status_name(f.status).into(),
-                f.min_distance.map_or_else(|| "-".into(), |d| format!("{d:.9}")),
+                distance_text(f),
                 f.count.to_string(),
                 format!("{:.1}", f.wall_us),
             ]
         })
         .collect();
     write!(out, "{}", table::render(&["step", "status", "min distance mm", "minima", "time us"], &rows))?;
-    let [median, p95, max] = spread(frames.iter().map(|f| f.wall_us));
-    let nearest = frames.iter().filter_map(|f| f.min_distance).min_by(f64::total_cmp);
-    write!(out, "{} steps: time median {median:.1} us, 95 % {p95:.1} us, max {max:.1} us", frames.len())?;
-    match nearest {
-        Some(d) => writeln!(out, "; smallest distance {d:.9} mm")?,
-        None => writeln!(out, "; nothing within reach")?,
+    let [median, p95, max] = percentiles(frames.iter().map(|f| f.wall_us));
+    writeln!(
+        out,
+        "{} steps: time median {median:.1} us, 95 % {p95:.1} us, max {max:.1} us; {}",
+        frames.len(),
+        nearest_text(frames)
+    )?;
+    let [interfering, undecided] =
+        [Status::Interfering, Status::Undecided].map(|status| count_status(frames, status));
+    if interfering + undecided > 0 {
+        writeln!(out, "{interfering} steps interfere, {undecided} are undecided")?;
     }
-    let [met, open] = [Status::Interfering, Status::Undecided].map(|s| steps_that_are(frames, s));
-    if met + open > 0 {
-        writeln!(out, "{met} steps interfere, {open} are undecided")?;
-    }
-    if let Some(c) = all_certificates(frames) {
+    if let Some(c) = total_certificate(frames) {
         writeln!(out, "{c}")?;
     }
     Ok(())
 }
 
-fn time_axis(steps: &Trajectory) -> plot::Axis {
+fn time_axis(trajectory: &Trajectory) -> plot::Axis {
     #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
-    let last = (steps.b.len() - 1) as f64;
-    match steps.dt {
+    let last = (trajectory.len() - 1) as f64;
+    match trajectory.dt() {
         Some(dt) => plot::Axis { label: "time (s)".into(), last: last * dt },
         None => plot::Axis { label: "step".into(), last },
     }

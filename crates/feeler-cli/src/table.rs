@@ -1,13 +1,14 @@
-//! Plain text tables for people.
+//! Plain text tables.
 
 use crate::color;
 use std::fmt::Write as _;
 
-/// Narrowest that a column of text is made (characters).
-const LEAST: usize = 12;
+/// Minimum width (characters) to which a column of text is shortened. Lines exceed narrow terminals with a
+/// larger value; names are hard to recognise with a smaller one.
+const MIN_WIDTH: usize = 12;
 
-/// Lays out rows under a header: columns are padded to their widest cell, cells that look like numbers are
-/// aligned to the right. Where stdout is a terminal, long texts are shortened until lines fit.
+/// Renders rows under a header. Columns are padded to their widest cell, and columns of numbers are aligned
+/// to the right. If stdout is a terminal, long texts are shortened until the lines fit.
 #[must_use]
 pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     let terminal = console::Term::stdout();
@@ -15,8 +16,8 @@ pub fn render(header: &[&str], rows: &[Vec<String>]) -> String {
     render_within(header, rows, width)
 }
 
-/// [`render`] for lines of a width (characters), if there is one to keep to.
-fn render_within(header: &[&str], rows: &[Vec<String>], most: Option<usize>) -> String {
+/// Like [`render`], with a maximum width (characters) of lines.
+fn render_within(header: &[&str], rows: &[Vec<String>], max_width: Option<usize>) -> String {
     let width = |i: usize| {
         rows.iter()
             .filter_map(|r| r.get(i))
@@ -30,13 +31,13 @@ fn render_within(header: &[&str], rows: &[Vec<String>], most: Option<usize>) -> 
             .all(|c| c.is_empty() || c == "-" || c.trim_end_matches(['%']).parse::<f64>().is_ok())
     };
     let right: Vec<bool> = (0..header.len()).map(numeric).collect();
-    if let Some(most) = most {
-        // Numbers stay whole, also those of a point: what is left of one would be another number.
+    if let Some(max_width) = max_width {
+        // Columns of numbers and of points are never shortened.
         let is_point = |c: &String| c.split_whitespace().all(|w| w.parse::<f64>().is_ok());
         let fixed: Vec<bool> = (0..header.len())
             .map(|i| right[i] || rows.iter().filter_map(|r| r.get(i)).all(is_point))
             .collect();
-        narrow(&mut widths, &fixed, most);
+        narrow(&mut widths, &fixed, max_width);
     }
     let mut out = String::new();
     let mut line = |cells: &mut dyn Iterator<Item = &str>, is_header: bool| {
@@ -47,7 +48,7 @@ fn render_within(header: &[&str], rows: &[Vec<String>], most: Option<usize>) -> 
             let blanks = widths[i] - shown.chars().count();
             let [before, after] = if right[i] { [blanks, 0] } else { [0, blanks] };
             let look = if is_header { color::heading(&shown) } else { color::painted(cell, &shown) };
-            // Blanks at the end of a line are left out.
+            // Trailing blanks are omitted.
             let _ = write!(text, "{:pad$}{look}", "", pad = pad + before);
             pad = after + 2;
         }
@@ -61,27 +62,28 @@ fn render_within(header: &[&str], rows: &[Vec<String>], most: Option<usize>) -> 
     out
 }
 
-/// Makes the widest columns of text narrower until a line fits, or none can be.
-fn narrow(widths: &mut [usize], is_fixed: &[bool], most: usize) {
+/// Narrows the widest columns of text until a line fits, or until no column can be narrowed.
+fn narrow(widths: &mut [usize], is_fixed: &[bool], max_width: usize) {
     loop {
         let total: usize = widths.iter().map(|w| w + 2).sum::<usize>().saturating_sub(2);
-        let text = (0..widths.len()).filter(|&i| !is_fixed[i] && widths[i] > LEAST);
-        let Some(widest) = text.max_by_key(|&i| widths[i]).filter(|_| total > most) else { return };
+        let text = (0..widths.len()).filter(|&i| !is_fixed[i] && widths[i] > MIN_WIDTH);
+        let Some(widest) = text.max_by_key(|&i| widths[i]).filter(|_| total > max_width) else { return };
         let second = (0..widths.len()).filter(|&i| i != widest && !is_fixed[i]).map(|i| widths[i]).max();
-        // Down to the next widest one at once.
-        let floor = second.unwrap_or(0).clamp(LEAST, widths[widest] - 1);
-        widths[widest] = floor.max(widths[widest].saturating_sub(total - most));
+        // The column is narrowed at once to the width of the next widest one.
+        let floor = second.unwrap_or(0).clamp(MIN_WIDTH, widths[widest] - 1);
+        widths[widest] = floor.max(widths[widest].saturating_sub(total - max_width));
     }
 }
 
-/// A text of at most so many characters: what is in the middle goes, as both ends tell more.
-fn shortened(text: &str, most: usize) -> String {
+/// Shortens a text to a maximum number of characters. The middle is removed, because both ends are more
+/// informative.
+fn shortened(text: &str, max_chars: usize) -> String {
     let n = text.chars().count();
-    if n <= most {
+    if n <= max_chars {
         return text.to_owned();
     }
-    let head = (most - 1) / 2;
-    let tail = most - 1 - head;
+    let head = (max_chars - 1) / 2;
+    let tail = max_chars - 1 - head;
     text.chars().take(head).chain(std::iter::once('…')).chain(text.chars().skip(n - tail)).collect()
 }
 
@@ -103,11 +105,11 @@ mod tests {
     fn long_texts_are_shortened() {
         let long = "assembly/left/bracket/bolt:1";
         let table = rows(&[&["1.25", long, "interfering"], &["30", "pin", "touching"]]);
-        for most in [200, 47, 46, 40, 35, 30, 5] {
-            let t = render_within(&["mm", "part", "status"], &table, Some(most));
+        for max_width in [200, 47, 46, 40, 35, 30, 5] {
+            let t = render_within(&["mm", "part", "status"], &table, Some(max_width));
             let widest = t.lines().map(|l| l.chars().count()).max().unwrap_or(0);
-            let least = 4 + 2 + LEAST + 2 + "interfering".len();
-            assert!(widest <= most.max(least), "{most}: {widest}\n{t}");
+            let narrowest = 4 + 2 + MIN_WIDTH + 2 + "interfering".len();
+            assert!(widest <= max_width.max(narrowest), "{max_width}: {widest}\n{t}");
             assert!(t.contains("interfering") && t.contains("1.25"), "{t}");
         }
         assert!(render_within(&["mm", "part", "status"], &table, Some(47)).contains(long));

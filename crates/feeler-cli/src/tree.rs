@@ -3,11 +3,12 @@
 use feeler_hierarchy::{Component, Model};
 use std::fmt::Write as _;
 
-/// Rotations below this angle (rad) and translations below this length (mm) are not worth a word.
-const SMALL: f64 = 1e-9;
+/// Rotations below this angle (rad) and translations below this length (mm) are not printed. Rounding is
+/// printed with a smaller value; a larger one hides motions.
+const MIN_SHOWN_MOTION: f64 = 1e-9;
 
-/// One line a component, indented by its depth: name, the instances directly in it, and its place in its
-/// parent.
+/// Renders one line for each component, indented by its depth: name, instances directly in it, and pose in
+/// its parent.
 pub(crate) fn render(model: &Model) -> String {
     let mut children = vec![Vec::new(); model.components.len()];
     let mut roots = Vec::new();
@@ -18,14 +19,14 @@ pub(crate) fn render(model: &Model) -> String {
         }
     }
     let mut out = String::new();
-    // Components still to be shown, with the lines that lead down to them.
+    // Components to be shown, with the branches above them.
     let mut stack: Vec<(usize, String, &str)> =
         roots.into_iter().rev().map(|i| (i, String::new(), "")).collect();
     while let Some((i, lead, branch)) = stack.pop() {
         let c = &model.components[i];
         let name = if c.name.is_empty() { "(unnamed)" } else { &c.name };
-        // Writing to a text cannot fail.
-        let _ = writeln!(out, "{lead}{branch}{name}{}{}", holds(c), place(c));
+        // Writing to a string cannot fail.
+        let _ = writeln!(out, "{lead}{branch}{name}{}{}", instances_text(c), pose_text(c));
         let below = match branch {
             "├─ " => format!("{lead}│  "),
             "└─ " => format!("{lead}   "),
@@ -39,8 +40,8 @@ pub(crate) fn render(model: &Model) -> String {
     out
 }
 
-/// The instances directly in a component.
-fn holds(c: &Component) -> String {
+/// Instances directly in a component.
+fn instances_text(c: &Component) -> String {
     match c.instances.as_slice() {
         [] => String::new(),
         [i] => format!(" [{i}]"),
@@ -54,7 +55,7 @@ fn holds(c: &Component) -> String {
     }
 }
 
-fn place(c: &Component) -> String {
+fn pose_text(c: &Component) -> String {
     let mut words = Vec::new();
     if c.mirrored {
         words.push("mirrored in x".to_owned());
@@ -62,12 +63,12 @@ fn place(c: &Component) -> String {
     let [x, y, z, w] = c.rotation;
     let sine = (x * x + y * y + z * z).sqrt();
     let angle = 2.0 * feeler_geom::math::atan2(sine, w.abs());
-    if angle > SMALL {
+    if angle > MIN_SHOWN_MOTION {
         let sign = if w < 0.0 { -1.0 } else { 1.0 };
         let axis = [x, y, z].map(|a| number(sign * a / sine, 4));
-        words.push(format!("turned {}° about {}", number(angle.to_degrees(), 4), axis.join(" ")));
+        words.push(format!("rotated {}° about {}", number(angle.to_degrees(), 4), axis.join(" ")));
     }
-    if c.translation.iter().any(|t| t.abs() > SMALL) {
+    if c.translation.iter().any(|t| t.abs() > MIN_SHOWN_MOTION) {
         words.push(format!("at {}", c.translation.map(|t| number(t, 4)).join(" ")));
     }
     if words.is_empty() { String::new() } else { format!("  {}", words.join(", ")) }
@@ -119,7 +120,7 @@ mod tests {
 rack
 ├─ shelf:1 [0-2]
 │  └─ bolt [4, 7]  at 1.5 0 -20
-└─ shelf:2 [5]  turned 90° about 0 0 1
+└─ shelf:2 [5]  rotated 90° about 0 0 1
    └─ (unnamed) [6]  mirrored in x
 stand
 ";

@@ -1,40 +1,41 @@
-//! How two solids stand to one another, in words and in JSON.
+//! Verdicts as text and as JSON.
 
 use crate::Outcome;
 use crate::features::{feature_json, feature_name, point_text};
-use feeler_runtime::{ContactPair, FeatureRef, Status, Undecided, Verdict, Widened, Witness};
+use feeler_assembly::status_name as name_of;
+use feeler_runtime::{FeatureRef, Status, Undecided, Verdict, Widened, Witness};
 use serde_json::{Value, json};
 
-/// Version of the documents of `query` and `sweep`.
+/// Version of the documents of `query`, `sweep` and `mechanism`.
 pub(crate) const SCHEMA: u32 = 4;
 
+/// Name of a status; `-` without a verdict.
 pub(crate) fn status_name(status: Option<Status>) -> &'static str {
-    match status {
-        Some(Status::Separated) => "separated",
-        Some(Status::Touching) => "touching",
-        Some(Status::Interfering) => "interfering",
-        Some(Status::Undecided) => "undecided",
-        None => "-",
-    }
+    status.map_or("-", name_of)
 }
 
-/// Interfering and undecided solids are what an exit status tells.
+/// Outcome that the statuses of all poses give: interfering and undecided ones fail.
 pub(crate) fn outcome(statuses: impl IntoIterator<Item = Option<Status>>) -> Outcome {
-    let found = |s| matches!(s, Some(Status::Interfering | Status::Undecided));
-    if statuses.into_iter().any(found) { Outcome::Partly } else { Outcome::Done }
+    let fails = |s| matches!(s, Some(Status::Interfering | Status::Undecided));
+    if statuses.into_iter().any(fails) { Outcome::Partly } else { Outcome::Done }
 }
 
-/// What the last query has found of the solids, as members of a JSON object.
-pub(crate) fn put_json(pair: &ContactPair, object: &mut Value) {
-    object["status"] = pair.verdict().map_or(Value::Null, |v| status_name(Some(v.status)).into());
-    object["tolerance"] = pair.tolerances().tol.into();
-    object["min_distance"] = pair.min_distance().into();
-    if let Some(verdict) = pair.verdict() {
+/// Adds the verdict, the tolerance and the smallest distance of a query to a JSON object.
+pub(crate) fn put_json(
+    verdict: Option<&Verdict>,
+    tolerance: f64,
+    min_distance: Option<f64>,
+    object: &mut Value,
+) {
+    object["status"] = verdict.map_or(Value::Null, |v| name_of(v.status).into());
+    object["tolerance"] = tolerance.into();
+    object["min_distance"] = min_distance.into();
+    if let Some(verdict) = verdict {
         put_evidence(verdict, object);
     }
 }
 
-/// Members are there when there is something to tell.
+/// Adds the evidence of a verdict; members without content are omitted.
 fn put_evidence(verdict: &Verdict, object: &mut Value) {
     if let Some(Witness { point, inside_a, inside_b }) = verdict.witness {
         object["witness"] =
@@ -43,14 +44,8 @@ fn put_evidence(verdict: &Verdict, object: &mut Value) {
     if let Some((a, b)) = &verdict.crossing {
         object["crossing_faces"] = json!([crossing_json(a, b)]);
     }
-    let undecided = |u: &Undecided| {
-        json!({
-            "feature_a": feature_json(&u.feature_a), "feature_b": feature_json(&u.feature_b),
-            "point": <[f64; 3]>::from(u.point), "depth_bound": u.depth_bound,
-        })
-    };
     if !verdict.undecided.is_empty() {
-        object["undecided"] = verdict.undecided.iter().map(undecided).collect();
+        object["undecided"] = verdict.undecided.iter().map(undecided_json).collect();
     }
     let widened = |w: &Widened| json!({ "point": <[f64; 3]>::from(w.point), "by": w.by });
     if !verdict.widened.is_empty() {
@@ -58,15 +53,23 @@ fn put_evidence(verdict: &Verdict, object: &mut Value) {
     }
 }
 
-/// Two features that cross.
+/// A pair of features that cross.
 pub(crate) fn crossing_json(a: &FeatureRef, b: &FeatureRef) -> Value {
     json!({ "feature_a": feature_json(a), "feature_b": feature_json(b) })
 }
 
-/// What there is to tell beside the status, a line each.
+/// A point at which interference is undecided.
+pub(crate) fn undecided_json(u: &Undecided) -> Value {
+    let mut place = crossing_json(&u.feature_a, &u.feature_b);
+    place["point"] = json!(<[f64; 3]>::from(u.point));
+    place["depth_bound"] = u.depth_bound.into();
+    place
+}
+
+/// The evidence of a verdict as lines of text.
 pub(crate) fn lines(verdict: &Verdict) -> Vec<String> {
     let mut lines = Vec::new();
-    let status = status_name(Some(verdict.status));
+    let status = name_of(verdict.status);
     if let Some(Witness { point, inside_a, inside_b }) = &verdict.witness {
         lines.push(format!(
             "{status}: a point {inside_a} mm inside A and {inside_b} mm inside B at {}",
@@ -78,7 +81,7 @@ pub(crate) fn lines(verdict: &Verdict) -> Vec<String> {
     }
     lines.extend(verdict.undecided.iter().map(|u| {
         format!(
-            "undecided: {} of A and {} of B may meet up to {} mm deep at {}",
+            "undecided: {} of A and {} of B may intersect up to {} mm deep at {}",
             feature_name(&u.feature_a),
             feature_name(&u.feature_b),
             u.depth_bound,
@@ -86,7 +89,11 @@ pub(crate) fn lines(verdict: &Verdict) -> Vec<String> {
         )
     }));
     lines.extend(verdict.widened.iter().map(|w| {
-        format!("widened: edges are off their faces, {} mm more tolerance at {}", w.by, point_text(&w.point))
+        format!(
+            "widened: an edge deviates from its faces, so the tolerance is {} mm larger at {}",
+            w.by,
+            point_text(&w.point)
+        )
     }));
     lines
 }
@@ -106,34 +113,34 @@ mod tests {
     }
 
     #[test]
-    fn evidence_is_told_where_there_is_some() {
+    fn evidence_is_printed_if_there_is_some() {
         let mut plain = json!({});
         put_evidence(&verdict(Status::Interfering), &mut plain);
         assert_eq!(plain, json!({}));
-        assert!(lines(&verdict(Status::Touching)).is_empty(), "nothing to tell");
+        assert!(lines(&verdict(Status::Touching)).is_empty(), "no evidence");
 
         let point = P3::new(1.0, 2.5, -3.0);
-        let met = Verdict {
+        let interfering = Verdict {
             witness: Some(Witness { point, inside_a: 0.35, inside_b: 0.2 }),
             crossing: Some((face(3, 45), face(7, 12))),
             ..verdict(Status::Interfering)
         };
         let mut object = json!({});
-        put_evidence(&met, &mut object);
+        put_evidence(&interfering, &mut object);
         assert_eq!(
             object["witness"],
             json!({ "point": [1.0, 2.5, -3.0], "inside_a": 0.35, "inside_b": 0.2 })
         );
         assert_eq!(object["crossing_faces"][0]["feature_b"]["source"], "#12");
         assert_eq!(
-            lines(&met),
+            lines(&interfering),
             [
                 "interfering: a point 0.35 mm inside A and 0.2 mm inside B at 1.000000 2.500000 -3.000000",
                 "interfering: face 3 (#45) of A crosses face 7 (#12) of B",
             ]
         );
 
-        let open = Verdict {
+        let undecided = Verdict {
             undecided: vec![Undecided {
                 feature_a: face(3, 45),
                 feature_b: face(7, 12),
@@ -144,13 +151,13 @@ mod tests {
             ..verdict(Status::Undecided)
         };
         let mut object = json!({});
-        put_evidence(&open, &mut object);
+        put_evidence(&undecided, &mut object);
         assert_eq!(object["undecided"][0]["depth_bound"], 0.01);
         assert_eq!(object["undecided"][0]["feature_a"]["index"], 3);
         assert_eq!(object["widened"], json!([{ "point": [1.0, 2.5, -3.0], "by": 0.001 }]));
         assert_eq!(
-            lines(&open)[0],
-            "undecided: face 3 (#45) of A and face 7 (#12) of B may meet up to 0.01 mm deep at 1.000000 \
+            lines(&undecided)[0],
+            "undecided: face 3 (#45) of A and face 7 (#12) of B may intersect up to 0.01 mm deep at 1.000000 \
                 2.500000 -3.000000"
         );
     }

@@ -1,14 +1,13 @@
-//! `feeler view`: solids and what was measured of them, on a page or as glTF.
+//! `feeler view`: solids and their minima on a page, or solids as glTF.
 
 use crate::Outcome;
 use crate::args::View;
 use crate::clearance::html::scene;
-use crate::clearance::measure::{Measured, Request, measure};
-use crate::clearance::parts::{Part, parts};
-use crate::clearance::rules::Rules;
+use crate::clearance::parts::parts;
 use crate::drawing::Drawing;
-use crate::playback;
+use crate::{playback, progress};
 use anyhow::{Context as _, bail, ensure};
+use feeler_assembly::{Clearance, ClearanceOptions, PairMeasurement, Part, Rules};
 use feeler_hierarchy::{file, whole};
 use feeler_import as import;
 use feeler_view::picture::Live;
@@ -22,9 +21,9 @@ pub(crate) fn run(args: &View, err: &mut dyn Write) -> anyhow::Result<Outcome> {
     ensure!(ends("html") || ends("htm") || ends("glb"), "{name}: give a name that ends with .html or .glb");
     let is_page = !ends("glb");
     let folder = args.output.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    ensure!(folder.is_dir(), "{name}: there is no such folder");
-    ensure!(is_page || args.live.is_none(), "--live is for pages; {name} is none");
-    ensure!(is_page || args.sweep.is_none(), "--sweep is for pages; {name} is none");
+    ensure!(folder.is_dir(), "{name}: the folder does not exist");
+    ensure!(is_page || args.live.is_none(), "--live is only for pages, not for {name}");
+    ensure!(is_page || args.sweep.is_none(), "--sweep is only for pages, not for {name}");
     let package = args.live.as_deref().map(package).transpose()?;
 
     let (mut parts, left_out) = parts(&args.files, &args.pose, args.read.reading(), |line| {
@@ -37,7 +36,7 @@ pub(crate) fn run(args: &View, err: &mut dyn Write) -> anyhow::Result<Outcome> {
         Some(file) => Some(playback::read(file, &mut parts)?),
         None => None,
     };
-    ensure!(!parts.is_empty(), "there is no solid to show");
+    ensure!(!parts.is_empty(), "the files contain no solids");
     let mut drawing = Drawing::new(args.chord, is_page && !args.plain);
     let measured = if is_page && motion.is_none() { measured(args, &parts)? } else { Vec::new() };
     let mut shown = scene(&mut drawing, &parts, measured.iter());
@@ -77,37 +76,44 @@ fn title(args: &View) -> String {
     args.files.iter().filter_map(stem).collect::<Vec<_>>().join(", ")
 }
 
-/// All pairs of parts that are near.
-fn measured(args: &View, parts: &[Part]) -> anyhow::Result<Vec<Measured>> {
-    let rules = Rules::new(None, &[], &[])?;
-    let request = Request { d_max: args.d_max, tolerance: None, quiet: args.quiet };
-    Ok(measure(parts, &rules.matches(parts), &request)?.0)
+/// Measures all near pairs of parts.
+fn measured(args: &View, parts: &[Part]) -> anyhow::Result<Vec<PairMeasurement>> {
+    let rules = Rules::default();
+    let check = Clearance::new(parts, &rules, &ClearanceOptions::within(args.d_max))
+        .context("the parts cannot be measured")?;
+    let count = check.near_pairs().len();
+    let bar = progress::bar(count, progress::PAIRS, !args.quiet && count > 1);
+    let measurements = check.measure(&|| bar.inc(1));
+    bar.finish_and_clear();
+    Ok(measurements)
 }
 
-/// The package for web pages: its script, and its WebAssembly.
+/// Script and WebAssembly of the package for web pages.
 type Package = (String, Vec<u8>);
 
 fn package(folder: &Path) -> anyhow::Result<Package> {
-    let made = "docs/BINDINGS.md, \"Web pages\", tells how the package is made";
+    let made = "docs/BINDINGS.md, \"Web pages\", describes how to build the package";
     let of = |name: &str| {
         let path = folder.join("classic").join(name);
-        std::fs::read(&path).with_context(|| format!("{}: cannot read; {made}", path.display()))
+        std::fs::read(&path).with_context(|| format!("{}: cannot be read; {made}", path.display()))
     };
     let script = String::from_utf8(of("feeler.js")?).ok();
-    // What would end the element that holds it cannot stand in a page.
+    // A script that contains `</script` would end its element in the page.
     let script = script.filter(|s| !s.to_ascii_lowercase().contains("</script"));
-    let Some(script) = script else { bail!("{}: holds no script for pages; {made}", folder.display()) };
+    let Some(script) = script else {
+        bail!("{}: does not contain the script for pages; {made}", folder.display())
+    };
     Ok((script, of("feeler_bg.wasm")?))
 }
 
-/// The runtime with the models of all files.
+/// Runtime for the page, with the models of all files.
 fn live(args: &View, (script, wasm): Package, parts: &[Part]) -> anyhow::Result<Live> {
     let mut models = Vec::new();
     for path in &args.files {
         let mut model = import::load_with(path, args.read.reading())?.0;
-        // What the import had to say is of no use in the page.
+        // Remarks of the import are not shown in the page.
         model.remarks.clear();
         models.push(file::encode(&model).with_context(|| path.display().to_string())?);
     }
-    Ok(Live { script, wasm, models, parts: parts.iter().map(|p| [p.file, p.solid]).collect() })
+    Ok(Live { script, wasm, models, parts: parts.iter().map(|p| [p.model, p.solid]).collect() })
 }

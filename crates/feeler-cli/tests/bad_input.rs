@@ -1,4 +1,4 @@
-//! Bad input through the program: a clear error on stderr, the right exit status, no output file, no panic.
+//! Invalid input: an error on stderr, the right exit status, no output file, no panic.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Preprocesses `content` and expects a refusal whose message holds every one of `words`.
+/// Preprocesses `content` and expects an error that contains all `words`.
 fn refused(file: &str, content: &[u8], words: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let input = dir.path().join(file);
@@ -37,7 +37,7 @@ fn box_step() -> String {
     std::fs::read_to_string(data("box.step")).unwrap()
 }
 
-/// The first entity line that holds `word`.
+/// The first entity of type `word`.
 fn entity(step: &str, word: &str) -> String {
     step.split_inclusive(';')
         .find(|e| e.contains(&format!("={word}(")) || e.contains(&format!("= {word}(")))
@@ -116,7 +116,7 @@ fn an_edge_used_by_three_faces() {
     let shell = entity(&step, "CLOSED_SHELL");
     let (head, tail) = shell.split_once("',(").unwrap();
     let (first, _) = tail.split_once(',').unwrap();
-    // The first face once more, under another id, so that its edges are used three times.
+    // A copy of the first face under another number, so that its edges are used three times.
     let face = step
         .split_inclusive(';')
         .find(|e| {
@@ -136,7 +136,7 @@ fn an_edge_used_by_three_faces() {
 }
 
 #[test]
-fn numbers_that_are_none() {
+fn invalid_numbers() {
     let step = box_step();
     let point =
         step.split_inclusive(';').filter(|e| e.contains("CARTESIAN_POINT")).nth(6).unwrap().trim().to_owned();
@@ -183,7 +183,7 @@ fn prepared(dir: &Path) -> PathBuf {
 fn feeler_files_cut_or_damaged() {
     let dir = tempfile::tempdir().unwrap();
     let whole = std::fs::read(prepared(dir.path())).unwrap();
-    // Through the library's one reader (the program's own), so that thousands of cases stay quick.
+    // Thousands of cases through the reader of the library, which the program uses.
     for k in 0..50 {
         let cut = whole.len() * k / 50;
         assert!(feeler_hierarchy::file::decode(&whole[..cut]).is_err(), "cut at {cut} of {}", whole.len());
@@ -193,7 +193,7 @@ fn feeler_files_cut_or_damaged() {
         bytes[i] ^= 1 << (i % 8);
         assert!(feeler_hierarchy::file::decode(&bytes).is_err(), "byte {i} flipped");
     }
-    // And through the program for a few.
+    // A few cases through the program.
     for (name, bytes) in [
         ("cut.feeler", whole[..whole.len() / 2].to_vec()),
         ("flip.feeler", {
@@ -249,7 +249,7 @@ fn wrong_usage() {
     }
 }
 
-/// Poses whose rounding exceeds a tenth of the tolerance: refused with the limit, unless the solids are
+/// Poses whose rounding exceeds a tenth of the tolerance are rejected with the limit, unless the solids are
 /// farther apart than `--d-max` or share the offset.
 #[test]
 fn poses_far_away() {
@@ -284,9 +284,10 @@ fn poses_far_away() {
     assert!(message.contains("step 1") && message.contains("allows at most"), "{message}");
 }
 
-/// Numbers that are not finite, or out of range: refused with what to give, before a file is read.
+/// Numbers that are not finite or out of range are rejected before a file is read; the error states what to
+/// give.
 #[test]
-fn numbers_that_make_no_sense() {
+fn numbers_out_of_range() {
     let dir = tempfile::tempdir().unwrap();
     let matrix = dir.path().join("far.json");
     std::fs::write(&matrix, "[[1,0,0,1e999],[0,1,0,0],[0,0,1,0],[0,0,0,1]]").unwrap();

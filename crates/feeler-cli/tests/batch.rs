@@ -1,5 +1,5 @@
-//! Folders of files: each on its own, in order, skipped when up to date, and whole or absent whatever
-//! happens.
+//! Folders of files: independent of each other, in order, skipped if up to date, and always either complete
+//! or absent.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use rand::{Rng as _, SeedableRng as _, rngs::SmallRng};
@@ -94,7 +94,7 @@ fn bytes_and_order_do_not_depend_on_the_number_of_jobs() {
 }
 
 #[test]
-fn what_is_up_to_date_is_left_alone() {
+fn outputs_that_are_up_to_date_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let (input, output) = (folder(dir.path()), dir.path().join("out"));
     let report = dir.path().join("report.json");
@@ -120,7 +120,7 @@ fn what_is_up_to_date_is_left_alone() {
     let stamp = modified("cone.feeler");
     let (unchanged, again) = run(&[]);
     assert_eq!(unchanged, "bore cone plug box torus-without-edges");
-    assert_eq!(first, again, "the facts of what is skipped are those of what was prepared");
+    assert_eq!(first, again, "skipped inputs have the same facts as prepared ones");
     assert_eq!(modified("cone.feeler"), stamp, "written again");
     // Another input, a damaged output, one of another input of the same name, and a missing one.
     let step = std::fs::read_to_string(input.join("cone.step")).unwrap();
@@ -142,7 +142,7 @@ fn what_is_up_to_date_is_left_alone() {
 }
 
 #[test]
-fn killed_and_started_again_it_ends_with_the_same_bytes() {
+fn killed_runs_continue_to_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let input = folder(dir.path());
     let (undisturbed, output) = (dir.path().join("undisturbed"), dir.path().join("out"));
@@ -161,11 +161,11 @@ fn killed_and_started_again_it_ends_with_the_same_bytes() {
         child.wait().unwrap();
         for (name, bytes) in listing(&output) {
             if name.extension().is_some_and(|e| e == "feeler") {
-                assert!(feeler_hierarchy::file::decode(&bytes).is_ok(), "{} is not whole", name.display());
+                assert!(feeler_hierarchy::file::decode(&bytes).is_ok(), "{} is incomplete", name.display());
             }
         }
     }
-    // A leftover of a killed run, should none of those have left one.
+    // A temporary file of a killed run, in case none of the runs above left one.
     std::fs::create_dir_all(&output).unwrap();
     std::fs::write(output.join(".box.feeler.4000000-0.tmp"), "half").unwrap();
     let run = command(&input, &output).output().unwrap();
@@ -175,14 +175,14 @@ fn killed_and_started_again_it_ends_with_the_same_bytes() {
     assert!(a == b, "bytes differ");
 }
 
-/// Ctrl-C while a file is being prepared: exit 130, a message, and no temporary file.
+/// Ctrl-C while a file is being prepared: exit status 130, a message, and no temporary file.
 #[cfg(unix)]
 #[test]
-fn interrupted_it_leaves_whole_files_only() {
+fn interrupted_runs_leave_only_complete_files() {
     let dir = tempfile::tempdir().unwrap();
     let (input, output) = (dir.path().join("in"), dir.path().join("out"));
     std::fs::create_dir(&input).unwrap();
-    // So many copies that it cannot be done before the signal comes.
+    // Enough copies that the run is not finished before the signal.
     for i in 0..2000 {
         std::fs::copy(data().join("bore.step"), input.join(format!("{i}.step"))).unwrap();
     }
@@ -194,8 +194,8 @@ fn interrupted_it_leaves_whole_files_only() {
             .spawn()
             .unwrap();
         let started = std::time::Instant::now();
-        // The first files are there: the handler is in place. Names only: a temporary file can be gone before
-        // it is read.
+        // Once the first files exist, the handler is installed. Only names are read, because temporary files
+        // disappear.
         let is_whole = |e: &std::fs::DirEntry| e.path().extension().is_some_and(|x| x == "feeler");
         let whole = || std::fs::read_dir(&output).into_iter().flatten().flatten().filter(is_whole).count();
         while whole() < 3 && started.elapsed() < Duration::from_secs(60) {
@@ -206,17 +206,17 @@ fn interrupted_it_leaves_whole_files_only() {
         assert_eq!(run.status.code(), Some(130), "{signal}: {}", text(&run.stderr));
         assert!(text(&run.stderr).contains("interrupted"), "{signal}: {}", text(&run.stderr));
         let left = listing(&output);
-        assert!(left.len() < 2000, "it was done before the signal");
+        assert!(left.len() < 2000, "the run finished before the signal");
         for (name, bytes) in left {
-            assert_eq!(name.extension().unwrap(), "feeler", "{} is left", name.display());
-            assert!(feeler_hierarchy::file::decode(&bytes).is_ok(), "{} is not whole", name.display());
+            assert_eq!(name.extension().unwrap(), "feeler", "{} was left behind", name.display());
+            assert!(feeler_hierarchy::file::decode(&bytes).is_ok(), "{} is incomplete", name.display());
         }
         std::fs::remove_dir_all(&output).unwrap();
     }
 }
 
 #[test]
-fn files_that_an_input_refers_to_count() {
+fn referenced_files_count() {
     let dir = tempfile::tempdir().unwrap();
     let input = dir.path().join("in");
     std::fs::create_dir_all(input.join("parts")).unwrap();
@@ -230,9 +230,9 @@ fn files_that_an_input_refers_to_count() {
         let i = &v["inputs"][0];
         (run.status.code().unwrap(), i["unchanged"] == true, i["solids"].as_u64().unwrap())
     };
-    assert_eq!(run(), (1, false, 4), "one file is not there");
+    assert_eq!(run(), (1, false, 4), "one file is missing");
     assert_eq!(run(), (1, true, 4), "nothing has changed");
-    // Another content, the missing file comes, and all are gone.
+    // A file changes, the missing file appears, a file disappears.
     std::fs::copy(data().join("box.step"), input.join("parts/foot.stp")).unwrap();
     assert_eq!(run(), (1, false, 4), "another foot");
     std::fs::copy(data().join("ball.step"), input.join("lost.stp")).unwrap();
@@ -242,7 +242,7 @@ fn files_that_an_input_refers_to_count() {
     assert_eq!(run(), (1, false, 2), "without the rack");
 }
 
-/// Outputs whose inputs are gone are named, and removed where that is asked for; other files are left alone.
+/// Outputs whose inputs no longer exist are listed, and deleted with `--prune`; other files are kept.
 #[test]
 fn stale_outputs_are_named_and_pruned() {
     let dir = tempfile::tempdir().unwrap();
@@ -263,21 +263,21 @@ fn stale_outputs_are_named_and_pruned() {
             .unwrap();
         (run.status.code().unwrap(), String::from_utf8_lossy(&run.stderr).into_owned())
     };
-    assert_eq!(run(&[]).0, 0, "the output folder is made");
-    std::fs::write(output.join("mine.feeler"), "not one of ours").unwrap();
+    assert_eq!(run(&[]).0, 0, "the output folder is created");
+    std::fs::write(output.join("mine.feeler"), "not a feeler file").unwrap();
     std::fs::remove_file(input.join("sub/bore.step")).unwrap();
-    let (code, told) = run(&[]);
-    assert!(code == 0 && told.contains("stale: ") && told.contains("bore.feeler"), "{told}");
-    assert!(told.contains("--prune") && !told.contains("mine"), "{told}");
+    let (code, message) = run(&[]);
+    assert!(code == 0 && message.contains("stale: ") && message.contains("bore.feeler"), "{message}");
+    assert!(message.contains("--prune") && !message.contains("mine"), "{message}");
     assert!(output.join("sub/bore.feeler").exists());
-    let (code, told) = run(&["--prune"]);
-    assert!(code == 0 && told.contains("removed: "), "{told}");
+    let (code, message) = run(&["--prune"]);
+    assert!(code == 0 && message.contains("removed: "), "{message}");
     assert!(!output.join("sub/bore.feeler").exists() && output.join("pin.feeler").exists());
     assert!(output.join("mine.feeler").exists());
     assert!(!run(&[]).1.contains("stale"));
 }
 
-/// A known failure is none; a file that fails no longer must be taken off the list.
+/// An expected failure does not count; a file that no longer fails must be removed from the list.
 #[test]
 fn expected_failures() {
     let dir = tempfile::tempdir().unwrap();
@@ -300,7 +300,7 @@ fn expected_failures() {
     };
     assert_eq!(run("").0, 1);
     assert_eq!(run("broken.step # cut off\n").0, 0);
-    let (code, told) = run("broken.step\npin.step\n");
-    assert!(code == 1 && told.contains("'pin.step' is expected to fail"), "{told}");
+    let (code, message) = run("broken.step\npin.step\n");
+    assert!(code == 1 && message.contains("'pin.step' is expected to fail"), "{message}");
     assert_eq!(run("[").0, 2);
 }

@@ -17,18 +17,17 @@ fn clearance(args: &[&str]) -> Output {
 fn json(args: &[&str]) -> (i32, Value) {
     let run = clearance(&[args, &["--json", "--quiet"]].concat());
     let document = serde_json::from_slice(&run.stdout);
-    let told = String::from_utf8_lossy(&run.stderr);
-    (run.status.code().unwrap(), document.unwrap_or_else(|e| panic!("{e}: {told}")))
+    let message = String::from_utf8_lossy(&run.stderr);
+    (run.status.code().unwrap(), document.unwrap_or_else(|e| panic!("{e}: {message}")))
 }
 
-/// Socket, plug and bore of the models, and where the pin stands in the bore: its radius is the bore's less
-/// 0.05.
+/// Bore and pin, whose radius is 0.05 smaller than that of the bore.
 fn files() -> [String; 2] {
     ["bore.step", "pin.step"].map(|f| data(f).display().to_string())
 }
 
 #[test]
-fn pairs_stand_as_closed_forms_say() {
+fn pairs_agree_with_closed_forms() {
     let [bore, pin] = files();
     let between = |x: f64| json(&[&bore, &pin, "--pose", &format!("1={x},0,0")]);
     let (code, found) = between(0.02);
@@ -46,7 +45,7 @@ fn pairs_stand_as_closed_forms_say() {
     let (code, found) = between(0.15);
     let row = &found["results"][0];
     assert_eq!((code, &row["status"], &row["finding"]), (1, &json!("interfering"), &json!("interferes")));
-    // The pin has to go back by 0.1.
+    // The pin has to move back by 0.1.
     let depth = row["depth"].as_f64().unwrap();
     assert!(depth > 0.01 && depth <= 0.1 + 1e-9 && row["crossing_faces"].is_array(), "{row}");
 
@@ -55,7 +54,7 @@ fn pairs_stand_as_closed_forms_say() {
 }
 
 #[test]
-fn answers_do_not_depend_on_threads() {
+fn results_do_not_depend_on_threads() {
     let frame = data("assemblies/rack.step").display().to_string();
     let run = |threads: &str| {
         let (code, mut found) = json(&[&frame, "--d-max", "30", "--threads", threads]);
@@ -80,7 +79,7 @@ fn rules_decide_in_their_order() {
         let rows = v["results"].as_array().unwrap().iter().filter(|r| !r["finding"].is_null());
         rows.map(|r| format!("{} {}", r["finding"].as_str().unwrap(), r["rule"].as_str().unwrap())).collect()
     };
-    // The pins stand 0.1 off their blocks.
+    // The pins are 0.1 away from their blocks.
     let (code, found) = check("[[rule]]\nname='play'\na='pin*'\nb='block'\nmin=0.2");
     assert_eq!((code, findings(&found)), (1, vec!["too-close play".to_owned(); 2]), "{found}");
     let (code, found) = check("[[rule]]\nname='play'\na='pin*'\nb='block'\nmin=0.05");
@@ -92,13 +91,13 @@ fn rules_decide_in_their_order() {
     assert_eq!((code, findings(&found)), (1, vec!["too-close rest".to_owned()]), "{found}");
     let (code, found) =
         check("[[rule]]\nname='fit'\na='*/upper/pin_left*'\nb='*/upper/block'\ntouching='required'");
-    // One pin is near its block, the other one too far to be measured: neither touches.
+    // One pin is near its block, the other one is too far to be measured; neither touches it.
     assert_eq!((code, findings(&found)), (1, vec!["does-not-touch fit".to_owned(); 2]), "{found}");
-    // Each pin should touch something: here the blocks, and its own kind does not help.
+    // Each pin should touch a block or the ball; other pins do not count.
     let one = "[[rule]]\nname='sits'\na='pin*'\nb='{block,ball}'\ntouching='required'";
     let (code, found) = check(one);
     assert_eq!((code, findings(&found)), (1, vec!["does-not-touch sits".to_owned(); 4]), "{found}");
-    // The ball touches nothing, and is the only one that should.
+    // Only the ball is required to touch a block, and it does not.
     let (code, found) = check("[[rule]]\nname='lies'\na='ball'\nb='block'\ntouching='required'");
     assert_eq!((code, findings(&found)), (1, vec!["does-not-touch lies".to_owned()]), "{found}");
     let (code, found) = check("ignore = ['block']\n[[rule]]\na='pin*'\nb='*'\nmin=0.2");
@@ -106,15 +105,15 @@ fn rules_decide_in_their_order() {
     assert!(found["summary"]["ignored"].as_u64().unwrap() > 0, "{found}");
 }
 
-/// What is not there cannot be checked: that is no clean result.
+/// A missing part cannot be checked, so the check fails.
 #[test]
-fn what_is_left_out_is_told() {
+fn missing_parts_are_reported() {
     let frame = data("assemblies/frame.step").display().to_string();
     let (code, found) = json(&[&frame]);
     assert_eq!((code, &found["summary"]["findings_new"]), (1, &json!(0)), "{found}");
     assert!(found["left_out"][0].as_str().unwrap().contains("lost.stp"), "{found}");
-    let told = String::from_utf8(clearance(&[&frame, "--quiet"]).stderr).unwrap();
-    assert!(told.contains("not checked") && told.contains("lost.stp"), "{told}");
+    let message = String::from_utf8(clearance(&[&frame, "--quiet"]).stderr).unwrap();
+    assert!(message.contains("not checked") && message.contains("lost.stp"), "{message}");
 }
 
 #[test]
@@ -126,7 +125,7 @@ fn interference_is_a_finding_unless_a_rule_allows_it() {
         std::fs::write(&rules, text).unwrap();
         json(&[&a, &b, "--rules", rules.to_str().unwrap()]).0
     };
-    assert_eq!(check("[[rule]]\na='sphere'\nmin=1"), 1, "no rule is about them");
+    assert_eq!(check("[[rule]]\na='sphere'\nmin=1"), 1, "no rule matches them");
     assert_eq!(check("[[rule]]\na='box'\ninterfering='allowed'"), 0);
     assert_eq!(check("[[rule]]\na='box'\nb='cyl*'\ninterfering='forbidden'"), 1);
     let (code, found) = json(&[&a, &b, "--ignore", "box=cylinder"]);
@@ -157,7 +156,7 @@ fn known_findings_do_not_fail() {
 }
 
 #[test]
-fn other_forms_of_the_answer() {
+fn other_output_formats() {
     let dir = tempfile::tempdir().unwrap();
     let file = |name: &str| dir.path().join(name).display().to_string();
     let [a, b] = ["box.step", "cylinder.step"].map(|f| data(f).display().to_string());
@@ -181,7 +180,7 @@ fn other_forms_of_the_answer() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn errors_name_the_mistake() {
     let dir = tempfile::tempdir().unwrap();
     let rules = dir.path().join("rules.toml").display().to_string();
     std::fs::write(&rules, "[[rule]]\na = 'x'\nmni = 2\n").unwrap();
@@ -189,22 +188,22 @@ fn mistakes_are_told() {
     let cases: [(&[&str], &str); 8] = [
         (&[&bore, "--rules", &rules], "mni"),
         (&[&bore, "--rules", "nowhere.toml"], "nowhere.toml"),
-        (&[&bore, "--ignore", "[x"], "no pattern"),
+        (&[&bore, "--ignore", "[x"], "not a valid pattern"),
         (&[&bore, "--pose", "0,0,1"], "no '='"),
         (&[&bore, &pin, "--pose", "2=0,0,1"], "there are 2 files"),
         (&[&bore, "--bless"], "--baseline"),
         (&[&bore, "--baseline", "nowhere.json"], "--bless writes one"),
-        (&[&bore, "--html", "nowhere/x.html"], "no such folder"),
+        (&[&bore, "--html", "nowhere/x.html"], "the folder does not exist"),
     ];
     for (args, says) in cases {
         let run = clearance(args);
-        let told = String::from_utf8_lossy(&run.stderr).into_owned();
-        assert_eq!(run.status.code(), Some(2), "{args:?}: {told}");
-        assert!(told.contains(says), "{args:?}: {told}");
+        let message = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(2), "{args:?}: {message}");
+        assert!(message.contains(says), "{args:?}: {message}");
     }
 }
 
-/// Of parts that should touch one of several, one is enough; and rules that fit nothing are named.
+/// Contact with one of several possible partners is enough; rules that match no pair are reported.
 #[test]
 fn one_contact_is_enough() {
     let dir = tempfile::tempdir().unwrap();
@@ -219,9 +218,9 @@ fn one_contact_is_enough() {
         (run.status.code().unwrap(), String::from_utf8_lossy(&run.stderr).into_owned())
     };
     assert_eq!(check("[[rule]]\na = 'pin'\nb = 'bore*'\ntouching = 'required'").0, 0);
-    // Each bore should touch a pin: the second one does not.
-    let (code, told) = check("[[rule]]\na = 'bore*'\nb = 'pin'\ntouching = 'required'");
-    assert!(code == 1 && told.contains("1 new findings"), "{told}");
-    let (code, told) = check("[[rule]]\nname = 'typo'\na = 'pni'\nb = 'bore*'\nmin = 1");
-    assert!(code == 0 && told.contains("rule 'typo' fits no two parts"), "{told}");
+    // Each bore should touch a pin, and the second one does not.
+    let (code, message) = check("[[rule]]\na = 'bore*'\nb = 'pin'\ntouching = 'required'");
+    assert!(code == 1 && message.contains("1 new findings"), "{message}");
+    let (code, message) = check("[[rule]]\nname = 'typo'\na = 'pni'\nb = 'bore*'\nmin = 1");
+    assert!(code == 0 && message.contains("rule 'typo' matches no two parts"), "{message}");
 }

@@ -124,7 +124,7 @@ fn known_distances() {
     ]);
     assert_eq!(v["contacts"].as_array().unwrap().len(), 1, "{v}");
     assert!((v["min_distance"].as_f64().unwrap() - 12.5).abs() < 1e-12, "{v}");
-    // Far away: nothing within reach.
+    // Far apart: nothing within reach.
     let v = json(&[
         "query",
         data("sphere.step").to_str().unwrap(),
@@ -137,7 +137,7 @@ fn known_distances() {
     ]);
     assert!(v["min_distance"].is_null() && v["status"] == "separated", "{v}");
     assert!(v["nearest_distance"].as_f64().unwrap() > 400.0, "{v}");
-    // One inside the other.
+    // One solid inside the other.
     let run = feeler(&[
         "query",
         data("box.step").to_str().unwrap(),
@@ -166,7 +166,7 @@ fn inspect_shows_the_assembly() {
     assert!(v["left_out"][0].as_str().unwrap().contains("lost.stp"), "{v}");
     let run = feeler(&["inspect", frame.to_str().unwrap()]);
     let text = String::from_utf8(run.stdout).unwrap();
-    assert!(text.contains("└─ ") && text.contains("foot:2 [1]  turned 90°"), "{text}");
+    assert!(text.contains("└─ ") && text.contains("foot:2 [1]  rotated 90°"), "{text}");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_mirrored_instance_is_where_its_image_is() {
     assert!((v["min_distance"].as_f64().unwrap() - 20.0).abs() < 1e-9, "{v}");
 }
 
-/// A box without one side, as a surface model: met from inside, from outside, and at its rim.
+/// A box without one side, as a surface model: distances from inside, from outside, and to its rim.
 #[test]
 fn open_shells() {
     let dir = tempfile::tempdir().unwrap();
@@ -205,7 +205,7 @@ fn open_shells() {
     assert_eq!((&input["ok"], &input["faces"]), (&Value::from(true), &Value::from(10)), "{report}");
     assert!(input["warnings"][0].as_str().unwrap().contains("4 open edges"), "{report}");
     let tub = dir.path().join("tub.feeler");
-    // Asked for again in the same way it is up to date, in another way it is refused as before.
+    // With the same options, the output is up to date.
     let again = json(&["preprocess", file.to_str().unwrap(), "--open-shells", "--json"]);
     assert_eq!(again["inputs"][0]["unchanged"], true, "{again}");
 
@@ -233,15 +233,16 @@ fn open_shells() {
     near(distances("3,1,2", "20"), &[4.9, 8.9, 10.9, 12.9, 13.9]);
     near(distances("3,1,16", "5"), &[2.9]);
     near(distances("30,0,0", "8"), &[6.9]);
-    // Before the open side: the rim is nearest at its four sides, and the bottom of the tub is seen through
-    // it.
+    // In front of the open side: the rim has a minimum on each of its four sides, and the bottom of the tub
+    // one through the opening.
     let side = |a: f64, b: f64| (a * a + b * b).sqrt() - 3.1;
     near(
         distances("-30,1,2", "60"),
         &[side(10.0, 8.0), side(10.0, 12.0), side(10.0, 14.0), side(10.0, 16.0), 46.9],
     );
 
-    // Two sheets that cross have no way out, a sheet and a ball have one, and both have curves.
+    // Two sheets that cross have no separating translation, a sheet and a ball have one, and both have
+    // curves.
     let interfering = |other: &Path, pose: &str| -> Value {
         let tub = tub.to_str().unwrap();
         let query =
@@ -263,9 +264,9 @@ fn open_shells() {
     assert_eq!(ball["curves"][0]["closed"], true);
 }
 
-/// `--certified` says what is proven; the minima are those of the ordinary query.
+/// `--certified` reports what is proven; the minima are those of the ordinary query.
 #[test]
-fn certified_queries_tell_what_is_proven() {
+fn certified_queries_report_the_proof() {
     let (wave, ball) = (data("wave.step"), data("sphere.step"));
     let base = [
         "query",
@@ -292,14 +293,14 @@ fn certified_queries_tell_what_is_proven() {
     assert!(text.contains(&line), "{text}");
 }
 
-/// `--tolerance` decides what touches; it is part of the answer.
+/// `--tolerance` decides which solids touch, and is part of the result.
 #[test]
-fn a_tolerance_of_ones_own() {
+fn tolerances_decide_contact() {
     // Radii 10 and 7.5, and centres 17.51 apart.
     let (a, b) = (data("sphere.step"), data("sphere-without-edges.step"));
     let base = ["query", a.to_str().unwrap(), b.to_str().unwrap(), "--d-max", "1", "--pose-b", "0,0,17.51"];
     let apart = json(&[&base[..], &["--json"]].concat());
-    assert_eq!((&apart["schema"], &apart["status"]), (&Value::from(3), &Value::from("separated")), "{apart}");
+    assert_eq!((&apart["schema"], &apart["status"]), (&Value::from(4), &Value::from("separated")), "{apart}");
     let default = apart["tolerance"].as_f64().unwrap();
     assert!(0.0 < default && default < 1e-4, "{apart}");
     let touching = json(&[&base[..], &["--json", "--tolerance", "0.02"]].concat());
@@ -332,7 +333,7 @@ fn inspect_knows_where_the_mass_is() {
     close(&s["placed_max"][0], 16.0);
     let run = feeler(&["inspect", file, "--density", "torus=x"]);
     assert_eq!(run.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&run.stderr).contains("'x' is no density"), "{run:?}");
+    assert!(String::from_utf8_lossy(&run.stderr).contains("'x' is not a density"), "{run:?}");
     for bad in ["torus", "torus=-1", "torus=0", "torus=inf", "torus=NaN"] {
         assert_eq!(feeler(&["inspect", file, "--density", bad]).status.code(), Some(2), "{bad}");
     }
@@ -362,29 +363,29 @@ fn inspect_adds_up_an_assembly() {
         let most = solids.iter().map(|s| corner(s, k)).fold(f64::MIN, f64::max);
         assert!((together["bbox_max"][k].as_f64().unwrap() - most).abs() < 1e-12, "{together}");
     }
-    // With a density for one solid alone there is no mass of all.
+    // Without a density for every solid, there is no total mass.
     let v = json(&["inspect", frame, "--json", "--density", "0=1000"]);
     assert!(v["solids"][0]["mass_kg"].is_f64() && v["solids"][1]["mass_kg"].is_null(), "{v}");
     assert!(v["together"]["mass_kg"].is_null(), "{v}");
     let run = feeler(&["inspect", frame, "--density", "0=1000", "--density", "0=2000"]);
     assert_eq!(run.status.code(), Some(2), "{run:?}");
     let text = String::from_utf8(feeler(&["inspect", frame, "--density", "0=1000"]).stdout).unwrap();
-    assert!(text.contains("no density is given for solids [1"), "{text}");
+    assert!(text.contains("solids [1"), "{text}");
 }
 
-/// A file with several solids does not tell which one is meant: they are listed.
+/// If a file has several solids and none is selected, the error lists them.
 #[test]
 fn a_solid_among_several_must_be_named() {
     let frame = data("assemblies/frame.step");
     let bolt = data("box.step");
     let run = feeler(&["query", frame.to_str().unwrap(), bolt.to_str().unwrap(), "--d-max", "1"]);
-    let told = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert_eq!(run.status.code(), Some(2), "{told}");
-    assert!(told.contains("--solid-a") && told.contains("0 'frame/") && told.contains("clearance"), "{told}");
+    let message = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(2), "{message}");
+    assert!(message.contains("--solid-a") && message.contains("0 'frame/") && message.contains("clearance"), "{message}");
 }
 
-/// What `sweep` prints is what `query` prints of the same pose, to the last bit, and what it reads is what
-/// was written.
+/// `sweep` prints the results of `query` for the same pose to the last bit, and reads numbers without
+/// rounding.
 #[test]
 fn a_sweep_repeats_queries_to_the_bit() {
     let dir = tempfile::tempdir().unwrap();
@@ -404,6 +405,13 @@ fn a_sweep_repeats_queries_to_the_bit() {
     assert!(!query["contacts"].as_array().unwrap().is_empty());
     assert_eq!(query["contacts"], sweep["frames"][0]["contacts"]);
     assert_eq!(sweep["summary"]["interfering"], 0);
+
+    // The pose of a frame is accepted as a pose file.
+    let pose_file = dir.path().join("pose.json");
+    std::fs::write(&pose_file, sweep["frames"][0]["pose_b"].to_string()).unwrap();
+    let pose = format!("@{}", pose_file.display());
+    let again = json(&[&["query"], &files[..], &common[..], &["--pose-b", &pose]].concat());
+    assert_eq!(query["contacts"], again["contacts"]);
 
     let all = json(&[&["query"], &files[..], &["--d-max", "inf", "--json", "--quiet"]].concat());
     assert!(all["d_max"].is_null() && all["contacts"].as_array().unwrap().len() > 10, "{all}");
@@ -466,7 +474,7 @@ fn completions_and_manual() {
     assert!(String::from_utf8_lossy(&feeler(&["man"]).stdout).contains(".TH feeler"));
 }
 
-/// Colours only where they are asked for, or somebody looks.
+/// Colours are printed on request and on terminals.
 #[test]
 fn colours() {
     let (bore, pin) = (data("bore.step"), data("pin.step"));
@@ -500,7 +508,7 @@ fn stl_files_are_solids() {
     let document: Value = serde_json::from_slice(&shown.stdout).unwrap();
     let solid = &document["solids"][0];
     assert!((solid["volume"].as_f64().unwrap() - 6000.0).abs() < 1e-9, "{solid}");
-    // What the triangles of one plane are: one face.
+    // The triangles of one plane are one face.
     assert_eq!(solid["supermaximal_faces"], 6, "{solid}");
     let output = dir.path().join("block.feeler");
     let prepare = || {
@@ -508,7 +516,7 @@ fn stl_files_are_solids() {
         let document: Value = serde_json::from_slice(&done.stdout).unwrap();
         document["inputs"][0]["unchanged"].as_bool().unwrap()
     };
-    assert!(!prepare() && prepare(), "made, and known again");
+    assert!(!prepare() && prepare(), "prepared, then up to date");
     // It is 100 mm wide.
     let other = data("box.step");
     let other = other.to_str().unwrap();

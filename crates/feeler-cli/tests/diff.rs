@@ -1,4 +1,4 @@
-//! `feeler diff`: two versions of a model, or of a folder.
+//! `feeler diff`: two versions of a model or of a folder.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 mod common;
@@ -15,8 +15,8 @@ fn path(p: &Path) -> String {
 fn json_of(old: &Path, new: &Path, args: &[&str]) -> (i32, Value) {
     let run = feeler(&[&["diff", &path(old), &path(new), "--json", "--quiet"], args].concat());
     let document = serde_json::from_slice(&run.stdout);
-    let told = String::from_utf8_lossy(&run.stderr);
-    (run.status.code().unwrap(), document.unwrap_or_else(|e| panic!("{e}: {told}")))
+    let message = String::from_utf8_lossy(&run.stderr);
+    (run.status.code().unwrap(), document.unwrap_or_else(|e| panic!("{e}: {message}")))
 }
 
 fn lines(document: &Value, file: usize) -> Vec<String> {
@@ -35,13 +35,13 @@ fn faces_are_matched_by_their_geometry() {
         (
             0,
             json!({
-                "schema": 1, "unit": "mm",
+                "schema": 2, "unit": "mm",
                 "files": [{ "name": path(&old), "status": "same", "differences": [], "parts": {
                     "same": 0, "added": 0, "removed": 0, "renamed": 0, "moved": 0, "changed": 0 } }]
             })
         )
     );
-    // Another numbering and other line ends are no difference.
+    // Other entity numbers and line ends are no differences.
     let text = std::fs::read_to_string(&old).unwrap();
     let data_at = text.find("DATA;").unwrap();
     let renumbered: String = text[data_at..].replace('#', "#9");
@@ -111,14 +111,14 @@ fn folders_are_compared_file_by_file() {
         let f = &found["files"][k];
         (f["name"].as_str().unwrap().to_owned(), f["status"].as_str().unwrap().to_owned())
     };
-    let told: Vec<_> = (0..4).map(status).collect();
+    let message: Vec<_> = (0..4).map(status).collect();
     let expected = [
         ("bore.step", "different"),
         ("socket.step", "failed"),
         ("sub/bolt.step", "added"),
         ("sub/pin.step", "removed"),
     ];
-    assert_eq!(told, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+    assert_eq!(message, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
     assert_eq!(code, 1);
     let html = path(&dir.path().join("out.html"));
     let run = feeler(&["diff", &both[0], &both[1], "--html", &html]);
@@ -129,11 +129,11 @@ fn folders_are_compared_file_by_file() {
 
 #[test]
 fn what_cannot_work_is_said() {
-    let fails = |old: &Path, new: &Path, told: &str| {
+    let fails = |old: &Path, new: &Path, message: &str| {
         let run = feeler(&["diff", &path(old), &path(new)]);
         let err = String::from_utf8_lossy(&run.stderr);
         assert_eq!(run.status.code(), Some(2), "{err}");
-        assert!(err.contains(told), "{told}: {err}");
+        assert!(err.contains(message), "{message}: {err}");
     };
     let dir = tempfile::tempdir().unwrap();
     let bore = data("bore.step");

@@ -1,4 +1,4 @@
-//! What `feeler preprocess` tells about its inputs, to programs and to people.
+//! Reports of `feeler preprocess`: JSON and pages.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use serde_json::Value;
@@ -14,13 +14,13 @@ fn reports(folder: &Path, more: &[&str]) -> (Value, String) {
         .args(more)
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&run.stderr).into_owned();
-    let read = |p: &Path| std::fs::read(p).unwrap_or_else(|e| panic!("{}: {e}: {told}", p.display()));
+    let message = String::from_utf8_lossy(&run.stderr).into_owned();
+    let read = |p: &Path| std::fs::read(p).unwrap_or_else(|e| panic!("{}: {e}: {message}", p.display()));
     (serde_json::from_slice(&read(&json)).unwrap(), String::from_utf8(read(&html)).unwrap())
 }
 
-/// A block, the same with an open shell where a closed one is due and with a name that is no HTML, and what
-/// is no STEP.
+/// A block, the same block with an open shell and a name with characters of HTML, and a file that is not
+/// STEP.
 fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let block = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
@@ -60,7 +60,7 @@ fn the_report_has_facts_and_groups() {
     assert_eq!(bad["severities"]["error"], 1);
     assert_eq!(report["summary"]["severities"], serde_json::json!({ "note": 0, "warning": 1, "error": 1 }));
 
-    // What is up to date is told in the same words.
+    // An input that is up to date has the same report.
     let (again, _) = reports(dir.path(), &["--flatness", "0.5"]);
     assert_eq!(again["inputs"][1]["unchanged"], true);
     for key in ["input_hash", "area", "volume", "warnings", "severities", "warning_groups"] {
@@ -73,7 +73,7 @@ fn the_page_is_whole_and_names_are_text() {
     let dir = folder();
     let (_, page) = reports(dir.path(), &[]);
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
-    // What scripts ask for is seen in a browser: tools/view.
+    // Scripts of the page are tested in a browser by tools/view.
     let page = page.split("<script").next().unwrap();
     assert!(page.contains("b &lt;i&gt;&amp;.step") && !page.contains("<i>"), "{page}");
     assert!(page.contains("OPEN_SHELL") && page.contains("is not a STEP file"), "{page}");
@@ -119,6 +119,6 @@ fn a_page_that_cannot_be_written_is_told_before_the_work() {
         .output()
         .unwrap();
     assert_eq!(run.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&run.stderr).contains("no such folder"));
+    assert!(String::from_utf8_lossy(&run.stderr).contains("the folder of the report does not exist"));
     assert!(!dir.path().join("a.feeler").exists());
 }

@@ -19,7 +19,7 @@ fn document(args: &[&str]) -> Value {
     serde_json::from_slice(&run.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&run.stderr)))
 }
 
-/// The arm of `data/arm` with another post or another motion: the names of its files stay those beside it.
+/// A copy of the arm of `data/arm` with another position of the post or further keys.
 fn arm(dir: &Path, post: &str, extra: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/arm");
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -43,23 +43,22 @@ fn an_arm_passes_a_post() {
     assert!(run.status.success() && run.stderr.is_empty(), "{}", String::from_utf8_lossy(&run.stderr));
     let document: Value = serde_json::from_slice(&run.stdout).unwrap();
     let pairs = document["pairs"].as_array().unwrap();
-    // Seven links and a post: neighbours, and what fixed joints hold together, are left alone.
+    // Seven links and a post; neighbours and links connected by fixed joints are not checked.
     assert_eq!(pairs.len(), 20);
     assert!(pairs.iter().all(|p| p["motion"]["result"] == "free"), "{document}");
     let margins = document["margins"].as_array().unwrap();
-    let least = margins.iter().filter_map(|m| m["margin"].as_f64()).fold(f64::INFINITY, f64::min);
-    assert!(least > 2.0 && least < 4.0, "{least}");
+    let smallest = margins.iter().filter_map(|m| m["margin"].as_f64()).fold(f64::INFINITY, f64::min);
+    assert!(smallest > 2.0 && smallest < 4.0, "{smallest}");
     let rows = std::fs::read_to_string(&csv).unwrap();
     assert_eq!(rows.lines().count(), 201);
     assert!(rows.starts_with("time_s,margin_mm,a,b,interferes\n0,"), "{rows}");
     assert!(std::fs::read_to_string(&svg).unwrap().contains("margin (mm)"));
-    // The same to the byte on one thread.
+    // One thread gives the same bytes.
     let one = feeler(&[&args[..], &["--threads", "1"]].concat());
     assert_eq!(one.stdout, run.stdout);
 }
 
-/// With the post in its way the arm meets it: the first contact is when the distance, asked at that time, is
-/// 0.
+/// The arm hits a post in its way: the distance at the time of first contact is 0.
 #[test]
 fn an_arm_hits_a_post() {
     let dir = tempfile::tempdir().unwrap();
@@ -75,7 +74,10 @@ fn an_arm_hits_a_post() {
     let text = feeler(&["mechanism", &file, "-q"]);
     assert_eq!(text.status.code(), Some(1));
     let table = String::from_utf8(text.stdout).unwrap();
-    assert!(table.contains("first contact at") && table.contains("of 20 pairs are not free"), "{table}");
+    assert!(
+        table.contains("first contact at") && table.contains("of 20 pairs are not proven free"),
+        "{table}"
+    );
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn a_grid_over_the_limits_of_joints() {
     assert!(String::from_utf8_lossy(&none.stderr).contains("[motion]"));
 }
 
-/// Each mistake is named with the file and what to do.
+/// Errors name the mistake and what to do.
 #[test]
 fn mistakes_in_mechanisms() {
     let dir = tempfile::tempdir().unwrap();
@@ -120,13 +122,13 @@ fn mistakes_in_mechanisms() {
             "beyond its limits from 0 to 10 deg",
         ),
     ];
-    for (i, (text, told)) in cases.iter().enumerate() {
+    for (i, (text, message)) in cases.iter().enumerate() {
         let file = dir.path().join(format!("m{i}.toml"));
         std::fs::write(&file, text).unwrap();
         let run = feeler(&["mechanism", file.to_str().unwrap()]);
         let error = String::from_utf8_lossy(&run.stderr);
         assert_eq!(run.status.code(), Some(2), "{text}: {error}");
-        assert!(error.contains(told), "{text}: {error}");
+        assert!(error.contains(message), "{text}: {error}");
     }
 }
 
@@ -139,7 +141,7 @@ fn joints_and_proofs_of_sweeps() {
     };
     let along = sweep(&["--joint", "0,0,0,0,0,1", "--slide", "0.1,30", "--steps", "10"]);
     let text = String::from_utf8(along.stdout).unwrap();
-    assert!(along.status.success() && text.contains("free all the way: proven"), "{text}");
+    assert!(along.status.success() && text.contains("proven free all the way"), "{text}");
     let screw = sweep(&["--joint", "0,0,0,0,0,1", "--slide", "0.1,5", "--turn", "0,20"]);
     assert!(screw.status.code().is_some_and(|c| c <= 1), "{screw:?}");
     let wide = sweep(&["--joint", "0,0,0,0,0,1", "--turn", "0,360", "--steps", "2"]);
@@ -147,7 +149,7 @@ fn joints_and_proofs_of_sweeps() {
     let across = sweep(&["--joint", "0,0,0,1,0,0", "--slide", "0,5", "--json"]);
     let document: Value = serde_json::from_slice(&across.stdout).unwrap();
     assert!(document["motion"]["result"].is_string(), "{}", document["motion"]);
-    for (args, told) in [
+    for (args, message) in [
         (vec!["--joint", "0,0,0,0,0,0", "--slide", "0,1"], "direction"),
         (vec!["--joint", "0,0,0,0,0,1"], "--turn"),
         (vec!["--joint", "0,0", "--slide", "0,1"], "X,Y,Z,DX,DY,DZ"),
@@ -155,6 +157,6 @@ fn joints_and_proofs_of_sweeps() {
     ] {
         let run = sweep(&args);
         assert_eq!(run.status.code(), Some(2), "{run:?}");
-        assert!(String::from_utf8_lossy(&run.stderr).contains(told), "{run:?}");
+        assert!(String::from_utf8_lossy(&run.stderr).contains(message), "{run:?}");
     }
 }

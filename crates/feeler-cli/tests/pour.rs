@@ -555,7 +555,7 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
         (change("plane = {", "pose = '@p.json'\nplane = {"), &["'floor': pose", "give its numbers"]),
         (change("plane = {", "opens_at = -1\nplane = {"), &["'floor': opens_at"]),
         (format!("{DROP}{wall}"), &["'tray': unit", "add unit = \"mm\""]),
-        (format!("{DROP}{wall}unit = 'furlong'"), &["'tray': unit", "'furlong' is no unit"]),
+        (format!("{DROP}{wall}unit = 'furlong'"), &["'tray': unit", "'furlong' is not a unit"]),
         (format!("{DROP}{wall}unit = 'mm'\nchord = 1"), &["'tray': chord", "STL has triangles"]),
         (format!("{DROP}[[wall]]\nfile = 'none.step'"), &["none.step", "paths begin at the scene's folder"]),
         (format!("{DROP}{step}chord = 1e-9"), &["'block': chord", "or more"]),

@@ -1,4 +1,4 @@
-//! What `feeler query` tells about solids that touch or interfere.
+//! Results of `feeler query` for solids that touch or interfere.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use serde_json::Value;
@@ -28,9 +28,9 @@ fn length(v: [f64; 3]) -> f64 {
     v.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// Moved by what it says, B is out of A; and no shorter way than the two depths of the witness is named.
+/// The separating translation separates the solids, and is at least as long as the two depths of the witness.
 #[test]
-fn interfering_solids_tell_a_way_out() {
+fn interfering_solids_have_a_separating_translation() {
     let pairs = [
         ("box.step", "cylinder.step", [2.0, 1.0, 0.5]),
         ("sphere.step", "torus.step", [8.0, 3.0, 1.0]),
@@ -51,10 +51,9 @@ fn interfering_solids_tell_a_way_out() {
     }
 }
 
-/// The curves of a box and a cylinder through it are circles: a polyline is shorter by what its chord error
-/// allows.
+/// The curves of a box and a cylinder through it are circles; polylines are shorter within the chord error.
 #[test]
-fn crossing_curves_are_told_where_asked_for() {
+fn crossing_curves_are_reported_on_request() {
     let (_, without) = query("box.step", "cylinder.step", "0,0,3", &[]);
     assert!(without.get("curves").is_none());
     let (status, found) = query("box.step", "cylinder.step", "0,0,3", &["--curves", "1e-4"]);
@@ -80,7 +79,7 @@ fn crossing_curves_are_told_where_asked_for() {
 }
 
 #[test]
-fn solids_that_touch_tell_their_contacts() {
+fn touching_solids_have_contact_regions() {
     // The pin's radius is the bore's less 0.05.
     let (status, found) = query("bore.step", "pin.step", "0.05,0,0", &[]);
     assert_eq!((status, &found["status"]), (0, &Value::from("touching")), "{found}");
@@ -93,7 +92,7 @@ fn solids_that_touch_tell_their_contacts() {
 }
 
 #[test]
-fn a_chord_error_that_makes_no_sense_is_refused() {
+fn invalid_chord_errors_are_rejected() {
     for chord in ["0", "-1", "nan"] {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
         let run = Command::new(env!("CARGO_BIN_EXE_feeler"))
@@ -107,7 +106,7 @@ fn a_chord_error_that_makes_no_sense_is_refused() {
 
 /// Conformal sets of parts that are apart, against closed forms.
 #[test]
-fn sets_are_as_large_as_closed_forms_say() {
+fn sizes_of_sets_agree_with_closed_forms() {
     use std::f64::consts::PI;
     let sizes = |document: &Value| -> Vec<(String, f64, f64)> {
         let number = |s: &Value, key: &str| s[key].as_f64();
@@ -130,7 +129,7 @@ fn sets_are_as_large_as_closed_forms_say() {
             k == kind && (d - distance).abs() < 1e-9 && (s - size).abs() < 1e-6 * size
         };
         assert!(sizes(&found).iter().any(near), "{a} {b}: {:?}", sizes(&found));
-        // Each sample is of one set.
+        // Each sample belongs to one set.
         let mut of_sets: Vec<u64> = Vec::new();
         for set in found["sets"].as_array().unwrap() {
             of_sets.extend(set["samples"].as_array().unwrap().iter().map(|k| k.as_u64().unwrap()));
@@ -140,7 +139,7 @@ fn sets_are_as_large_as_closed_forms_say() {
         let all: Vec<u64> = (0..).zip(found["contacts"].as_array().unwrap()).filter_map(conformal).collect();
         assert_eq!(of_sets, all, "{a} {b}");
     }
-    // Nested steps: cones, of which the parts that face each other are frustums between two radii.
+    // Nested steps: the parts of cones that face each other are frustums between two radii.
     let found = sizes(&query("stepped-seat.step", "stepped-cone.step", "0,0,0.2", &[]).1);
     let frustum = |r: f64, s: f64, sine: f64| PI * (r * r - s * s) / sine;
     // The cone of the seat from radius 8.16 to 14.1: its normals have the axial component 0.6.

@@ -1,4 +1,4 @@
-//! `feeler sweep` as a user runs it.
+//! `feeler sweep`: warm and cold steps, tables, errors, certificates.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use serde_json::{Value, json};
@@ -14,13 +14,14 @@ fn feeler(args: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// A plug that settles in its socket.
+/// Writes a trajectory file.
 fn trajectory(dir: &Path, name: &str, value: &Value) -> PathBuf {
     let path = dir.join(name);
     std::fs::write(&path, value.to_string()).unwrap();
     path
 }
 
+/// Poses of a plug that settles in its socket.
 fn settling() -> Value {
     let poses: Vec<[f64; 7]> = (0..12)
         .map(|i| [0.001 * f64::from(i), 0.015, 0.1 - 0.008 * f64::from(i), 0.0003, 0.0002, 0.0001, 1.0])
@@ -28,7 +29,7 @@ fn settling() -> Value {
     json!({ "unit": "mm", "dt": 0.01, "poses_b": poses })
 }
 
-/// Frames without what a clock measured.
+/// Frames without times.
 fn frames(args: &[&str]) -> Vec<Value> {
     let run = feeler(args);
     assert!(run.status.success(), "{args:?}: {}", String::from_utf8_lossy(&run.stderr));
@@ -36,7 +37,7 @@ fn frames(args: &[&str]) -> Vec<Value> {
     for key in ["wall_us_median", "wall_us_p95", "wall_us_max", "contacts_median"] {
         assert!(document["summary"][key].is_number(), "{key}");
     }
-    assert_eq!(document["schema"], 3, "{document}");
+    assert_eq!(document["schema"], 4, "{document}");
     let frames = document["frames"].as_array_mut().unwrap();
     for f in frames.iter_mut() {
         assert!(f["wall_us"].is_number() && f["tolerance"].is_number() && f["status"].is_string(), "{f}");
@@ -46,7 +47,7 @@ fn frames(args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn every_step_is_what_a_query_gives() {
+fn every_step_equals_a_query() {
     let dir = tempfile::tempdir().unwrap();
     let t = trajectory(dir.path(), "t.json", &settling());
     let svg = dir.path().join("t.svg");
@@ -56,7 +57,7 @@ fn every_step_is_what_a_query_gives() {
     let warm = run(&["--plot", svg.to_str().unwrap()]);
     assert_eq!(warm.len(), 12, "a frame for each pose");
     assert!(warm.iter().all(|f| f["contacts"].as_array().is_some_and(|l| !l.is_empty())), "no contacts");
-    // Without a past, minima are new in each step.
+    // Without cached results, minima are new in each step.
     let places = |frames: &[Value]| -> Vec<Value> {
         let mut frames = frames.to_vec();
         for l in frames.iter_mut().flat_map(|f| f["contacts"].as_array_mut().unwrap()) {
@@ -67,7 +68,7 @@ fn every_step_is_what_a_query_gives() {
     let cold = run(&["--cold"]);
     assert!(places(&warm) == places(&cold), "warm and cold differ");
     assert!(cold.iter().all(|f| f["contacts"].as_array().unwrap().iter().all(|l| l["age"] == 0)), "ages");
-    // A minimum that stays on its features keeps its identity, and no two of a step share one.
+    // A minimum that stays on its features keeps its identity, which is unique within a step.
     let ids = |f: &Value| -> Vec<u64> {
         f["contacts"].as_array().unwrap().iter().map(|l| l["id"].as_u64().unwrap()).collect()
     };
@@ -99,7 +100,7 @@ fn every_step_is_what_a_query_gives() {
 }
 
 #[test]
-fn a_table_for_people_and_one_for_interference() {
+fn the_table_reports_interference() {
     let dir = tempfile::tempdir().unwrap();
     let mut deep = settling();
     deep["poses_b"][3] = json!([0.0, 0.0, -5.0, 0, 0, 0, 1]);
@@ -119,7 +120,7 @@ fn a_table_for_people_and_one_for_interference() {
 }
 
 #[test]
-fn a_bad_trajectory_is_refused_with_its_reason() {
+fn invalid_trajectories_are_rejected_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let good = settling();
     let with = |key: &str, value: Value| {

@@ -1,4 +1,4 @@
-//! `feeler view` and pages with pictures, as a user makes them. What browsers make of them: tools/view.
+//! `feeler view` and pages with pictures; tools/view tests them in browsers.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use serde_json::Value;
@@ -14,7 +14,7 @@ fn feeler(args: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// Messages of a run that did what it was asked to.
+/// Messages of a run that succeeds.
 fn done(args: &[&str]) -> String {
     let run = feeler(args);
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -22,7 +22,7 @@ fn done(args: &[&str]) -> String {
     text
 }
 
-/// The message of a run that could do nothing.
+/// Message of a run that fails.
 fn refused(args: &[&str]) -> String {
     let run = feeler(args);
     let text = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -30,7 +30,7 @@ fn refused(args: &[&str]) -> String {
     text
 }
 
-/// A file of a fresh folder.
+/// Path of a file in a temporary folder.
 fn path(dir: &tempfile::TempDir, name: &str) -> String {
     dir.path().join(name).to_str().unwrap().to_owned()
 }
@@ -39,8 +39,8 @@ fn path(dir: &tempfile::TempDir, name: &str) -> String {
 fn a_page_is_one_file_and_the_same_each_time() {
     let dir = tempfile::tempdir().unwrap();
     let [first, second] = ["a.html", "b.html"].map(|n| path(&dir, n));
-    let told = done(&["view", "assemblies/rack.step", "-o", &first]);
-    assert!(told.contains("7 parts") && told.contains("2 pairs"), "{told}");
+    let message = done(&["view", "assemblies/rack.step", "-o", &first]);
+    assert!(message.contains("7 parts") && message.contains("2 pairs"), "{message}");
     done(&["view", "assemblies/rack.step", "-o", &second]);
     let pages = [&first, &second].map(|p| std::fs::read_to_string(p).unwrap());
     assert_eq!(pages[0], pages[1]);
@@ -59,11 +59,11 @@ fn gltf_has_all_parts() {
     assert_eq!(&bytes[..4], b"glTF");
     let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
     let document: Value = serde_json::from_slice(&bytes[20..20 + length]).unwrap();
-    // The parts, and what turns and scales them.
+    // The parts, and the node that rotates and scales them.
     assert_eq!(document["nodes"].as_array().unwrap().len(), 8);
     let finer = path(&dir, "fine.glb");
-    let told = done(&["view", "assemblies/rack.step", "-o", &finer, "--chord", "0.001"]);
-    assert!(std::fs::metadata(&finer).unwrap().len() > bytes.len() as u64, "{told}");
+    let message = done(&["view", "assemblies/rack.step", "-o", &finer, "--chord", "0.001"]);
+    assert!(std::fs::metadata(&finer).unwrap().len() > bytes.len() as u64, "{message}");
 }
 
 #[test]
@@ -85,10 +85,10 @@ fn a_sweep_is_played_as_it_was() {
     );
     done(&["view", "-q", "socket.step", "plug.step", "--sweep", &json, "-o", &later]);
 
-    let told = refused(&["view", "socket.step", "--sweep", &json, "-o", &later]);
-    assert!(told.contains("give the two files that were swept"), "{told}");
-    let told = refused(&["view", "socket.step", "plug.step", "--sweep", "bayonet.json", "-o", &later]);
-    assert!(told.contains("bayonet.json") && told.contains("sweep --json"), "{told}");
+    let message = refused(&["view", "socket.step", "--sweep", &json, "-o", &later]);
+    assert!(message.contains("give the two files that were swept"), "{message}");
+    let message = refused(&["view", "socket.step", "plug.step", "--sweep", "bayonet.json", "-o", &later]);
+    assert!(message.contains("bayonet.json") && message.contains("sweep --json"), "{message}");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn pages_of_reports_show_what_their_rows_are_about() {
         assert!(page.contains("id=\"picture\""), "{name}: no picture");
         page.matches("data-show=\"").count()
     };
-    // The page's own style and script name the attribute, too, in other forms.
+    // Style and script of the page contain the attribute in other forms.
     assert_eq!(page("clearance.html", &["clearance", "assemblies/rack.step"]), 2);
     assert!(page("diff.html", &["diff", "pin.step", "pin-short.step"]) >= 3);
     assert_eq!(page("mechanism.html", &["mechanism", "arm/arm.toml", "--no-proof", "--steps", "5"]), 20);
@@ -120,22 +120,25 @@ fn nothing_to_show_is_no_picture() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_told() {
+fn errors_name_the_mistake() {
     let dir = tempfile::tempdir().unwrap();
     let page = path(&dir, "page.html");
     let cases: [(&[&str], &str); 8] = [
         (&["view", "plug.step", "-o", "plug.png"], "ends with .html or .glb"),
-        (&["view", "plug.step", "-o", "nowhere/plug.html"], "no such folder"),
+        (&["view", "plug.step", "-o", "nowhere/plug.html"], "the folder does not exist"),
         (&["view", "none.step", "-o", &page], "none.step"),
         (&["view", "plug.step", "-o", &page, "--chord", "0"], "not above 0"),
         (&["view", "plug.step", "-o", &page, "--live", "nowhere"], "feeler.js"),
         (&["view", "plug.step", "-o", &page, "--sweep", "nowhere.json"], "nowhere.json: cannot read"),
         (&["view", "plug.step", "-o", &page, "--pose", "1=0,0,0"], "numbered from 0"),
-        (&["view", "plug.step", "-o", &path(&dir, "plug.glb"), "--live", "nowhere"], "--live is for pages"),
+        (
+            &["view", "plug.step", "-o", &path(&dir, "plug.glb"), "--live", "nowhere"],
+            "--live is only for pages",
+        ),
     ];
     for (args, what) in cases {
-        let told = refused(args);
-        assert!(told.contains(what), "{args:?}: {told}");
+        let message = refused(args);
+        assert!(message.contains(what), "{args:?}: {message}");
     }
     assert!(!Path::new(&page).exists(), "half a page");
 }

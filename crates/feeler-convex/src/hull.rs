@@ -36,6 +36,7 @@ pub(crate) struct GrowingHull {
     horizon: Vec<(u32, u32, u32)>,
 }
 
+/// Index that marks the absence of a facet.
 const NO_FACET: u32 = u32::MAX;
 
 /// Exact sign: positive if `d` is on the side from which `a`, `b`, `c` are counter-clockwise.

@@ -160,8 +160,8 @@ impl Test {
         }
     }
 
-    /// Tests faces that penetrate deeper than the radii of curvature of both: `W = S_a + S_b ≻ 0` and `I
-    /// + d S_a W⁻¹ S_b ≻ 0`.
+    /// Tests faces that penetrate deeper than the radii of curvature of both: `W = S_a + S_b ≻ 0` and
+    /// `I + d S_a W⁻¹ S_b ≻ 0`.
     fn pressed_faces(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
         let sum = s_a + s_b;
         let kappa = eigen(&sum).eigenvalues.min();

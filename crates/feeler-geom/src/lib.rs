@@ -24,6 +24,7 @@ mod derivs;
 pub mod extent;
 pub mod helical;
 pub mod interval;
+pub mod mass;
 pub mod nurbs;
 pub mod obb;
 mod ordered;

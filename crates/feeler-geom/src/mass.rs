@@ -14,8 +14,8 @@
 
 use std::ops::AddAssign;
 
-use feeler_geom::trim::{TrimCells, TrimPiece};
-use feeler_geom::{Curve, Frame, P2, P3, Surface, V3, math};
+use crate::trim::{TrimCells, TrimPiece};
+use crate::{Curve, Frame, P2, P3, Surface, V3, math};
 use nalgebra::Matrix3;
 
 /// Contribution of a face to its solid's area, volume and moments.

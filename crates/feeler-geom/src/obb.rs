@@ -422,7 +422,9 @@ const MIN_CROSS_SQ: f64 = 1e-10;
 /// one could separate boxes that are nearer than the margin.
 const SQUARE_ROUND_UP: f64 = 1.0 + 8.0 * f64::EPSILON;
 
+/// For each axis of a box the two others, in cyclic order.
 const OTHER_AXES: [(usize, usize); 3] = [(1, 2), (2, 0), (0, 1)];
+/// Indices of the 15 candidate axes of the separating-axis test: 3 of A, 3 of B, 9 cross products.
 const AXIS_INDICES: [u8; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 const WORLD: [V3; 3] = [V3::new(1.0, 0.0, 0.0), V3::new(0.0, 1.0, 0.0), V3::new(0.0, 0.0, 1.0)];
 

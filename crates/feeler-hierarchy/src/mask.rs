@@ -89,12 +89,19 @@ const fn union(types: &[T]) -> u16 {
     bits
 }
 
+/// Bits of all types.
 const ALL: u16 = (1 << NUM_TYPES) - 1;
+/// Convex types with a straight generator.
 const CONVEX_RULED: u16 = union(&[T::ConvexCylinder, T::ConvexCone, T::StraightEdge]);
+/// Concave types with a straight generator.
 const CONCAVE_RULED: u16 = union(&[T::ConcaveCylinder, T::ConcaveCone]);
+/// Types that curve convexly in every direction.
 const ROUND: u16 = union(&[T::ConvexSphere, T::Vertex]);
+/// Bit of planes.
 const PLANE: u16 = T::Plane.bit();
+/// Bit of concave spheres.
 const CAVITY: u16 = T::ConcaveSphere.bit();
+/// Bit of concave tori.
 const GROOVE: u16 = T::ConcaveTorus.bit();
 
 impl FeatureType {

@@ -105,6 +105,11 @@
 //! A [`Scene`] finds the near pairs of many bodies and queries them in parallel; see
 //! `examples/many_bodies.rs`.
 //!
+//! # Assemblies
+//!
+//! [`assembly::clearance`] checks all parts of an assembly against rules (feature `assembly`). The module
+//! also has sweeps, checks of mechanisms and comparisons of models.
+//!
 //! # Display meshes
 //!
 //! [`mesh::mesh`] triangulates a solid for display (feature `view`). The mesh is closed and has a stated
@@ -116,6 +121,9 @@
 //! [`Body`] in an `Arc`, and use one [`ContactPair`] per thread. The same sequence of calls gives bitwise
 //! the same results, for any number of threads.
 
+/// Clearance of assemblies, sweeps, mechanisms, and comparison of models.
+#[cfg(feature = "assembly")]
+pub use feeler_assembly as assembly;
 /// Deformable curves with a radius: springs, cables and hoses among solids.
 pub use feeler_curves as curves;
 pub use feeler_geom::{P3, Pose, V3, pose};

@@ -1,34 +1,151 @@
-//! What can be wrong with two parts.
+//! Pairs of parts that touch, interfere or come too close.
 
-use serde::{Deserialize, Serialize};
+pub(crate) mod baseline;
+mod finding;
+mod measure;
+mod report;
+pub(crate) mod rules;
 
-/// What is wrong with a pair, the worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Finding {
-    /// The interiors meet.
-    Interferes,
-    /// Whether they do is not known.
-    Undecided,
-    /// It could not be measured.
-    Failed,
-    /// Nearer than a rule allows.
-    TooClose,
-    /// A rule forbids that.
-    Touches,
-    /// A rule asks for that.
-    DoesNotTouch,
+pub use finding::Finding;
+pub use measure::{NearestContact, PairMeasurement};
+pub use report::{ClearancePair, ClearanceReport, PairCounts};
+
+use crate::assembly::Part;
+use crate::error::AssemblyError;
+use feeler_runtime::{QueryOptions, Scene};
+use rayon::prelude::*;
+use rules::{RuleMatches, Rules};
+
+/// Largest distance (mm) that is measured if neither the options nor a rule states one. A larger value
+/// measures more pairs; a smaller one reports fewer distances.
+const DEFAULT_D_MAX: f64 = 1.0;
+
+/// Number of minima that are kept for each pair by default. A larger value takes more memory; with a smaller
+/// one, pages show fewer minima.
+const DEFAULT_MAX_CONTACTS: usize = 50;
+
+/// Options of a clearance check.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClearanceOptions {
+    /// Largest distance (mm) that is measured; `None`: [`Rules::d_max`], or else the largest minimum of the
+    /// rules, or else 1 mm.
+    pub d_max: Option<f64>,
+    /// Tolerance (mm): lengths below it count as zero; `None`: [`Rules::tolerance`], or else 1e-7 of the
+    /// larger part's diagonal.
+    pub tolerance: Option<f64>,
+    /// Maximum number of minima in [`PairMeasurement::contacts`].
+    pub max_contacts: usize,
 }
 
-impl Finding {
-    pub(super) fn in_words(self) -> &'static str {
-        match self {
-            Self::Interferes => "interferes",
-            Self::Undecided => "undecided",
-            Self::Failed => "failed",
-            Self::TooClose => "too close",
-            Self::Touches => "touches",
-            Self::DoesNotTouch => "does not touch",
+impl Default for ClearanceOptions {
+    fn default() -> Self {
+        Self { d_max: None, tolerance: None, max_contacts: DEFAULT_MAX_CONTACTS }
+    }
+}
+
+impl ClearanceOptions {
+    /// Default options with a largest distance (mm).
+    #[must_use]
+    pub fn within(d_max: f64) -> Self {
+        Self { d_max: Some(d_max), ..Self::default() }
+    }
+
+    /// Largest distance (mm) that a check with these rules measures.
+    ///
+    /// # Errors
+    /// A rule has a larger minimum.
+    pub fn reach(&self, rules: &Rules) -> Result<f64, AssemblyError> {
+        let needed = rules.largest_min();
+        let Some(d_max) = self.d_max.or(rules.d_max) else { return Ok(needed.unwrap_or(DEFAULT_D_MAX)) };
+        match needed {
+            Some(min) if d_max < min => Err(AssemblyError::DMaxBelowMinimum { d_max, min }),
+            _ => Ok(d_max),
         }
+    }
+}
+
+/// Measures all near pairs of parts and checks them against the rules. [`Clearance`] does the same in steps.
+///
+/// # Errors
+/// The options contradict the rules, or the parts do not form a scene. Pairs that cannot be measured are
+/// findings, not errors.
+pub fn clearance(
+    parts: &[Part],
+    rules: &Rules,
+    options: &ClearanceOptions,
+) -> Result<ClearanceReport, AssemblyError> {
+    let check = Clearance::new(parts, rules, options)?;
+    let measurements = check.measure(&|| {});
+    Ok(check.report(measurements))
+}
+
+/// Clearance check whose near pairs are known.
+#[derive(Debug)]
+pub struct Clearance<'a> {
+    parts: &'a [Part],
+    matches: RuleMatches<'a>,
+    query: QueryOptions,
+    max_contacts: usize,
+    near: Vec<[usize; 2]>,
+    ignored: usize,
+}
+
+impl<'a> Clearance<'a> {
+    /// Finds the near pairs of parts that the rules do not exclude.
+    ///
+    /// # Errors
+    /// The options contradict the rules, or the parts do not form a scene.
+    pub fn new(
+        parts: &'a [Part],
+        rules: &'a Rules,
+        options: &ClearanceOptions,
+    ) -> Result<Self, AssemblyError> {
+        let d_max = options.reach(rules)?;
+        let tolerance = options.tolerance.or(rules.tolerance);
+        let query = QueryOptions { tolerance, ..QueryOptions::within(d_max) };
+        let matches = rules.matches(parts);
+        let ignored = (0..parts.len())
+            .flat_map(|i| (i + 1..parts.len()).map(move |j| (i, j)))
+            .filter(|(i, j)| matches.is_ignored(*i, *j))
+            .count();
+        let mut near = Vec::new();
+        if parts.len() > 1 {
+            let mut scene = Scene::new(query)?;
+            for part in parts {
+                scene.add(part.body.clone(), part.pose)?;
+            }
+            // Bodies of a scene are numbered in the order in which they are added.
+            let bodies = scene.near_bodies()?.into_iter().map(|pair| pair.map(|id| id.0 as usize));
+            near.extend(bodies.filter(|&[i, j]| !matches.is_ignored(i, j)));
+        }
+        Ok(Self { parts, matches, query, max_contacts: options.max_contacts, near, ignored })
+    }
+
+    /// Pairs of indices of parts that are to be measured, ascending.
+    #[must_use]
+    pub fn near_pairs(&self) -> &[[usize; 2]] {
+        &self.near
+    }
+
+    /// Measures the near pairs in parallel and calls `on_pair` after each. Pairs that are beyond the largest
+    /// distance after all are omitted.
+    pub fn measure(&self, on_pair: &(dyn Fn() + Sync)) -> Vec<PairMeasurement> {
+        let one = |&pair: &[usize; 2]| {
+            let measurement = PairMeasurement::new(pair, self.parts, &self.query, self.max_contacts);
+            on_pair();
+            measurement
+        };
+        let mut measurements: Vec<PairMeasurement> = self.near.par_iter().map(one).collect();
+        measurements.retain(|m| !m.is_beyond_reach());
+        measurements
+    }
+
+    /// Checks measurements against the rules.
+    #[must_use]
+    pub fn report(&self, measurements: Vec<PairMeasurement>) -> ClearanceReport {
+        let n = self.parts.len();
+        let total = n * n.saturating_sub(1) / 2;
+        let counts = PairCounts { total, ignored: self.ignored, near: measurements.len() };
+        ClearanceReport::new(&self.matches, measurements, counts, self.query.d_max)
     }
 }

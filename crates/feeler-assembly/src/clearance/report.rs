@@ -1,46 +1,68 @@
-//! What is wrong with pairs of parts, by the rules.
+//! Findings about pairs of parts, as the rules define them.
 
 use super::baseline::Baseline;
 use super::finding::Finding;
-use super::measure::Measured;
-use super::parts::Part;
-use super::rules::{Interfering, Matches, Rule, Touching};
+use super::measure::PairMeasurement;
+use super::rules::{Interfering, Rule, RuleMatches, Touching};
+use crate::assembly::Part;
 use feeler_runtime::Status;
 
-/// A pair with what was found.
-#[derive(Debug)]
-pub(super) struct Row {
-    pub(super) parts: [usize; 2],
-    /// None: the parts are farther from one another than was asked for.
-    pub(super) measured: Option<Measured>,
-    /// Name of the rule that decides about it.
-    pub(super) rule: Option<String>,
-    /// What that rule asks for (mm).
-    pub(super) min: Option<f64>,
-    pub(super) finding: Option<Finding>,
-    /// The baseline has it already.
-    pub(super) is_known: bool,
+/// Numbers of pairs of parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairCounts {
+    /// All pairs.
+    pub total: usize,
+    /// Pairs that the rules exclude.
+    pub ignored: usize,
+    /// Pairs within `d_max` that are not excluded.
+    pub near: usize,
 }
 
-impl Row {
-    pub(super) fn is_new_finding(&self) -> bool {
+/// A pair of parts with its finding.
+#[derive(Clone, Debug)]
+pub struct ClearancePair {
+    /// Indices of the parts, ascending.
+    pub parts: [usize; 2],
+    /// Measurement; `None` if the parts are farther apart than `d_max`.
+    pub measurement: Option<PairMeasurement>,
+    /// Name of the rule that decides about the pair.
+    pub rule: Option<String>,
+    /// Smallest distance (mm) that the rule allows.
+    pub min: Option<f64>,
+    /// Violation of the rule, or interference without a rule.
+    pub finding: Option<Finding>,
+    /// Whether the baseline contains the finding.
+    pub is_known: bool,
+}
+
+impl ClearancePair {
+    /// Whether the pair has a finding that the baseline does not contain.
+    #[must_use]
+    pub fn is_new_finding(&self) -> bool {
         self.finding.is_some() && !self.is_known
     }
 
-    pub(super) fn status(&self) -> Option<Status> {
-        self.measured.as_ref().filter(|m| m.failed.is_none()).map(|m| m.status)
+    /// Relation of the parts; `None` if they were not measured.
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        self.measurement.as_ref().filter(|m| m.error.is_none()).map(|m| m.status)
     }
 
-    pub(super) fn distance(&self) -> Option<f64> {
-        self.measured.as_ref()?.nearest.as_ref().map(|n| n.distance)
+    /// Distance (mm) of the nearest minimum within `d_max`.
+    #[must_use]
+    pub fn distance(&self) -> Option<f64> {
+        self.measurement.as_ref()?.nearest.as_ref().map(|n| n.distance)
     }
 
-    pub(super) fn depth(&self) -> f64 {
-        self.measured.as_ref().map_or(0.0, Measured::depth)
+    /// Lower bound (mm) of the length of a translation that separates the parts; 0 if they do not interfere.
+    #[must_use]
+    pub fn depth(&self) -> f64 {
+        self.measurement.as_ref().map_or(0.0, PairMeasurement::depth)
     }
 
-    /// New findings come first, then known ones, then by how parts stand and how near or deep they are.
-    fn key(&self) -> (u8, Option<Finding>, u8, f64) {
+    /// Order of pairs: new findings, known findings, pairs without a finding; then by finding, status, and
+    /// depth or distance.
+    fn order(&self) -> (u8, Option<Finding>, u8, f64) {
         let class = if self.is_new_finding() { 0 } else { 1 + u8::from(self.finding.is_none()) };
         let status = match self.status() {
             Some(Status::Interfering) => 0,
@@ -53,16 +75,106 @@ impl Row {
     }
 }
 
-/// What is wrong with a measured pair.
-fn finding(rule: Option<&Rule>, m: &Measured) -> Option<Finding> {
-    if m.failed.is_some() {
+/// Result of a clearance check.
+#[derive(Clone, Debug)]
+pub struct ClearanceReport {
+    /// Pairs within `d_max`, and farther pairs that must touch: new findings first, then known ones, then the
+    /// other pairs, nearest first.
+    pub pairs: Vec<ClearancePair>,
+    /// Numbers of pairs.
+    pub counts: PairCounts,
+    /// Largest distance (mm) that was measured.
+    pub d_max: f64,
+    /// Names of rules that match no pair of parts.
+    pub unmatched_rules: Vec<String>,
+    /// Number of findings of the baseline that were not found again.
+    pub fixed: usize,
+}
+
+impl ClearanceReport {
+    pub(super) fn new(
+        matches: &RuleMatches<'_>,
+        measurements: Vec<PairMeasurement>,
+        counts: PairCounts,
+        d_max: f64,
+    ) -> Self {
+        let mut pairs: Vec<ClearancePair> = Vec::with_capacity(measurements.len());
+        for m in measurements {
+            let [i, j] = m.parts;
+            let rule = matches.rule(i, j);
+            pairs.push(ClearancePair {
+                parts: [i, j],
+                finding: finding(rule, &m),
+                rule: rule.map(|r| r.name.clone()),
+                min: rule.and_then(|r| r.min),
+                measurement: Some(m),
+                is_known: false,
+            });
+        }
+        for (rule, parts) in matches.required() {
+            for (i, partners) in parts {
+                add_missing_contact(rule, i, &partners, &mut pairs);
+            }
+        }
+        let mut report = Self { pairs, counts, d_max, unmatched_rules: matches.unmatched(), fixed: 0 };
+        report.sort();
+        report
+    }
+
+    /// Pairs with a finding that the baseline does not contain, most severe first.
+    pub fn findings(&self) -> impl Iterator<Item = &ClearancePair> {
+        self.pairs.iter().filter(|p| p.is_new_finding())
+    }
+
+    /// Number of pairs of a status.
+    #[must_use]
+    pub fn count(&self, status: Status) -> usize {
+        self.pairs.iter().filter(|p| p.status() == Some(status)).count()
+    }
+
+    /// Marks the findings that a baseline contains as known. `parts` are the parts that were measured.
+    pub fn apply_baseline(&mut self, baseline: &Baseline, parts: &[Part]) {
+        let mut seen = 0;
+        for pair in &mut self.pairs {
+            let Some(finding) = pair.finding else { continue };
+            let [a, b] = pair.parts.map(|i| parts[i].path.as_str());
+            pair.is_known = baseline.contains(a, b, finding);
+            seen += usize::from(pair.is_known);
+        }
+        self.fixed = baseline.len() - seen;
+        self.sort();
+    }
+
+    /// Baseline of all findings, known ones included. `parts` are the parts that were measured.
+    #[must_use]
+    pub fn to_baseline(&self, parts: &[Part]) -> Baseline {
+        let mut baseline = Baseline::default();
+        for pair in &self.pairs {
+            let Some(finding) = pair.finding else { continue };
+            let [a, b] = pair.parts.map(|i| parts[i].path.as_str());
+            baseline.insert(a, b, finding);
+        }
+        baseline
+    }
+
+    fn sort(&mut self) {
+        self.pairs.sort_by(|x, y| {
+            let (x, y) = (x.order(), y.order());
+            (x.0, x.1, x.2).cmp(&(y.0, y.1, y.2)).then(x.3.total_cmp(&y.3))
+        });
+    }
+}
+
+/// Finding about a measured pair.
+fn finding(rule: Option<&Rule>, m: &PairMeasurement) -> Option<Finding> {
+    if m.error.is_some() {
         return Some(Finding::Failed);
     }
-    let interferes = rule.is_none_or(|r| r.interfering == Interfering::Forbidden);
+    let is_forbidden = rule.is_none_or(|r| r.interfering == Interfering::Forbidden);
     let touching = rule.map_or(Touching::Allowed, |r| r.touching);
     match m.status {
-        Status::Interfering => interferes.then_some(Finding::Interferes),
-        Status::Undecided => interferes.then_some(Finding::Undecided),
+        Status::Interfering => is_forbidden.then_some(Finding::Interferes),
+        Status::Undecided => is_forbidden.then_some(Finding::Undecided),
         Status::Touching => (touching == Touching::Forbidden).then_some(Finding::Touches),
         Status::Separated => {
             let min = rule.and_then(|r| r.min)?;
@@ -72,71 +184,30 @@ fn finding(rule: Option<&Rule>, m: &Measured) -> Option<Finding> {
     }
 }
 
-/// A finding where a part touches none of those of which it should touch one: with the nearest of them.
-fn alone(rule: &Rule, part: usize, partners: &[usize], rows: &mut Vec<Row>) {
+/// Adds a finding to the pair of a part and its nearest partner if the part touches none of its partners.
+fn add_missing_contact(rule: &Rule, part: usize, partners: &[usize], pairs: &mut Vec<ClearancePair>) {
     let ordered = |j: usize| [part.min(j), part.max(j)];
-    let places: Vec<usize> =
-        (0..rows.len()).filter(|&k| partners.iter().any(|&j| rows[k].parts == ordered(j))).collect();
-    // What interferes is told as that.
-    let touches = |k: &usize| matches!(rows[*k].status(), Some(Status::Touching | Status::Interfering));
-    if places.iter().any(touches) {
+    let candidates: Vec<usize> =
+        (0..pairs.len()).filter(|&k| partners.iter().any(|&j| pairs[k].parts == ordered(j))).collect();
+    // Interference is a finding of its own.
+    let touches = |k: &usize| matches!(pairs[*k].status(), Some(Status::Touching | Status::Interfering));
+    if candidates.iter().any(touches) {
         return;
     }
-    let far = |k: usize| rows[k].distance().unwrap_or(f64::INFINITY);
-    let nearest = places.into_iter().filter(|&k| rows[k].finding.is_none());
-    if let Some(k) = nearest.min_by(|&k, &l| far(k).total_cmp(&far(l))) {
-        rows[k].finding = Some(Finding::DoesNotTouch);
+    let distance = |k: usize| pairs[k].distance().unwrap_or(f64::INFINITY);
+    let without_finding = candidates.into_iter().filter(|&k| pairs[k].finding.is_none());
+    if let Some(k) = without_finding.min_by(|&k, &l| distance(k).total_cmp(&distance(l))) {
+        pairs[k].finding = Some(Finding::DoesNotTouch);
     } else if let Some(&j) = partners.first()
-        && !rows.iter().any(|r| r.parts == ordered(j))
+        && !pairs.iter().any(|p| p.parts == ordered(j))
     {
-        rows.push(Row {
+        pairs.push(ClearancePair {
             parts: ordered(j),
-            measured: None,
+            measurement: None,
             rule: Some(rule.name.clone()),
             min: rule.min,
             finding: Some(Finding::DoesNotTouch),
             is_known: false,
         });
     }
-}
-
-/// All measured pairs, and far ones that should touch, the worst first; and how many findings of the baseline
-/// are no more.
-pub(super) fn rows(
-    parts: &[Part],
-    matches: &Matches<'_>,
-    measured: Vec<Measured>,
-    known: &Baseline,
-) -> (Vec<Row>, usize) {
-    let mut rows: Vec<Row> = Vec::with_capacity(measured.len());
-    for m in measured {
-        let [i, j] = m.parts;
-        let rule = matches.rule(i, j);
-        rows.push(Row {
-            parts: [i, j],
-            finding: finding(rule, &m),
-            rule: rule.map(|r| r.name.clone()),
-            min: rule.and_then(|r| r.min),
-            measured: Some(m),
-            is_known: false,
-        });
-    }
-    for (rule, parts) in matches.required() {
-        for (i, partners) in parts {
-            alone(rule, i, &partners, &mut rows);
-        }
-    }
-    let mut seen = 0;
-    for row in &mut rows {
-        let Some(finding) = row.finding else { continue };
-        let [a, b] = row.parts.map(|i| parts[i].path.as_str());
-        row.is_known = known.has(a, b, finding);
-        seen += usize::from(row.is_known);
-    }
-    let by_key = |x: &Row, y: &Row| {
-        let (x, y) = (x.key(), y.key());
-        (x.0, x.1, x.2).cmp(&(y.0, y.1, y.2)).then(x.3.total_cmp(&y.3))
-    };
-    rows.sort_by(by_key);
-    (rows, known.len() - seen)
 }

@@ -1,33 +1,32 @@
-//! What is asked of pairs of parts: rules from a file, and pairs that are left alone.
+//! Rules: required clearances and contacts of pairs of parts, and pairs that are not checked.
 
-use super::parts::Part;
-use anyhow::{Context as _, bail, ensure};
+use crate::assembly::Part;
+use crate::error::AssemblyError;
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
-use std::path::Path;
 
-/// The file as it is written: docs/INTERFACE.md, "clearance".
+/// Content of a rule file: docs/INTERFACE.md, "clearance".
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RuleFile {
     d_max: Option<f64>,
     tolerance: Option<f64>,
     #[serde(default)]
-    ignore: Vec<WrittenPair>,
+    ignore: Vec<IgnoreEntry>,
     #[serde(default)]
-    rule: Vec<WrittenRule>,
+    rule: Vec<RuleEntry>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum WrittenPair {
-    One(String),
-    Two([String; 2]),
+enum IgnoreEntry {
+    Part(String),
+    Pair([String; 2]),
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenRule {
+struct RuleEntry {
     name: Option<String>,
     a: String,
     #[serde(default = "any")]
@@ -38,172 +37,227 @@ struct WrittenRule {
     interfering: Interfering,
 }
 
+/// Pattern that matches every name.
+const ANY: &str = "*";
+
 fn any() -> String {
-    "*".to_owned()
+    ANY.to_owned()
 }
 
-/// Whether parts may touch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// Whether two parts may touch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Touching {
+pub enum Touching {
+    /// The parts may touch.
+    #[default]
     Allowed,
+    /// Each part that matches `a` touches at least one part that matches `b`.
     Required,
+    /// The parts must not touch.
     Forbidden,
 }
 
-/// Whether parts may interfere, as threads do that are drawn as cylinders.
+/// Whether two parts may interfere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Interfering {
+pub enum Interfering {
+    /// The parts may interfere, as threads do that are drawn as cylinders.
     Allowed,
+    /// The parts must not interfere.
     #[default]
     Forbidden,
 }
 
-/// What is asked of a pair.
-#[derive(Clone, Debug)]
-pub(crate) struct Rule {
-    pub(crate) name: String,
-    /// Smallest distance (mm) of parts that do not touch.
-    pub(crate) min: Option<f64>,
-    pub(crate) touching: Touching,
-    pub(crate) interfering: Interfering,
-    pair: PairOf,
+/// Requirement for the pairs of parts that match two patterns, in either order. Patterns (`*`, `?`, `[ab]`,
+/// `{a,b}`) match the name or the whole path of a part; `*` also matches `/`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// Name for messages.
+    pub name: String,
+    /// Pattern of one part.
+    pub a: String,
+    /// Pattern of the other part.
+    pub b: String,
+    /// Smallest allowed distance (mm) of parts that do not touch.
+    pub min: Option<f64>,
+    /// Whether the parts may touch.
+    pub touching: Touching,
+    /// Whether the parts may interfere.
+    pub interfering: Interfering,
 }
 
-/// Two patterns for two parts, in either order.
+/// Compiled patterns of two parts, in either order.
 #[derive(Clone, Debug)]
-struct PairOf([GlobMatcher; 2]);
+struct PairPattern([GlobMatcher; 2]);
 
-/// All rules. The first one that names a pair decides about it; of pairs that none names, only interference
-/// is a finding.
-#[derive(Debug)]
-pub(crate) struct Rules {
-    pub(crate) d_max: Option<f64>,
-    pub(crate) tolerance: Option<f64>,
-    ignore: Vec<PairOf>,
-    only: Vec<PairOf>,
-    rules: Vec<Rule>,
+/// Rules for pairs of parts. The first rule that matches a pair decides about it. For pairs without a rule,
+/// only interference is a finding, as it is for all pairs if there are no rules (`Rules::default()`).
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// Largest distance (mm) that is measured; `None`: as [`ClearanceOptions::d_max`] states.
+    ///
+    /// [`ClearanceOptions::d_max`]: crate::ClearanceOptions::d_max
+    pub d_max: Option<f64>,
+    /// Tolerance (mm) of the queries; `None`: as [`ClearanceOptions::tolerance`] states.
+    ///
+    /// [`ClearanceOptions::tolerance`]: crate::ClearanceOptions::tolerance
+    pub tolerance: Option<f64>,
+    ignore: Vec<PairPattern>,
+    only: Vec<PairPattern>,
+    rules: Vec<(Rule, PairPattern)>,
 }
 
-/// Which parts each pattern fits: found out once, asked for every pair.
+/// The parts that the patterns of the rules match; computed once for all pairs.
 #[derive(Debug)]
-pub(crate) struct Matches<'a> {
+pub(crate) struct RuleMatches<'a> {
     rules: Vec<(&'a Rule, [Vec<bool>; 2])>,
     ignore: Vec<[Vec<bool>; 2]>,
     only: Vec<[Vec<bool>; 2]>,
 }
 
 impl Rules {
-    /// Rules of a file, with the options `--ignore` and `--only`: `A` or `A=B`.
-    pub(crate) fn new(file: Option<&Path>, ignore: &[String], only: &[String]) -> anyhow::Result<Self> {
-        let written = match file {
-            Some(file) => {
-                let text = std::fs::read_to_string(file);
-                let text = text.with_context(|| format!("{}: the rules cannot be read", file.display()))?;
-                parse(&text).with_context(|| file.display().to_string())?
+    /// Parses a rule file (TOML; docs/INTERFACE.md, "clearance").
+    ///
+    /// # Errors
+    /// The text is not TOML, or has unknown keys, invalid patterns or lengths that are not above 0.
+    pub fn from_toml(text: &str) -> Result<Self, AssemblyError> {
+        let file = parse(text)?;
+        for (key, value) in [("d_max", file.d_max), ("tolerance", file.tolerance)] {
+            check_length(key, value)?;
+        }
+        let mut rules = Self { d_max: file.d_max, tolerance: file.tolerance, ..Self::default() };
+        for entry in &file.ignore {
+            match entry {
+                IgnoreEntry::Part(a) => rules.ignore(a, ANY)?,
+                IgnoreEntry::Pair([a, b]) => rules.ignore(a, b)?,
             }
-            None => Written::default(),
-        };
-        for (what, x) in [("d_max", written.d_max), ("tolerance", written.tolerance)] {
-            ensure!(x.is_none_or(|x| x.is_finite() && x > 0.0), "{what} must be a length above 0 (mm)");
         }
-        let option = |name: &str, text: &String| -> anyhow::Result<PairOf> {
-            let (a, b) = text.split_once('=').unwrap_or((text, "*"));
-            PairOf::new(a, b).with_context(|| format!("{name} '{text}'"))
-        };
-        let mut left_alone: Vec<PairOf> =
-            ignore.iter().map(|t| option("--ignore", t)).collect::<anyhow::Result<_>>()?;
-        for pair in &written.ignore {
-            left_alone.push(match pair {
-                WrittenPair::One(a) => PairOf::new(a, "*")?,
-                WrittenPair::Two([a, b]) => PairOf::new(a, b)?,
-            });
+        for (i, entry) in file.rule.into_iter().enumerate() {
+            rules.push(rule(i, entry))?;
         }
-        let rules = written.rule.into_iter().enumerate().map(|(i, r)| rule(i, r));
-        Ok(Self {
-            d_max: written.d_max,
-            tolerance: written.tolerance,
-            ignore: left_alone,
-            only: only.iter().map(|t| option("--only", t)).collect::<anyhow::Result<_>>()?,
-            rules: rules.collect::<anyhow::Result<_>>()?,
-        })
+        Ok(rules)
     }
 
-    /// Largest distance that some rule asks for.
-    pub(crate) fn largest_min(&self) -> Option<f64> {
-        self.rules.iter().filter_map(|r| r.min).reduce(f64::max)
+    /// Appends a rule.
+    ///
+    /// # Errors
+    /// A pattern is not valid, or the minimum is not above 0.
+    pub fn push(&mut self, rule: Rule) -> Result<(), AssemblyError> {
+        check_length(&format!("{}: min", rule.name), rule.min)?;
+        let pattern = PairPattern::new(&rule.a, &rule.b).map_err(|e| match e {
+            AssemblyError::Pattern { pattern, reason } => {
+                AssemblyError::Rules(format!("{}: '{pattern}' is not a valid pattern: {reason}", rule.name))
+            }
+            other => other,
+        })?;
+        self.rules.push((rule, pattern));
+        Ok(())
     }
 
-    pub(crate) fn matches(&self, parts: &[Part]) -> Matches<'_> {
-        let of = |pairs: &[PairOf]| pairs.iter().map(|p| p.fits(parts)).collect();
-        Matches {
-            rules: self.rules.iter().map(|r| (r, r.pair.fits(parts))).collect(),
-            ignore: of(&self.ignore),
-            only: of(&self.only),
+    /// Excludes the pairs of parts that match two patterns; `*` matches all parts.
+    ///
+    /// # Errors
+    /// A pattern is not valid.
+    pub fn ignore(&mut self, a: &str, b: &str) -> Result<(), AssemblyError> {
+        self.ignore.push(PairPattern::new(a, b)?);
+        Ok(())
+    }
+
+    /// Restricts the check to the pairs of parts that match two patterns. Several calls allow several kinds
+    /// of pairs.
+    ///
+    /// # Errors
+    /// A pattern is not valid.
+    pub fn only(&mut self, a: &str, b: &str) -> Result<(), AssemblyError> {
+        self.only.push(PairPattern::new(a, b)?);
+        Ok(())
+    }
+
+    /// The rules, in the order in which they decide.
+    pub fn iter(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().map(|(rule, _)| rule)
+    }
+
+    /// Largest minimum distance (mm) of a rule.
+    #[must_use]
+    pub fn largest_min(&self) -> Option<f64> {
+        self.iter().filter_map(|r| r.min).reduce(f64::max)
+    }
+
+    pub(crate) fn matches(&self, parts: &[Part]) -> RuleMatches<'_> {
+        let all = |patterns: &[PairPattern]| patterns.iter().map(|p| p.matches(parts)).collect();
+        RuleMatches {
+            rules: self.rules.iter().map(|(rule, pattern)| (rule, pattern.matches(parts))).collect(),
+            ignore: all(&self.ignore),
+            only: all(&self.only),
         }
     }
 }
 
-fn parse(text: &str) -> anyhow::Result<Written> {
-    toml::from_str(text).map_err(|e| anyhow::anyhow!("{e}"))
+fn parse(text: &str) -> Result<RuleFile, AssemblyError> {
+    toml::from_str(text).map_err(|e| AssemblyError::Rules(e.to_string()))
 }
 
-fn rule(i: usize, r: WrittenRule) -> anyhow::Result<Rule> {
-    let name = r.name.unwrap_or_else(|| format!("rule {} ({} / {})", i + 1, r.a, r.b));
-    if let Some(min) = r.min
-        && !(min.is_finite() && min > 0.0)
-    {
-        bail!("{name}: min is {min}; give a distance above 0 (mm), or leave it away");
+fn check_length(subject: &str, value: Option<f64>) -> Result<(), AssemblyError> {
+    match value {
+        Some(value) if !(value.is_finite() && value > 0.0) => {
+            Err(AssemblyError::Length { subject: subject.to_owned(), value })
+        }
+        _ => Ok(()),
     }
-    // Who asks for a gap does not want contact, unless he says so.
-    let touching =
-        r.touching.unwrap_or(if r.min.is_some() { Touching::Forbidden } else { Touching::Allowed });
-    let pair = PairOf::new(&r.a, &r.b).with_context(|| name.clone())?;
-    Ok(Rule { name, min: r.min, touching, interfering: r.interfering, pair })
 }
 
-impl PairOf {
-    fn new(a: &str, b: &str) -> anyhow::Result<Self> {
-        let glob = |text: &str| -> anyhow::Result<GlobMatcher> {
-            let glob = Glob::new(text).with_context(|| format!("'{text}' is no pattern"))?;
-            Ok(glob.compile_matcher())
+fn rule(i: usize, entry: RuleEntry) -> Rule {
+    let RuleEntry { name, a, b, min, touching, interfering } = entry;
+    let name = name.unwrap_or_else(|| format!("rule {} ({a} / {b})", i + 1));
+    // A minimum distance forbids contact, unless the rule states otherwise.
+    let touching = touching.unwrap_or(if min.is_some() { Touching::Forbidden } else { Touching::Allowed });
+    Rule { name, a, b, min, touching, interfering }
+}
+
+impl PairPattern {
+    fn new(a: &str, b: &str) -> Result<Self, AssemblyError> {
+        let glob = |pattern: &str| match Glob::new(pattern) {
+            Ok(glob) => Ok(glob.compile_matcher()),
+            Err(e) => {
+                Err(AssemblyError::Pattern { pattern: pattern.to_owned(), reason: e.kind().to_string() })
+            }
         };
         Ok(Self([glob(a)?, glob(b)?]))
     }
 
-    /// For each part whether either pattern fits its name or its path.
-    fn fits(&self, parts: &[Part]) -> [Vec<bool>; 2] {
-        let of = |glob: &GlobMatcher| {
+    /// For each pattern, whether it matches the name or the path of each part.
+    fn matches(&self, parts: &[Part]) -> [Vec<bool>; 2] {
+        let all = |glob: &GlobMatcher| {
             parts.iter().map(|p| glob.is_match(&p.name) || glob.is_match(&p.path)).collect()
         };
-        [of(&self.0[0]), of(&self.0[1])]
+        [all(&self.0[0]), all(&self.0[1])]
     }
 }
 
-/// Whether two patterns fit two parts in either order.
-fn fit([a, b]: &[Vec<bool>; 2], i: usize, j: usize) -> bool {
+/// Whether two patterns match two parts in either order.
+fn is_match([a, b]: &[Vec<bool>; 2], i: usize, j: usize) -> bool {
     a[i] && b[j] || a[j] && b[i]
 }
 
-/// A part, and those of which it should touch one.
-pub(crate) type Wanted = (usize, Vec<usize>);
+/// A part, and the parts of which it should touch at least one.
+pub(crate) type RequiredContact = (usize, Vec<usize>);
 
-impl<'a> Matches<'a> {
-    /// Whether nothing is asked of a pair.
+impl<'a> RuleMatches<'a> {
+    /// Whether a pair is excluded from the check.
     pub(crate) fn is_ignored(&self, i: usize, j: usize) -> bool {
-        let any = |pairs: &[[Vec<bool>; 2]]| pairs.iter().any(|p| fit(p, i, j));
+        let any = |pairs: &[[Vec<bool>; 2]]| pairs.iter().any(|p| is_match(p, i, j));
         any(&self.ignore) || !self.only.is_empty() && !any(&self.only)
     }
 
     /// The rule that decides about a pair.
     pub(crate) fn rule(&self, i: usize, j: usize) -> Option<&'a Rule> {
-        self.rules.iter().find(|(_, p)| fit(p, i, j)).map(|(r, _)| *r)
+        self.rules.iter().find(|(_, p)| is_match(p, i, j)).map(|(r, _)| *r)
     }
 
-    /// Rules that ask each part of one kind to touch one of another kind: which parts these are, by pairs
-    /// that the rule decides about. Parts without a partner at all are there, with none.
-    pub(crate) fn required(&self) -> Vec<(&'a Rule, Vec<Wanted>)> {
+    /// Rules that require contact, with the parts that match `a` and, for each, its possible partners: the
+    /// parts that match `b` in pairs that the rule decides about. The list of partners may be empty.
+    pub(crate) fn required(&self) -> Vec<(&'a Rule, Vec<RequiredContact>)> {
         let required = self.rules.iter().filter(|(r, _)| r.touching == Touching::Required);
         required
             .map(|(rule, [a, b])| {
@@ -218,13 +272,13 @@ impl<'a> Matches<'a> {
             .collect()
     }
 
-    /// Names of rules that fit no two parts: most likely a name is misspelt.
-    pub(crate) fn idle(&self) -> Vec<&'a str> {
-        let is_idle = |[a, b]: &[Vec<bool>; 2]| {
-            let n = a.len();
-            !(0..n).any(|i| (i + 1..n).any(|j| a[i] && b[j] || a[j] && b[i]))
+    /// Names of rules that match no pair of parts, probably because of a misspelt pattern.
+    pub(crate) fn unmatched(&self) -> Vec<String> {
+        let is_unmatched = |p: &[Vec<bool>; 2]| {
+            let n = p[0].len();
+            !(0..n).any(|i| (i + 1..n).any(|j| is_match(p, i, j)))
         };
-        self.rules.iter().filter(|(_, p)| is_idle(p)).map(|(r, _)| r.name.as_str()).collect()
+        self.rules.iter().filter(|(_, p)| is_unmatched(p)).map(|(r, _)| r.name.clone()).collect()
     }
 }
 
@@ -233,34 +287,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_read_with_their_defaults() {
+    fn rules_have_defaults() {
         let text = "d_max = 2\nignore = ['washer*', ['a', 'b']]\n[[rule]]\na = 'bolt*'\nmin = 0.2\n\
                     [[rule]]\nname = 'threads'\na = 'bolt*'\nb = 'nut*'\ninterfering = 'allowed'";
-        let written = parse(text).unwrap();
-        assert_eq!((written.d_max, written.ignore.len()), (Some(2.0), 2));
-        let rules: Vec<Rule> =
-            written.rule.into_iter().enumerate().map(|(i, r)| rule(i, r).unwrap()).collect();
+        let rules = Rules::from_toml(text).expect("valid rules");
+        assert_eq!((rules.d_max, rules.ignore.len(), rules.largest_min()), (Some(2.0), 2, Some(0.2)));
+        let rules: Vec<&Rule> = rules.iter().collect();
         assert_eq!(rules[0].name, "rule 1 (bolt* / *)");
         assert_eq!((rules[0].touching, rules[0].interfering), (Touching::Forbidden, Interfering::Forbidden));
         assert_eq!((rules[1].touching, rules[1].interfering), (Touching::Allowed, Interfering::Allowed));
     }
 
     #[test]
-    fn mistakes_are_named() {
-        for (text, says) in [
+    fn errors_name_the_mistake() {
+        for (text, word) in [
             ("[[rule]]\na = 'x'\nmim = 1", "mim"),
             ("[[rule]]\na = 'x'\ntouching = 'maybe'", "touching"),
             ("rule = 3", "rule"),
             ("[[rule]]\nb = 'x'", "missing field `a`"),
+            ("[[rule]]\na = '[x'", "rule 1 ([x / *): '[x' is not a valid pattern"),
+            ("[[rule]]\na = 'x'\nmin = -1", "min is -1"),
+            ("d_max = 0", "d_max is 0"),
+            ("ignore = ['[x']", "'[x' is not a valid pattern"),
         ] {
-            let e = format!("{:#}", parse(text).unwrap_err());
-            assert!(e.contains(says), "{text}: {e}");
+            let e = Rules::from_toml(text).expect_err(text).to_string();
+            assert!(e.contains(word), "{text}: {e}");
         }
-        let wrong = |text: &str| {
-            let r = parse(text).unwrap().rule.pop().unwrap();
-            format!("{:#}", rule(0, r).unwrap_err())
-        };
-        assert!(wrong("[[rule]]\na = '[x'").contains("no pattern"));
-        assert!(wrong("[[rule]]\na = 'x'\nmin = -1").contains("min is -1"));
     }
 }

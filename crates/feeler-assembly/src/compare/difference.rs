@@ -5,7 +5,7 @@ use serde::Serialize;
 /// Kind of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum DifferenceKind {
     /// Result of an import, or its remarks.
     Import,
     /// A part of an assembly is new, gone, renamed or moved.
@@ -28,7 +28,7 @@ pub enum Kind {
     Time,
 }
 
-impl Kind {
+impl DifferenceKind {
     /// Name of the kind, one word.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -51,7 +51,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// Kind of the difference.
-    pub kind: Kind,
+    pub kind: DifferenceKind,
     /// Subject, such as `solid 'bolt'`; empty for the whole model.
     pub subject: String,
     /// Description with the values.
@@ -61,14 +61,14 @@ pub struct Difference {
 impl Difference {
     /// Creates a difference.
     #[must_use]
-    pub fn new(kind: Kind, subject: &str, what: String) -> Self {
+    pub fn new(kind: DifferenceKind, subject: &str, what: String) -> Self {
         Self { kind, subject: subject.to_owned(), what }
     }
 }
 
 /// Largest differences between equal values.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tolerances {
+pub struct ComparisonTolerances {
     /// Tolerance of positions, distances and radii (mm).
     pub length: f64,
     /// Tolerance of areas, volumes and inertia, relative to the larger value.
@@ -77,13 +77,13 @@ pub struct Tolerances {
     pub angle: f64,
 }
 
-impl Default for Tolerances {
+impl Default for ComparisonTolerances {
     fn default() -> Self {
         Self { length: 1e-6, relative: 1e-9, angle: 1e-6 }
     }
 }
 
-impl Tolerances {
+impl ComparisonTolerances {
     /// Whether two lengths are equal up to the tolerance. NaN values are equal to each other.
     #[must_use]
     pub fn same_length(&self, a: f64, b: f64) -> bool {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn equal_to_the_tolerance() {
-        let tol = Tolerances { length: 1e-3, relative: 1e-6, angle: 0.0 };
+        let tol = ComparisonTolerances { length: 1e-3, relative: 1e-6, angle: 0.0 };
         assert!(tol.same_length(1.0, 1.0009) && !tol.same_length(1.0, 1.0011));
         assert!(tol.same_quantity(1e9, 1e9 + 999.0) && !tol.same_quantity(1e9, 1e9 + 1001.0));
         assert!(tol.same_length(f64::INFINITY, f64::INFINITY), "thickness of a sheet");

@@ -1,7 +1,7 @@
 //! Geometric facts of faces, and the matching of faces between two versions.
 
-use crate::difference::{Difference, Kind, Tolerances, change, format_number};
-use feeler_brep::mass::face_integrals;
+use super::difference::{ComparisonTolerances, Difference, DifferenceKind, change, format_number};
+use feeler_geom::mass::face_integrals;
 use feeler_geom::trim::{TrimCells, gauss_legendre};
 use feeler_geom::{Frame, P3, Surface, V3};
 use feeler_hierarchy::{Face, Hierarchy};
@@ -98,7 +98,7 @@ impl FaceFacts {
     }
 
     /// Descriptions of the differences; empty for equal faces.
-    fn changes(&self, new: &Self, tol: &Tolerances) -> Vec<String> {
+    fn changes(&self, new: &Self, tol: &ComparisonTolerances) -> Vec<String> {
         let mut out = Vec::new();
         if self.outward != new.outward {
             out.push("is turned inside out".to_owned());
@@ -216,11 +216,11 @@ fn border(surface: &Surface, trim: &TrimCells) -> (f64, Option<P3>) {
 
 /// Differences between the faces of two versions of a solid of a size (mm).
 #[must_use]
-pub fn faces(
+pub fn compare_faces(
     old: &[FaceFacts],
     new: &[FaceFacts],
     (subject, size): (&str, f64),
-    tol: &Tolerances,
+    tol: &ComparisonTolerances,
 ) -> Vec<Difference> {
     let (gone, added) = without_equals(old, new, tol);
     let (pairs, gone, added) = partners(old, new, (gone, added), size);
@@ -233,7 +233,7 @@ pub fn faces(
             format!("#{}, now #{}", a.entity, b.entity)
         };
         let what = a.changes(b, tol).join(", ");
-        out.push(Difference::new(Kind::Face, subject, format!("{} {entity}: {what}", a.kind)));
+        out.push(Difference::new(DifferenceKind::Face, subject, format!("{} {entity}: {what}", a.kind)));
     }
     // Changes that define a face precede those that follow from them.
     out.sort_by_key(|d| {
@@ -242,17 +242,21 @@ pub fn faces(
     });
     for i in gone {
         let what = format!("gone: {} #{}", old[i].describe(), old[i].entity);
-        out.push(Difference::new(Kind::Face, subject, what));
+        out.push(Difference::new(DifferenceKind::Face, subject, what));
     }
     for j in added {
         let what = format!("new: {} #{}", new[j].describe(), new[j].entity);
-        out.push(Difference::new(Kind::Face, subject, what));
+        out.push(Difference::new(DifferenceKind::Face, subject, what));
     }
     out
 }
 
 /// Indices of the faces on both sides that have no equal face on the other side.
-fn without_equals(old: &[FaceFacts], new: &[FaceFacts], tol: &Tolerances) -> (Vec<usize>, Vec<usize>) {
+fn without_equals(
+    old: &[FaceFacts],
+    new: &[FaceFacts],
+    tol: &ComparisonTolerances,
+) -> (Vec<usize>, Vec<usize>) {
     // Equal faces have equal areas up to a tolerance, so in the order of areas only few faces are
     // compared.
     let mut by_area: Vec<usize> = (0..new.len()).collect();

@@ -1,7 +1,7 @@
 //! Comparison of the minima of one pair of solids.
 
-use crate::difference::{Difference, Kind, Tolerances, format_number};
-use crate::face::vector;
+use super::difference::{ComparisonTolerances, Difference, DifferenceKind, format_number};
+use super::face::vector;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ const CONFORMAL: &str = "conformal";
 
 /// Local minimal distance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Minimum {
+pub struct MinimumFacts {
     /// Distance (mm).
     pub distance: f64,
     /// Footpoint on A in A's coordinates (mm).
@@ -26,7 +26,7 @@ pub struct Minimum {
     pub kind: String,
 }
 
-impl Minimum {
+impl MinimumFacts {
     fn moved(&self, other: &Self) -> f64 {
         let far = |a: &[f64; 3], b: &[f64; 3]| (Vector3::from(*a) - Vector3::from(*b)).norm();
         far(&self.a, &other.a).max(far(&self.b, &other.b))
@@ -35,23 +35,23 @@ impl Minimum {
 
 /// Whether a minimum represents a connected set of equal minima, so that its position in the set is
 /// arbitrary.
-fn is_sample(m: &Minimum) -> bool {
+fn is_sample(m: &MinimumFacts) -> bool {
     m.kind == CONFORMAL
 }
 
 /// Whether others contain a sample of the same set, which is a sample at the same distance.
-fn is_sampled(m: &Minimum, others: &[Minimum], tol: &Tolerances) -> bool {
+fn is_sampled(m: &MinimumFacts, others: &[MinimumFacts], tol: &ComparisonTolerances) -> bool {
     is_sample(m) && others.iter().any(|o| is_sample(o) && tol.same_length(o.distance, m.distance))
 }
 
 /// Minima that are lost, gained or moved, for solids of a size (mm). Samples of conformal sets are
 /// compared only by their distances, because a set may be sampled at other points.
 #[must_use]
-pub fn minima(
-    old: &[Minimum],
-    new: &[Minimum],
+pub fn compare_minima(
+    old: &[MinimumFacts],
+    new: &[MinimumFacts],
     (subject, size): (&str, f64),
-    tol: &Tolerances,
+    tol: &ComparisonTolerances,
 ) -> Vec<Difference> {
     let mut costs: Vec<(f64, usize, usize)> = Vec::new();
     for (i, a) in old.iter().enumerate() {
@@ -70,8 +70,9 @@ pub fn minima(
         }
     }
     let mut out = Vec::new();
-    let mut add = |what| out.push(Difference::new(Kind::Minimum, subject, what));
-    let at = |m: &Minimum| format!("{} {} mm at {} of A", m.kind, format_number(m.distance), vector(&m.a));
+    let mut add = |what| out.push(Difference::new(DifferenceKind::Minimum, subject, what));
+    let at =
+        |m: &MinimumFacts| format!("{} {} mm at {} of A", m.kind, format_number(m.distance), vector(&m.a));
     for (a, partner) in old.iter().zip(&of_old) {
         let Some(j) = partner else {
             if !is_sampled(a, new, tol) {
@@ -99,16 +100,16 @@ pub fn minima(
 mod tests {
     use super::*;
 
-    fn minimum(x: f64, distance: f64, kind: &str) -> Minimum {
-        Minimum { distance, a: [x, 0.0, 0.0], b: [x, 0.0, 0.0], kind: kind.to_owned() }
+    fn minimum(x: f64, distance: f64, kind: &str) -> MinimumFacts {
+        MinimumFacts { distance, a: [x, 0.0, 0.0], b: [x, 0.0, 0.0], kind: kind.to_owned() }
     }
 
     #[test]
     fn lost_gained_moved() {
-        let tol = Tolerances::default();
+        let tol = ComparisonTolerances::default();
         let old = [minimum(0.0, 1.0, "strict"), minimum(5.0, 2.0, "strict"), minimum(9.0, 3.0, "strict")];
-        let what = |new: &[Minimum]| {
-            let found = minima(&old, new, ("", 10.0), &tol);
+        let what = |new: &[MinimumFacts]| {
+            let found = compare_minima(&old, new, ("", 10.0), &tol);
             found.into_iter().map(|d| d.what.split([' ', ':']).next().unwrap().to_owned()).collect::<Vec<_>>()
         };
         assert!(what(&old).is_empty());
@@ -121,17 +122,17 @@ mod tests {
         assert_eq!(what(&elsewhere), ["lost", "gained"]);
         let other = [minimum(0.0, 1.0, "conformal"), old[1].clone(), old[2].clone()];
         assert_eq!(what(&other), ["strict"]);
-        assert_eq!(minima(&[], &old, ("", 10.0), &tol).len(), 3);
+        assert_eq!(compare_minima(&[], &old, ("", 10.0), &tol).len(), 3);
     }
 
     #[test]
     fn sets_may_be_sampled_elsewhere() {
-        let tol = Tolerances::default();
+        let tol = ComparisonTolerances::default();
         let set =
             |places: &[f64], d: f64| places.iter().map(|x| minimum(*x, d, CONFORMAL)).collect::<Vec<_>>();
         let old = set(&[0.0, 4.0, 8.0], 1.0);
-        assert!(minima(&old, &set(&[2.0, 6.0], 1.0), ("", 10.0), &tol).is_empty());
-        assert!(!minima(&old, &set(&[2.0, 6.0], 1.001), ("", 10.0), &tol).is_empty());
-        assert_eq!(minima(&old, &[], ("", 10.0), &tol).len(), 3);
+        assert!(compare_minima(&old, &set(&[2.0, 6.0], 1.0), ("", 10.0), &tol).is_empty());
+        assert!(!compare_minima(&old, &set(&[2.0, 6.0], 1.001), ("", 10.0), &tol).is_empty());
+        assert_eq!(compare_minima(&old, &[], ("", 10.0), &tol).len(), 3);
     }
 }

@@ -1,8 +1,8 @@
 //! Comparison of two versions of a file: its parts and its solids.
 
-use crate::difference::{Difference, Kind, Tolerances};
-use crate::face::vector;
-use crate::solid::{SolidFacts, solid};
+use super::difference::{ComparisonTolerances, Difference, DifferenceKind};
+use super::face::vector;
+use super::solid::{SolidFacts, compare_solids};
 use feeler_geom::Pose;
 use feeler_hierarchy::{Model, Severity};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
@@ -28,7 +28,7 @@ impl InstanceFacts {
     }
 }
 
-/// Facts of a file.
+/// Facts of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelFacts {
     /// Hash of the input's bytes.
@@ -68,7 +68,7 @@ impl ModelFacts {
 
 /// Numbers of parts by kind of change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Parts {
+pub struct PartCounts {
     /// Parts that are equal in both versions.
     pub same: usize,
     /// Parts of the new version only.
@@ -83,12 +83,28 @@ pub struct Parts {
     pub changed: usize,
 }
 
-/// Compares two versions of a file: the result of the import, parts by their paths, solids and faces.
+/// Differences between two versions of a model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ModelComparison {
+    /// Numbers of parts by kind of change.
+    pub parts: PartCounts,
+    /// All differences.
+    pub differences: Vec<Difference>,
+}
+
+/// Compares two versions of a model, faces included.
 #[must_use]
-pub fn parts(old: &ModelFacts, new: &ModelFacts, tol: &Tolerances) -> (Parts, Vec<Difference>) {
+pub fn compare_models(old: &Model, new: &Model, tol: &ComparisonTolerances) -> ModelComparison {
+    compare_facts(&ModelFacts::of(old, true), &ModelFacts::of(new, true), tol)
+}
+
+/// Compares two versions of a model by their facts: the result of the import, parts by their paths, solids
+/// and faces.
+#[must_use]
+pub fn compare_facts(old: &ModelFacts, new: &ModelFacts, tol: &ComparisonTolerances) -> ModelComparison {
     let mut out = Vec::new();
     imports(old, new, &mut out);
-    let mut count = Parts::default();
+    let mut count = PartCounts::default();
     // Each solid is reported once, with the first part that uses it.
     let mut reported = BTreeSet::new();
     let (both, gone, added) = by_path(old, new);
@@ -98,11 +114,11 @@ pub fn parts(old: &ModelFacts, new: &ModelFacts, tol: &Tolerances) -> (Parts, Ve
         let far = place(a, b, tol);
         if let Some(far) = &far {
             count.moved += 1;
-            out.push(Difference::new(Kind::Part, &subject, far.clone()));
+            out.push(Difference::new(DifferenceKind::Part, &subject, far.clone()));
         }
         let mut changed = false;
         if let (Some(s), Some(t)) = (old.solid_of(a), new.solid_of(b)) {
-            let found = solid(s, t, &subject, tol);
+            let found = compare_solids(s, t, &subject, tol);
             changed = !found.is_empty();
             count.changed += usize::from(changed);
             if reported.insert((a.solid, b.solid)) {
@@ -125,22 +141,22 @@ pub fn parts(old: &ModelFacts, new: &ModelFacts, tol: &Tolerances) -> (Parts, Ve
             let j = added.remove(k);
             count.renamed += 1;
             let what = format!("is called '{}' now", new.instances[j].path);
-            out.push(Difference::new(Kind::Part, &subject, what));
+            out.push(Difference::new(DifferenceKind::Part, &subject, what));
         } else {
             count.removed += 1;
-            out.push(Difference::new(Kind::Part, &subject, "is gone".to_owned()));
+            out.push(Difference::new(DifferenceKind::Part, &subject, "is gone".to_owned()));
         }
     }
     for j in added {
         count.added += 1;
         let subject = format!("'{}'", new.instances[j].path);
-        out.push(Difference::new(Kind::Part, &subject, "is new".to_owned()));
+        out.push(Difference::new(DifferenceKind::Part, &subject, "is new".to_owned()));
     }
-    (count, out)
+    ModelComparison { parts: count, differences: out }
 }
 
 fn imports(old: &ModelFacts, new: &ModelFacts, out: &mut Vec<Difference>) {
-    let mut add = |what| out.push(Difference::new(Kind::Import, "", what));
+    let mut add = |what| out.push(Difference::new(DifferenceKind::Import, "", what));
     for left in new.left_out.iter().filter(|l| !old.left_out.contains(l)) {
         add(format!("left out now: {left}"));
     }
@@ -176,7 +192,7 @@ fn by_path(old: &ModelFacts, new: &ModelFacts) -> (Vec<(usize, usize)>, Vec<usiz
 }
 
 /// Describes the motion of a part; `None` if it has not moved.
-fn place(a: &InstanceFacts, b: &InstanceFacts, tol: &Tolerances) -> Option<String> {
+fn place(a: &InstanceFacts, b: &InstanceFacts, tol: &ComparisonTolerances) -> Option<String> {
     let (p, q) = (a.pose(), b.pose());
     let by = q.translation.vector - p.translation.vector;
     let turned = p.rotation.angle_to(&q.rotation);

@@ -1,7 +1,7 @@
 //! Comparison of two versions of a solid.
 
-use crate::difference::{Difference, Kind, Tolerances, change};
-use crate::face::{FaceFacts, faces, vector};
+use super::difference::{ComparisonTolerances, Difference, DifferenceKind, change};
+use super::face::{FaceFacts, compare_faces, vector};
 use feeler_hierarchy::Hierarchy;
 use nalgebra::Matrix3;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ impl SolidFacts {
     }
 
     /// Whether two solids have the same counts, area and volume.
-    pub(crate) fn is_like(&self, other: &Self, tol: &Tolerances) -> bool {
+    pub(crate) fn is_like(&self, other: &Self, tol: &ComparisonTolerances) -> bool {
         self.counts == other.counts
             && tol.same_quantity(self.area, other.area)
             && tol.same_quantity(self.volume, other.volume)
@@ -68,7 +68,12 @@ impl SolidFacts {
 
 /// Differences between two versions of a solid, which is called `subject` in the messages.
 #[must_use]
-pub fn solid(old: &SolidFacts, new: &SolidFacts, subject: &str, tol: &Tolerances) -> Vec<Difference> {
+pub fn compare_solids(
+    old: &SolidFacts,
+    new: &SolidFacts,
+    subject: &str,
+    tol: &ComparisonTolerances,
+) -> Vec<Difference> {
     let mut out = Vec::new();
     let mut add = |kind, what| out.push(Difference::new(kind, subject, what));
     for (name, a, b) in [
@@ -79,50 +84,50 @@ pub fn solid(old: &SolidFacts, new: &SolidFacts, subject: &str, tol: &Tolerances
         ("supermaximal edges", old.supermaximal[1], new.supermaximal[1]),
     ] {
         if a != b {
-            add(Kind::Count, format!("{name} {a} -> {b}"));
+            add(DifferenceKind::Count, format!("{name} {a} -> {b}"));
         }
     }
     if old.areas != new.areas {
-        add(Kind::Count, format!("areas of the hierarchy {} -> {}", old.areas, new.areas));
+        add(DifferenceKind::Count, format!("areas of the hierarchy {} -> {}", old.areas, new.areas));
     }
     if !tol.same_quantity(old.area, new.area) {
-        add(Kind::Area, change("area", old.area, new.area, "mm2"));
+        add(DifferenceKind::Area, change("area", old.area, new.area, "mm2"));
     }
     if !tol.same_quantity(old.volume, new.volume) {
-        add(Kind::Mass, change("volume", old.volume, new.volume, "mm3"));
+        add(DifferenceKind::Mass, change("volume", old.volume, new.volume, "mm3"));
     }
     match (&old.inertia, &new.inertia) {
         (Some((c, t)), Some((d, u))) => {
             let by = std::array::from_fn(|k| d[k] - c[k]);
             if nalgebra::Vector3::from(by).norm() > tol.length {
-                add(Kind::Mass, format!("centroid moved by {}", vector(&by)));
+                add(DifferenceKind::Mass, format!("centroid moved by {}", vector(&by)));
             }
             let [t, u] = [t, u].map(|t| Matrix3::from_fn(|i, j| t[i][j]));
             let off = (t - u).norm() / t.norm().max(u.norm()).max(f64::MIN_POSITIVE);
             if off > tol.relative {
-                add(Kind::Mass, format!("inertia changed by {off:.3e} of itself"));
+                add(DifferenceKind::Mass, format!("inertia changed by {off:.3e} of itself"));
             }
         }
         (None, None) => {}
         (before, _) => {
             let what = if before.is_some() { "is no longer a solid" } else { "is a solid now" };
-            add(Kind::Mass, what.to_owned());
+            add(DifferenceKind::Mass, what.to_owned());
         }
     }
     let thickness = |w: Option<f64>| w.unwrap_or(f64::INFINITY);
     if !tol.same_length(thickness(old.min_thickness), thickness(new.min_thickness)) {
         add(
-            Kind::Size,
+            DifferenceKind::Size,
             change("min thickness", thickness(old.min_thickness), thickness(new.min_thickness), "mm"),
         );
     }
     let far = old.bounds.iter().flatten().zip(new.bounds.iter().flatten());
     let far = far.fold(0.0, |m: f64, (a, b)| m.max((a - b).abs()));
     if far > tol.length {
-        add(Kind::Size, format!("the box changed by {far:.3e} mm"));
+        add(DifferenceKind::Size, format!("the box changed by {far:.3e} mm"));
     }
     if !old.faces.is_empty() && !new.faces.is_empty() {
-        out.extend(faces(&old.faces, &new.faces, (subject, old.size().max(new.size())), tol));
+        out.extend(compare_faces(&old.faces, &new.faces, (subject, old.size().max(new.size())), tol));
     }
     out
 }

@@ -1,91 +1,114 @@
-//! Results of now beside those of then.
+//! Comparison of results with recorded ones.
 
-use super::results::{self, Found, PairFound, Results};
-use super::suite::{Suite, TimeLimit};
-use feeler_compare::{Difference, Kind, Tolerances, minima, parts};
+use super::results::{Entries, EntryOutcome, EntryResult, PairFacts};
+use super::workload::reference_seconds;
+use crate::compare::{ComparisonTolerances, Difference, DifferenceKind, compare_facts, compare_minima};
 
-/// Differences of one entry above which the rest is counted only: what has changed is plain by then.
-const MOST: usize = 1_000;
+/// Maximum number of differences of an entry that are kept; further ones are counted. Reports of entirely
+/// different models are long with a larger value; a smaller one hides differences of large models.
+const MAX_DIFFERENCES: usize = 1_000;
 
-/// One entry and how it differs.
-#[derive(Debug)]
-pub(super) struct Entry {
-    pub(super) name: String,
-    pub(super) differences: Vec<Difference>,
-    /// How many more there are.
-    pub(super) more: usize,
-    /// Whether it is of other inputs than the golden results.
-    pub(super) other_input: bool,
+/// Limits of differences that are ignored.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RegressionLimits {
+    /// Tolerances of lengths, quantities and angles.
+    pub tolerances: ComparisonTolerances,
+    /// Limit of times; `None`: times are not compared.
+    pub time: Option<TimeLimit>,
 }
 
-/// All entries of a suite, and the names of golden results without one.
-pub(super) fn all(suite: &Suite, known: &Results, found: &Results) -> (Vec<Entry>, Vec<String>) {
-    let entry = |(name, new): (&String, &results::Entry)| {
-        let (mut differences, other_input) = match known.entries.get(name) {
-            Some(old) => entry(old, new, suite),
+/// Limit beyond which times count as different.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeLimit {
+    /// Largest ratio of the two times, whichever is larger than 1.
+    pub ratio: f64,
+    /// Shorter times (ms, on the current machine) are not compared.
+    pub at_least_ms: f64,
+}
+
+/// Differences between an entry and its recorded result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EntryComparison {
+    /// Name of the entry.
+    pub name: String,
+    /// Differences, at most 1,000.
+    pub differences: Vec<Difference>,
+    /// Number of further differences.
+    pub more: usize,
+    /// Whether the recorded result was computed from other input files.
+    pub other_input: bool,
+}
+
+/// Compares results with recorded ones, entry by entry.
+#[must_use]
+pub fn compare_entries(known: &Entries, found: &Entries, limits: &RegressionLimits) -> Vec<EntryComparison> {
+    let one = |(name, new): (&String, &EntryResult)| {
+        let (mut differences, other_input) = match known.get(name) {
+            Some(old) => compare_entry(old, new, limits),
             None => {
-                let what = "is not among the golden results; --bless records it".to_owned();
-                (vec![Difference::new(Kind::Import, "", what)], false)
+                let what = "has no golden result".to_owned();
+                (vec![Difference::new(DifferenceKind::Import, "", what)], false)
             }
         };
-        let more = differences.len().saturating_sub(MOST);
-        differences.truncate(MOST);
-        Entry { name: name.clone(), differences, more, other_input }
+        let more = differences.len().saturating_sub(MAX_DIFFERENCES);
+        differences.truncate(MAX_DIFFERENCES);
+        EntryComparison { name: name.clone(), differences, more, other_input }
     };
-    let stale = known.entries.keys().filter(|name| !found.entries.contains_key(*name)).cloned().collect();
-    (found.entries.iter().map(entry).collect(), stale)
+    found.iter().map(one).collect()
 }
 
-fn entry(old: &results::Entry, new: &results::Entry, suite: &Suite) -> (Vec<Difference>, bool) {
-    let tol = &suite.tolerances;
-    let import = |what| vec![Difference::new(Kind::Import, "", what)];
+fn compare_entry(old: &EntryResult, new: &EntryResult, limits: &RegressionLimits) -> (Vec<Difference>, bool) {
+    let tol = &limits.tolerances;
+    let import = |what| vec![Difference::new(DifferenceKind::Import, "", what)];
     let (mut out, other_input) = match (&old.found, &new.found) {
-        (Found::Model(a), Found::Model(b)) => (parts(a, b, tol).1, a.input_hash != b.input_hash),
-        (Found::Pair(a), Found::Pair(b)) => (pair(a, b, tol), a.inputs != b.inputs),
-        (Found::Failed(a), Found::Failed(b)) if a == b => (vec![], false),
-        (Found::Failed(a), Found::Failed(b)) => {
+        (EntryOutcome::Model(a), EntryOutcome::Model(b)) => {
+            (compare_facts(a, b, tol).differences, a.input_hash != b.input_hash)
+        }
+        (EntryOutcome::Pair(a), EntryOutcome::Pair(b)) => (compare_pair(a, b, tol), a.inputs != b.inputs),
+        (EntryOutcome::Failed(a), EntryOutcome::Failed(b)) if a == b => (vec![], false),
+        (EntryOutcome::Failed(a), EntryOutcome::Failed(b)) => {
             (import(format!("fails in another way: {b}; before: {a}")), false)
         }
-        (_, Found::Failed(e)) => (import(format!("fails now: {e}")), false),
-        (Found::Failed(_), _) => (import("does not fail any more".to_owned()), false),
-        _ => (import("is another kind of entry now; --bless it".to_owned()), false),
+        (_, EntryOutcome::Failed(e)) => (import(format!("fails now: {e}")), false),
+        (EntryOutcome::Failed(_), _) => (import("does not fail any more".to_owned()), false),
+        _ => (import("is another kind of entry now".to_owned()), false),
     };
-    if let (Some(limit), Some(a), Some(b)) = (&suite.time, old.time, new.time) {
-        out.extend(time(a, b, limit));
+    if let (Some(limit), Some(a), Some(b)) = (&limits.time, old.time, new.time) {
+        out.extend(compare_times(a, b, limit));
     }
     (out, other_input)
 }
 
-fn pair(old: &PairFound, new: &PairFound, tol: &Tolerances) -> Vec<Difference> {
+fn compare_pair(old: &PairFacts, new: &PairFacts, tol: &ComparisonTolerances) -> Vec<Difference> {
     let mut out = Vec::new();
     if old.steps.len() != new.steps.len() {
         let what = format!("has {} poses now, had {}", new.steps.len(), old.steps.len());
-        out.push(Difference::new(Kind::Import, "", what));
+        out.push(Difference::new(DifferenceKind::Import, "", what));
     }
-    let many = new.steps.len() > 1;
+    let is_motion = new.steps.len() > 1;
     for (k, (a, b)) in old.steps.iter().zip(&new.steps).enumerate() {
-        let subject = if many { format!("step {k}") } else { String::new() };
+        let subject = if is_motion { format!("step {k}") } else { String::new() };
         if a.status != b.status {
             let what = format!("{} -> {}", a.status, b.status);
-            out.push(Difference::new(Kind::Verdict, &subject, what));
+            out.push(Difference::new(DifferenceKind::Verdict, &subject, what));
         } else if let (Some(d), Some(e)) = (a.depth, b.depth)
             && !tol.same_length(d, e)
         {
             let what = format!("interfering, its witness {d:.9} -> {e:.9} mm deep");
-            out.push(Difference::new(Kind::Verdict, &subject, what));
+            out.push(Difference::new(DifferenceKind::Verdict, &subject, what));
         }
-        out.extend(minima(&a.minima, &b.minima, (&subject, old.size.max(new.size)), tol));
+        out.extend(compare_minima(&a.minima, &b.minima, (&subject, old.size.max(new.size)), tol));
     }
     out
 }
 
-/// Times in runs of the reference workload.
-fn time(old: f64, new: f64, limit: &TimeLimit) -> Option<Difference> {
-    let least = limit.at_least_ms * 1e-3 / super::reference::seconds();
+/// Compares times in runs of the reference workload.
+fn compare_times(old: f64, new: f64, limit: &TimeLimit) -> Option<Difference> {
+    let min_time = limit.at_least_ms * 1e-3 / reference_seconds();
     let ratio = new / old;
     let differs = ratio > limit.ratio || ratio < 1.0 / limit.ratio;
-    (differs && old.max(new) >= least).then(|| {
+    (differs && old.max(new) >= min_time).then(|| {
         let what = format!("takes {ratio:.2} times as long: {old:.3} -> {new:.3} reference workloads");
-        Difference::new(Kind::Time, "", what)
+        Difference::new(DifferenceKind::Time, "", what)
     })
 }

@@ -1,19 +1,21 @@
-//! A workload whose time tells how fast the machine is. It shares no code with what is measured: were it made
-//! of queries, a slower query would slow it down, too.
+//! A workload whose duration shows how fast the machine is. It shares no code with queries; otherwise a
+//! slower query would slow it down, too.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Repetitions of which the fastest counts.
-const TIMES: u32 = 7;
+/// Repetitions, the fastest of which counts. A larger value takes more time; a smaller one is less exact on a
+/// busy machine.
+const REPETITIONS: u32 = 7;
 
-/// Seconds of one run: numbers written and read again. The standard library does it, and so it does not
-/// depend on how this program is optimised.
-pub(super) fn seconds() -> f64 {
-    (0..TIMES).map(|_| once()).fold(f64::INFINITY, f64::min)
+/// Duration (s) of one run of the reference workload, which formats and parses numbers. The code is in the
+/// standard library and thus does not depend on how this crate is optimised.
+#[must_use]
+pub fn reference_seconds() -> f64 {
+    (0..REPETITIONS).map(|_| run_once()).fold(f64::INFINITY, f64::min)
 }
 
-fn once() -> f64 {
+fn run_once() -> f64 {
     let clock = Instant::now();
     let mut sum = 0.0;
     for k in 0..4_000_u32 {

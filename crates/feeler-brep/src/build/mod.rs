@@ -31,12 +31,12 @@ mod vertices;
 #[cfg(test)]
 mod tests;
 
+use feeler_geom::mass::{FaceIntegrals, Inertia, face_integrals};
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{Aabb, Curve, Surface};
 use smallvec::SmallVec;
 use truck_topology::compress::{CompressedEdge, CompressedEdgeIndex, CompressedFace, CompressedShell};
 
-use crate::mass::{FaceIntegrals, Inertia, face_integrals};
 use crate::remark::Remark;
 use crate::solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, VertexPolar};
 use crate::source::SolidSource;

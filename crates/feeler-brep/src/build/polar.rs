@@ -14,7 +14,7 @@
 //! there the inward normal is added as one more constraint.
 //!
 //! If a surface is singular at the vertex, the sector is the set of its limit directions, sampled at
-//! steps of at most [`STEP`]. Compared with a cone of revolution, the sampled polar is too large by less
+//! steps of at most [`MAX_DIRECTION_STEP`]. Compared with a cone of revolution, the sampled polar is too large by less
 //! than `STEP² / 8` = 1.3e-3 rad; it is never too small.
 
 use std::f64::consts::TAU;
@@ -29,7 +29,7 @@ use crate::solid::VertexPolar;
 
 /// Maximum step between limit directions at singular points (rad of the free parameter). A larger value
 /// gives larger polars, a smaller one more constraints.
-const STEP: f64 = 0.1;
+const MAX_DIRECTION_STEP: f64 = 0.1;
 /// Maximum step (rad) between directions of a sector in a tangent plane. It must be below π/2, or polars
 /// are wrong; a smaller value gives more constraints.
 const SECTOR_STEP: f64 = 1.4;
@@ -140,7 +140,7 @@ impl TangentCone {
         let n = match if s.u_free { host.u_period } else { host.v_period } {
             // The directions are in one plane, like the sector of an ordinary point.
             _ if s.smooth => 8,
-            Some(period) => (width / period * TAU / STEP).ceil().clamp(1.0, 256.0) as u32,
+            Some(period) => (width / period * TAU / MAX_DIRECTION_STEP).ceil().clamp(1.0, 256.0) as u32,
             // The parameter of a patch is not an angle.
             None => 32,
         };

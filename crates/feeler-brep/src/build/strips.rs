@@ -7,11 +7,11 @@
 //! # Source
 //! MATH §17: to first order in the strip's width `w`, its vector area along the boundary is `w × P' ds`.
 
+use feeler_geom::mass::FaceIntegrals;
 use feeler_geom::{Curve, P3, Rect, Surface, V3};
 
 use super::draft::{Draft, Face, Use};
 use super::pcurve::{Piece, cubic, foot_on_curve};
-use crate::mass::FaceIntegrals;
 
 /// Gauss–Legendre nodes and weights on `[0, 1]`.
 const NODES: [(f64, f64); 4] = [

@@ -5,17 +5,17 @@ use feeler_geom::{Curve, Frame, P3, Surface, V3};
 
 /// Maximum magnitude of coordinates (mm; a million kilometres). Larger ones are considered garbage: their
 /// squares would drown everything else, and digits would be lost.
-const FAR: f64 = 1e12;
+const MAX_COORDINATE: f64 = 1e12;
 /// Maximum deviation of an axis from unit length, and of two axes from a right angle. A larger value
 /// accepts skewed shapes, a smaller one rejects files with rounded numbers.
 const ORTHONORMAL: f64 = 1e-6;
 
 pub(super) fn is_good_point(p: &P3) -> bool {
-    p.coords.iter().all(|c| c.abs() <= FAR)
+    p.coords.iter().all(|c| c.abs() <= MAX_COORDINATE)
 }
 
 fn is_good_length(x: f64) -> bool {
-    0.0 < x && x <= FAR
+    0.0 < x && x <= MAX_COORDINATE
 }
 
 fn is_unit(v: &V3) -> bool {
@@ -33,12 +33,12 @@ fn is_good_frame(f: &Frame) -> bool {
 /// Returns whether parameters are finite and increase.
 fn are_good_breaks(breaks: &[f64]) -> bool {
     breaks.len() >= 2
-        && breaks.iter().all(|b| b.abs() <= FAR)
+        && breaks.iter().all(|b| b.abs() <= MAX_COORDINATE)
         && breaks.windows(2).all(|w| w[0] < w[1] && (w[1] - w[0]).is_normal())
 }
 
 fn is_good_control(h: &H4) -> bool {
-    1e-12 < h.w && h.w < 1e12 && h.xyz().iter().all(|c| c.abs() <= FAR * h.w)
+    1e-12 < h.w && h.w < 1e12 && h.xyz().iter().all(|c| c.abs() <= MAX_COORDINATE * h.w)
 }
 
 fn is_good_degree(d: u32) -> bool {

@@ -12,7 +12,7 @@ use crate::source::{LoopSource, SolidSource};
 const ALONE: f64 = 1e-2;
 /// Distance, relative to the shortest edge at the vertex, up to which a gap is never reported, whatever
 /// the file states. A larger value hides gaps, a smaller one gives warnings about rounding.
-const SURELY: f64 = 1e-5;
+const MIN_REPORTED_GAP_RATIO: f64 = 1e-5;
 /// Maximum of the file's stated uncertainty, relative to that edge, within which a gap is not reported. A
 /// larger value hides gaps, a smaller one gives warnings about gaps that the file states.
 const AT_MOST: f64 = 1e-4;
@@ -51,7 +51,8 @@ pub(super) fn check(
             let i = v as usize;
             let end = e.curve.point(t);
             let gap = (end - vertices[i].point).norm();
-            let stated = source.uncertainty.min(AT_MOST * shortest[i]).max(SURELY * shortest[i]);
+            let stated =
+                source.uncertainty.min(AT_MOST * shortest[i]).max(MIN_REPORTED_GAP_RATIO * shortest[i]);
             let is_alone = e.vertices.0 == e.vertices.1 && uses[i] == 2 && e.curve.period().is_some();
             let v = &mut vertices[i];
             if gap > stated && is_alone && gap <= ALONE * length {

@@ -1,31 +1,29 @@
-//! The answer as a page.
+//! The result as a page.
 
 use super::Checked;
-use super::measure::Measured;
 use super::output::{detail, distance, finding, status, summary};
-use super::parts::Part;
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
-use crate::verdict::status_name;
+use feeler_assembly::{ClearancePair, PairMeasurement, Part, status_name};
 use feeler_view::picture::{Pair, Scene, What};
 
-/// A pair as it is drawn.
-pub(crate) fn pair(m: &Measured) -> Pair {
-    let status = if m.failed.is_some() { "failed" } else { status_name(Some(m.status)) };
+/// Picture of a measured pair.
+fn pair(m: &PairMeasurement) -> Pair {
+    let status = if m.error.is_some() { "failed" } else { status_name(m.status) };
     Pair {
         parts: m.parts,
         status: status.to_owned(),
-        minima: m.listed.iter().map(drawing::minimum).collect(),
-        more: m.minima - m.listed.len(),
+        minima: m.contacts.iter().map(drawing::minimum).collect(),
+        more: m.contact_count - m.contacts.len(),
         witness: m.witness.map(|w| w.point),
     }
 }
 
-/// Parts in their places, with pairs that were measured.
+/// Placed parts with the measured pairs.
 pub(crate) fn scene<'a>(
     drawing: &mut Drawing,
     parts: &[Part],
-    measured: impl Iterator<Item = &'a Measured>,
+    measured: impl Iterator<Item = &'a PairMeasurement>,
 ) -> Scene {
     let shapes = drawing.shapes_of_bodies(parts.iter().map(|p| &p.body));
     let parts = parts.iter().zip(shapes).map(|(p, shape)| drawing::still(&p.path, shape, p.pose));
@@ -34,35 +32,36 @@ pub(crate) fn scene<'a>(
 
 pub(super) fn page(checked: &Checked) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
-    let scene = scene(&mut drawing, &checked.parts, checked.rows.iter().filter_map(|r| r.measured.as_ref()));
+    let measured = checked.report.pairs.iter().filter_map(|p| p.measurement.as_ref());
+    let scene = scene(&mut drawing, &checked.parts, measured);
     let scene = drawing.add(scene);
     let header = ["finding", "status", "distance mm", "depth mm", "A", "B", "what"];
     let mut pairs = 0;
-    let mut row = |row: &super::Row| {
-        let [a, b] = row.parts.map(|i| checked.parts[i].path.as_str());
-        let status = status(row);
-        let depth = if row.depth() > 0.0 { format!("{:.6}", row.depth()) } else { "-".to_owned() };
-        let what = match row.measured {
+    let mut row = |pair: &ClearancePair| {
+        let [a, b] = checked.paths(pair);
+        let status = status(pair);
+        let depth = if pair.depth() > 0.0 { format!("{:.6}", pair.depth()) } else { "-".to_owned() };
+        let what = match pair.measurement {
             Some(_) => What::Pair(pairs, None),
-            None => What::Parts(row.parts.to_vec()),
+            None => What::Parts(pair.parts.to_vec()),
         };
-        pairs += usize::from(row.measured.is_some());
+        pairs += usize::from(pair.measurement.is_some());
         Row {
-            class: if row.is_new_finding() { "new" } else { "" },
+            class: if pair.is_new_finding() { "new" } else { "" },
             cells: vec![
-                Cell::new("", finding(row)),
+                Cell::new("", finding(pair)),
                 Cell::new(status, status),
-                Cell::new("n", distance(row)),
+                Cell::new("n", distance(pair)),
                 Cell::new("n", depth),
                 Cell::new("path", a),
                 Cell::new("path", b),
-                Cell::new("", detail(row)),
+                Cell::new("", detail(pair)),
             ],
             show: Some(drawing.show(scene, what)),
         }
     };
-    let rows: Vec<Row> = checked.rows.iter().map(&mut row).collect();
-    let mut wrong: Vec<String> = checked.left_out.iter().map(|w| format!("not checked: {w}")).collect();
-    wrong.append(&mut drawing.failed);
-    report("Clearance", &summary(checked), &wrong, (&header, &rows), drawing.finished())
+    let rows: Vec<Row> = checked.report.pairs.iter().map(&mut row).collect();
+    let mut errors: Vec<String> = checked.left_out.iter().map(|w| format!("not checked: {w}")).collect();
+    errors.append(&mut drawing.failed);
+    report("Clearance", &summary(checked), &errors, (&header, &rows), drawing.finished())
 }

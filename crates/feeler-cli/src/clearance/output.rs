@@ -1,40 +1,50 @@
-//! The answer as a table, as JSON and as CSV.
+//! The result as a table, as JSON and as CSV.
 
 use super::Checked;
-use super::finding::Finding;
-use super::findings::Row;
-use super::measure::Measured;
 use crate::features::{feature_json, feature_name};
 use crate::report::{region_json, region_kind_name};
 use crate::table;
-use crate::verdict::{crossing_json, status_name};
+use crate::verdict::{crossing_json, undecided_json};
+use feeler_assembly::{ClearancePair, Finding, PairMeasurement, status_name};
 use feeler_runtime::Status;
 use serde_json::{Value, json};
 
-/// Version of the document.
+/// Version of the JSON document.
 const SCHEMA: u32 = 2;
 
-/// Rows without a finding that the table shows; the others are counted.
-const SHOWN: usize = 20;
+/// Number of pairs without a finding that the table shows without `--all`; further ones are counted. Tables
+/// of large assemblies are long with a larger value; a smaller one hides near pairs.
+const MAX_SHOWN: usize = 20;
 
-/// What a pair is, in a few words: depth and faces, contact and area, or where it comes near.
-pub(super) fn detail(row: &Row) -> String {
-    let Some(m) = &row.measured else { return "farther apart than was asked for".to_owned() };
-    if let Some(why) = &m.failed {
-        return why.clone();
+fn finding_name(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Interferes => "interferes",
+        Finding::Undecided => "undecided",
+        Finding::Failed => "failed",
+        Finding::TooClose => "too close",
+        Finding::Touches => "touches",
+        Finding::DoesNotTouch => "does not touch",
+    }
+}
+
+/// Details of a pair: depth and faces, kind and size of the contact, or the nearest features.
+pub(super) fn detail(pair: &ClearancePair) -> String {
+    let Some(m) = &pair.measurement else { return "farther apart than was measured".to_owned() };
+    if let Some(error) = &m.error {
+        return error.to_string();
     }
     match m.status {
         Status::Interfering => {
             let faces = m
-                .crossing
+                .crossing_faces
                 .first()
                 .map_or_else(String::new, |(a, b)| format!(", {} in {}", feature_name(a), feature_name(b)));
             format!("at least {:.6} mm deep{faces}", m.depth())
         }
-        Status::Touching => contact(m),
+        Status::Touching => contact_detail(m),
         Status::Undecided => m.undecided.first().map_or_else(String::new, |u| {
             format!(
-                "{} and {} may meet, {:.1e} mm at most",
+                "{} and {} may intersect, at most {:.1e} mm deep",
                 feature_name(&u.feature_a),
                 feature_name(&u.feature_b),
                 u.depth_bound
@@ -46,11 +56,11 @@ pub(super) fn detail(row: &Row) -> String {
     }
 }
 
-/// Kinds and sizes of contacts.
-fn contact(m: &Measured) -> String {
-    let area: f64 = m.contacts.iter().filter_map(|c| c.area).sum();
-    let length: f64 = m.contacts.iter().filter_map(|c| c.length).sum();
-    let mut kinds: Vec<&str> = m.contacts.iter().map(|c| region_kind_name(c.kind)).collect();
+/// Kinds and total size of the contact regions.
+fn contact_detail(m: &PairMeasurement) -> String {
+    let area: f64 = m.regions.iter().filter_map(|c| c.area).sum();
+    let length: f64 = m.regions.iter().filter_map(|c| c.length).sum();
+    let mut kinds: Vec<&str> = m.regions.iter().map(|c| region_kind_name(c.kind)).collect();
     kinds.sort_unstable();
     kinds.dedup();
     let mut text = kinds.join(", ");
@@ -63,59 +73,57 @@ fn contact(m: &Measured) -> String {
     text
 }
 
-/// The finding with its rule; of parts that interfere the rule that allows it.
-pub(super) fn finding(row: &Row) -> String {
-    let Some(finding) = row.finding else {
-        let allowed = row.rule.as_ref().filter(|_| row.status() == Some(Status::Interfering));
+/// The finding with its rule; for interfering parts without a finding, the rule that allows it.
+pub(super) fn finding(pair: &ClearancePair) -> String {
+    let Some(finding) = pair.finding else {
+        let allowed = pair.rule.as_ref().filter(|_| pair.status() == Some(Status::Interfering));
         return allowed.map_or_else(String::new, |r| format!("allowed: {r}"));
     };
-    let rule = row.rule.as_ref().map_or_else(String::new, |r| format!(": {r}"));
-    let min = row.min.filter(|_| row.finding == Some(Finding::TooClose));
+    let rule = pair.rule.as_ref().map_or_else(String::new, |r| format!(": {r}"));
+    let min = pair.min.filter(|_| pair.finding == Some(Finding::TooClose));
     let min = min.map_or_else(String::new, |m| format!(" (min {m})"));
-    let known = if row.is_known { ", known" } else { "" };
-    format!("{}{rule}{min}{known}", finding.in_words())
+    let known = if pair.is_known { ", known" } else { "" };
+    format!("{}{rule}{min}{known}", finding_name(finding))
 }
 
-pub(super) fn status(row: &Row) -> &'static str {
-    match row.status() {
-        Some(s) => status_name(Some(s)),
-        None if row.measured.is_some() => "failed",
+pub(super) fn status(pair: &ClearancePair) -> &'static str {
+    match pair.status() {
+        Some(s) => status_name(s),
+        None if pair.measurement.is_some() => "failed",
         None => "apart",
     }
 }
 
-pub(super) fn distance(row: &Row) -> String {
-    // What rounds to zero has no sign.
+pub(super) fn distance(pair: &ClearancePair) -> String {
+    // A distance that rounds to zero is printed without a sign.
     let shown = |d: f64| format!("{:.9}", if d.abs() < 5e-10 { 0.0 } else { d });
-    row.distance().map_or_else(|| "-".to_owned(), shown)
+    pair.distance().map_or_else(|| "-".to_owned(), shown)
 }
 
-/// Findings, and the nearest of the other pairs.
+/// Table of the findings and of the nearest other pairs.
 pub(super) fn table(checked: &Checked, all: bool) -> String {
-    let found = checked.rows.iter().filter(|r| r.finding.is_some()).count();
-    let shown = if all { checked.rows.len() } else { (found + SHOWN).min(checked.rows.len()) };
-    let path = |i: usize| checked.parts[i].path.clone();
-    let row = |r: &Row| {
-        let [a, b] = r.parts;
-        vec![finding(r), status(r).to_owned(), distance(r), path(a), path(b), detail(r)]
+    let pairs = &checked.report.pairs;
+    let findings = pairs.iter().filter(|p| p.finding.is_some()).count();
+    let shown = if all { pairs.len() } else { (findings + MAX_SHOWN).min(pairs.len()) };
+    let row = |pair: &ClearancePair| {
+        let [a, b] = checked.paths(pair).map(str::to_owned);
+        vec![finding(pair), status(pair).to_owned(), distance(pair), a, b, detail(pair)]
     };
-    let rows: Vec<Vec<String>> = checked.rows[..shown].iter().map(row).collect();
+    let rows: Vec<Vec<String>> = pairs[..shown].iter().map(row).collect();
     let mut text = table::render(&["finding", "status", "distance mm", "A", "B", "what"], &rows);
-    let left = checked.rows.len() - shown;
-    if left > 0 {
-        text += &format!("and {left} more pairs without a finding (--all shows them)\n");
+    let more = pairs.len() - shown;
+    if more > 0 {
+        text += &format!("and {more} more pairs without a finding (--all shows them)\n");
     }
     text
 }
 
-/// The run in one line.
+/// Summary of the run in one line.
 pub(super) fn summary(checked: &Checked) -> String {
-    let count = |s: Status| checked.rows.iter().filter(|r| r.status() == Some(s)).count();
-    let c = checked.counts;
-    let known = checked.rows.iter().filter(|r| r.is_known).count();
-    let known = match (known, checked.fixed) {
+    let report = &checked.report;
+    let known = match (checked.known_count(), report.fixed) {
         (0, 0) => String::new(),
-        (k, f) => format!(" ({k} known, {f} of the baseline are no more)"),
+        (known, fixed) => format!(" ({known} known; {fixed} of the baseline not found again)"),
     };
     let left_out = match checked.left_out.len() {
         0 => String::new(),
@@ -125,33 +133,33 @@ pub(super) fn summary(checked: &Checked) -> String {
         "{} parts{left_out}, {} pairs, {} ignored, {} within {} mm: {} interfering, {} touching, {} \
          undecided; {} new findings{known}; {:.2} s",
         checked.parts.len(),
-        c.all,
-        c.ignored,
-        c.near,
-        checked.d_max,
-        count(Status::Interfering),
-        count(Status::Touching),
-        count(Status::Undecided),
-        checked.new_findings().count(),
-        checked.wall.as_secs_f64()
+        report.counts.total,
+        report.counts.ignored,
+        report.counts.near,
+        report.d_max,
+        report.count(Status::Interfering),
+        report.count(Status::Touching),
+        report.count(Status::Undecided),
+        report.findings().count(),
+        checked.duration.as_secs_f64()
     )
 }
 
-fn row_json(checked: &Checked, row: &Row) -> Value {
-    let path = |i: usize| checked.parts[i].path.as_str();
+fn pair_json(checked: &Checked, pair: &ClearancePair) -> Value {
+    let [a, b] = checked.paths(pair);
     let mut out = json!({
-        "a": path(row.parts[0]), "b": path(row.parts[1]), "index_a": row.parts[0], "index_b": row.parts[1],
-        "finding": row.finding, "known": row.is_known, "rule": row.rule, "min": row.min,
-        "status": row.status().map(|s| status_name(Some(s))),
+        "a": a, "b": b, "index_a": pair.parts[0], "index_b": pair.parts[1],
+        "finding": pair.finding, "known": pair.is_known, "rule": pair.rule, "min": pair.min,
+        "status": pair.status().map(status_name),
     });
-    let Some(m) = &row.measured else { return out };
-    if let Some(why) = &m.failed {
-        out["failed"] = why.as_str().into();
+    let Some(m) = &pair.measurement else { return out };
+    if let Some(error) = &m.error {
+        out["failed"] = error.to_string().into();
         return out;
     }
     out["tolerance"] = m.tolerance.into();
-    out["minima"] = m.minima.into();
-    out["distance"] = row.distance().into();
+    out["minima"] = m.contact_count.into();
+    out["distance"] = pair.distance().into();
     if let Some(n) = &m.nearest {
         out["point_a"] = json!(<[f64; 3]>::from(n.points[0]));
         out["point_b"] = json!(<[f64; 3]>::from(n.points[1]));
@@ -163,43 +171,37 @@ fn row_json(checked: &Checked, row: &Row) -> Value {
         out["witness"] = json!({ "point": point, "inside_a": w.inside_a, "inside_b": w.inside_b });
         out["depth"] = m.depth().into();
     }
-    if !m.crossing.is_empty() {
-        out["crossing_faces"] = m.crossing.iter().map(|(a, b)| crossing_json(a, b)).collect();
+    if !m.crossing_faces.is_empty() {
+        out["crossing_faces"] = m.crossing_faces.iter().map(|(a, b)| crossing_json(a, b)).collect();
     }
     if m.status == Status::Touching {
-        out["contact_regions"] = m.contacts.iter().map(region_json).collect();
+        out["contact_regions"] = m.regions.iter().map(region_json).collect();
     }
     if !m.undecided.is_empty() {
-        let place = |u: &feeler_runtime::Undecided| {
-            let mut place = crossing_json(&u.feature_a, &u.feature_b);
-            place["point"] = json!(<[f64; 3]>::from(u.point));
-            place["depth_bound"] = u.depth_bound.into();
-            place
-        };
-        out["undecided"] = m.undecided.iter().map(place).collect();
+        out["undecided"] = m.undecided.iter().map(undecided_json).collect();
     }
     out
 }
 
-/// docs/INTERFACE.md, "clearance".
+/// The JSON document: docs/INTERFACE.md, "clearance".
 pub(super) fn document(checked: &Checked) -> Value {
-    let parts = checked.parts.iter().map(|p| json!({ "path": p.path, "name": p.name, "file": p.file }));
-    let count = |s: Status| checked.rows.iter().filter(|r| r.status() == Some(s)).count();
+    let report = &checked.report;
+    let parts = checked.parts.iter().map(|p| json!({ "path": p.path, "name": p.name, "file": p.model }));
     json!({
-        "schema": SCHEMA, "unit": "mm", "d_max": checked.d_max,
+        "schema": SCHEMA, "unit": "mm", "d_max": report.d_max,
         "parts": parts.collect::<Vec<_>>(), "left_out": checked.left_out,
-        "results": checked.rows.iter().map(|r| row_json(checked, r)).collect::<Vec<_>>(),
+        "results": report.pairs.iter().map(|p| pair_json(checked, p)).collect::<Vec<_>>(),
         "summary": {
-            "pairs": checked.counts.all, "ignored": checked.counts.ignored, "near": checked.counts.near,
-            "interfering": count(Status::Interfering), "touching": count(Status::Touching),
-            "undecided": count(Status::Undecided), "findings_new": checked.new_findings().count(),
-            "findings_known": checked.rows.iter().filter(|r| r.is_known).count(),
-            "findings_fixed": checked.fixed, "wall_s": checked.wall.as_secs_f64(),
+            "pairs": report.counts.total, "ignored": report.counts.ignored, "near": report.counts.near,
+            "interfering": report.count(Status::Interfering), "touching": report.count(Status::Touching),
+            "undecided": report.count(Status::Undecided), "findings_new": report.findings().count(),
+            "findings_known": checked.known_count(), "findings_fixed": report.fixed,
+            "wall_s": checked.duration.as_secs_f64(),
         },
     })
 }
 
-/// One line a pair.
+/// CSV with one line for each pair.
 pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record([
@@ -215,21 +217,21 @@ pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
         "minima",
         "what",
     ])?;
-    for row in &checked.rows {
-        let path = |i: usize| checked.parts[i].path.clone();
+    for pair in &checked.report.pairs {
         let number = |x: Option<f64>| x.map_or_else(String::new, |x| x.to_string());
+        let [a, b] = checked.paths(pair).map(str::to_owned);
         writer.write_record([
-            path(row.parts[0]),
-            path(row.parts[1]),
-            row.finding.map_or_else(String::new, |f| f.in_words().to_owned()),
-            row.is_known.to_string(),
-            row.rule.clone().unwrap_or_default(),
-            number(row.min),
-            status(row).to_owned(),
-            number(row.distance()),
-            number(row.measured.as_ref().and_then(|m| m.witness.map(|_| m.depth()))),
-            row.measured.as_ref().map_or_else(String::new, |m| m.minima.to_string()),
-            detail(row),
+            a,
+            b,
+            pair.finding.map_or_else(String::new, |f| finding_name(f).to_owned()),
+            pair.is_known.to_string(),
+            pair.rule.clone().unwrap_or_default(),
+            number(pair.min),
+            status(pair).to_owned(),
+            number(pair.distance()),
+            number(pair.measurement.as_ref().and_then(|m| m.witness.map(|_| m.depth()))),
+            pair.measurement.as_ref().map_or_else(String::new, |m| m.contact_count.to_string()),
+            detail(pair),
         ])?;
     }
     writer.into_inner().map_err(|e| anyhow::anyhow!("{e}"))

@@ -1,15 +1,17 @@
-//! Bounds what is worked on at the same time by the memory that it may take.
+//! Limits the memory of files that are prepared at the same time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Memory that a byte of a STEP file may take while it is prepared: the largest seen over many real files is
-/// below this (see `benches/RESULTS.md`).
+/// Estimated memory (bytes) per byte of a STEP file while it is prepared; it exceeds the largest measured
+/// value (see `benches/RESULTS.md`). Fewer files are prepared in parallel with a larger value; memory may run
+/// out with a smaller one.
 const PER_BYTE: u64 = 40;
-/// Memory that any file may take.
+
+/// Estimated memory (bytes) of a file of any size, in addition to [`PER_BYTE`]; the effects are the same.
 const PER_FILE: u64 = 32 << 20;
 
-/// Lets work in while its estimated memory fits into a budget; what is larger than the whole budget goes in
-/// alone.
+/// Admits files while their estimated memory fits into a budget. A file that exceeds the whole budget is
+/// admitted alone.
 #[derive(Debug)]
 pub(super) struct Gate {
     budget: u64,
@@ -17,7 +19,7 @@ pub(super) struct Gate {
     freed: Condvar,
 }
 
-/// The right to use memory, returned when dropped.
+/// Memory of an admitted file, which is returned when dropped.
 #[derive(Debug)]
 pub(super) struct Pass<'a> {
     gate: &'a Gate,
@@ -29,7 +31,7 @@ impl Gate {
         Self { budget, used: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// Waits until there is room for a file of this size.
+    /// Waits until a file of this size (bytes) fits into the budget.
     pub(super) fn enter(&self, file_size: u64) -> Pass<'_> {
         let bytes = PER_FILE.saturating_add(file_size.saturating_mul(PER_BYTE)).min(self.budget);
         let full = |used: &mut u64| used.saturating_add(bytes) > self.budget;
@@ -39,7 +41,7 @@ impl Gate {
     }
 
     fn used(&self) -> MutexGuard<'_, u64> {
-        // A number is never half changed.
+        // A panic cannot leave the number in an invalid state.
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -51,8 +53,7 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// Bytes of memory that this machine (or the control group that the process runs in) has to spare; none where
-/// that is not known.
+/// Free memory (bytes) of the machine or of the control group of the process; `None` if it is not known.
 pub(super) fn available_memory() -> Option<u64> {
     let number = |path: &str| std::fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
     let group = number("/sys/fs/cgroup/memory.max")
@@ -61,7 +62,7 @@ pub(super) fn available_memory() -> Option<u64> {
     group.into_iter().chain(machine).min()
 }
 
-/// The most memory (bytes) that this process has used so far; none where the system does not say.
+/// Peak memory (bytes) of the process; `None` if the system does not report it.
 pub(super) fn peak_memory() -> Option<u64> {
     kilobytes("/proc/self/status", "VmHWM:")
 }
@@ -78,19 +79,19 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
-    fn the_budget_holds_and_everything_gets_in() {
+    fn all_files_are_admitted_within_the_budget() {
         let gate = Gate::new(3 * PER_FILE);
-        let (inside, most, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let (inside, peak, done) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
         std::thread::scope(|s| {
             for i in 0..8 {
-                let (gate, inside, most, done) = (&gate, &inside, &most, &done);
+                let (gate, inside, peak, done) = (&gate, &inside, &peak, &done);
                 s.spawn(move || {
                     for k in 0..50 {
-                        // Now and then a file that is larger than the budget.
+                        // Some files are larger than the budget.
                         let size = if (i + k) % 7 == 0 { u64::MAX } else { 0 };
                         let pass = gate.enter(size);
                         let now = inside.fetch_add(pass.bytes, Ordering::SeqCst) + pass.bytes;
-                        most.fetch_max(now, Ordering::SeqCst);
+                        peak.fetch_max(now, Ordering::SeqCst);
                         inside.fetch_sub(pass.bytes, Ordering::SeqCst);
                         drop(pass);
                         done.fetch_add(1, Ordering::SeqCst);
@@ -98,7 +99,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!(done.into_inner(), 400, "some never got in");
-        assert!(most.into_inner() <= 3 * PER_FILE, "over the budget");
+        assert_eq!(done.into_inner(), 400, "some files were not admitted");
+        assert!(peak.into_inner() <= 3 * PER_FILE, "the budget was exceeded");
     }
 }

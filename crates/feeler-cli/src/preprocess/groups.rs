@@ -1,13 +1,14 @@
-//! Remarks that say the same of several places, together.
+//! Groups of remarks of the same kind.
 
 use feeler_geom::{P3, Pose};
 use feeler_hierarchy::{Remark, Severity};
 use serde::Serialize;
 
-/// Members of a group that are listed; the others are counted.
-const LISTED: usize = 20;
+/// Maximum number of remarks of a group that are listed; further ones are counted. Reports are long with a
+/// larger value; a smaller one hides locations.
+const MAX_LISTED: usize = 20;
 
-/// How many remarks there are of each severity.
+/// Numbers of remarks by severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Severities {
     pub(super) note: usize,
@@ -30,21 +31,21 @@ impl std::ops::AddAssign for Severities {
     }
 }
 
-/// Remarks whose messages differ in numbers and names only.
+/// Remarks whose messages differ only in numbers and names.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Group {
     pub(super) severity: Severity,
-    /// The message, with `…` for what differs.
+    /// Message with `…` in place of numbers and names that differ.
     pub(super) text: String,
-    /// How many remarks are in it.
+    /// Number of remarks.
     pub(super) count: usize,
-    /// The first of them.
+    /// The first remarks.
     pub(super) first: Vec<Member>,
 }
 
 impl Group {
-    /// The first remark, and how many are like it.
-    pub(super) fn in_words(&self) -> String {
+    /// First remark and number of the others.
+    pub(super) fn summary(&self) -> String {
         let what = match self.severity {
             Severity::Note => "note",
             Severity::Warning => "warning",
@@ -64,7 +65,7 @@ impl Group {
 /// One remark of a group.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Member {
-    /// The solid, or empty.
+    /// Solid; empty for the whole file.
     subject: String,
     entity: Option<String>,
     place: Option<[f64; 3]>,
@@ -81,7 +82,8 @@ impl Member {
         }
     }
 
-    /// Where it is in the places of its solid, which are told by the solid's entity: in all of them.
+    /// Locations of the remark in all instances of its solid. `solids` has the entity and the pose of each
+    /// instance.
     pub(super) fn places(&self, solids: &[(u64, Pose)]) -> Vec<P3> {
         let digits = self.subject.strip_prefix("solid #").unwrap_or_default();
         let digits = digits.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
@@ -89,14 +91,14 @@ impl Member {
         solids.iter().filter(|s| s.0 == source).map(|(_, pose)| pose * P3::from(place)).collect()
     }
 
-    /// Subject, entity, place and message, as a reader wants them.
+    /// Cells of a table: solid, entity, location and message.
     pub(super) fn columns(&self) -> [String; 4] {
         let place = self.place.map_or_else(String::new, |p| format!("{:.3}, {:.3}, {:.3}", p[0], p[1], p[2]));
         [self.subject.clone(), self.entity.clone().unwrap_or_default(), place, self.text.clone()]
     }
 }
 
-/// Groups, the worst first, and those of one severity in the order of their first members.
+/// Groups of remarks, most severe first; groups of equal severity are in the order of their first remarks.
 pub(super) fn groups_of(remarks: &[Remark]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for remark in remarks {
@@ -105,7 +107,7 @@ pub(super) fn groups_of(remarks: &[Remark]) -> Vec<Group> {
         match groups.iter_mut().find(same) {
             Some(group) => {
                 group.count += 1;
-                if group.first.len() < LISTED {
+                if group.first.len() < MAX_LISTED {
                     group.first.push(Member::of(remark));
                 }
             }
@@ -124,7 +126,7 @@ pub(super) fn groups_of(remarks: &[Remark]) -> Vec<Group> {
     groups
 }
 
-/// A message without its numbers and names in quotes: what stays is the kind of remark.
+/// Message with `…` in place of numbers and quoted names; it identifies the kind of remark.
 fn general(message: &str) -> String {
     let mut out = String::with_capacity(message.len());
     let mut rest = message;
@@ -146,7 +148,7 @@ fn general(message: &str) -> String {
             rest = &rest[c.len_utf8()..];
         }
     }
-    // Lists are of one kind whatever their length.
+    // Lists of different lengths are of the same kind.
     for list in ["…, …", "#…, #…"] {
         while out.contains(list) {
             out = out.replace(list, list.split(", ").next().unwrap_or(list));
@@ -155,7 +157,7 @@ fn general(message: &str) -> String {
     out
 }
 
-/// Length of the number that a text begins with: digits, one fraction and one exponent.
+/// Length of the number at the beginning of a text: digits, an optional fraction and an optional exponent.
 fn number_length(text: &str) -> usize {
     let digits = |t: &str| t.len() - t.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let mut n = digits(text);
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_names_are_left_out_and_words_stay() {
+    fn numbers_and_names_are_replaced() {
         let cases = [
             ("face #965: its loops", "face #…: its loops"),
             ("approximated to 3.0e-5 mm.", "approximated to … mm."),
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_several_places_is_one_group_and_the_worst_comes_first() {
+    fn groups_are_sorted_by_severity() {
         let mut remarks = vec![remark(Severity::Note, "edge #5 has no length")];
         remarks.extend((0..30).map(|i| remark(Severity::Warning, &format!("face #{i} was turned"))));
         remarks.push(remark(Severity::Error, "#9 is open"));
@@ -213,7 +215,7 @@ mod tests {
         let seen: Vec<_> = groups.iter().map(|g| (g.text.as_str(), g.count, g.first.len())).collect();
         assert_eq!(
             seen,
-            [("#9 is open", 1, 1), ("face #… was turned", 30, LISTED), ("edge #… has no length", 2, 2)]
+            [("#9 is open", 1, 1), ("face #… was turned", 30, MAX_LISTED), ("edge #… has no length", 2, 2)]
         );
         assert_eq!(Severities::of(&remarks), Severities { note: 2, warning: 30, error: 1 });
         assert_eq!(groups[1].first[0].columns()[..3], ["solid #1 'x'", "#7", "1.000, 2.000, 3.000"]);

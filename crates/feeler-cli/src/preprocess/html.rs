@@ -1,4 +1,4 @@
-//! The report of an import as one page that needs nothing beside it.
+//! The report of an import as a self-contained page.
 
 use super::Summary;
 use super::groups::Group;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The page.
+/// Page with a table of all inputs, a section for each input with remarks, and a picture.
 pub(super) fn page(reports: &[Report], summary: &Summary) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
     let models = models(reports, &mut drawing);
@@ -21,28 +21,28 @@ pub(super) fn page(reports: &[Report], summary: &Summary) -> anyhow::Result<Stri
     put(&mut page, format_args!("<div class=\"facts\">{}</div>", facts(summary)));
     put(&mut page, format_args!("<p class=\"small\">feeler {}. {}</p>", env!("CARGO_PKG_VERSION"), LEGEND));
     table(&mut page, reports, &models, &mut drawing);
-    for (i, report) in reports.iter().enumerate().filter(|(_, r)| r.has_something_to_say()) {
+    for (i, report) in reports.iter().enumerate().filter(|(_, r)| r.has_remarks()) {
         section(&mut page, (i, report), models.get(&i), &mut drawing);
     }
     Ok(page::page("Import report", &page, drawing.finished())?)
 }
 
-/// A model as it is drawn: its scene, and where its solids are, by their entities.
+/// Scene of a model, with the entity and the pose of each instance.
 struct Drawn {
     scene: usize,
     places: Vec<(u64, Pose)>,
 }
 
-/// What was prepared, as far as there is room: what has something to say first.
+/// Draws the prepared models up to the limit of a report, models with remarks first.
 fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
     let mut order: Vec<usize> = (0..reports.len()).filter(|i| reports[*i].output.is_some()).collect();
-    order.sort_by_key(|i| !reports[*i].has_something_to_say());
+    order.sort_by_key(|i| !reports[*i].has_remarks());
     let mut out = BTreeMap::new();
     for i in order {
         if drawing.is_full() {
             break;
         }
-        // It was written a moment ago; where it is gone, there is no picture.
+        // The file was written by this run. If it was deleted since, it is not drawn.
         let path = reports[i].output.as_ref().map(Path::new);
         let Some(model) = path.and_then(|p| file::read_model(p).ok()) else { continue };
         let parts = drawing.parts_of_model(&model, Tint::Own);
@@ -53,9 +53,9 @@ fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
     out
 }
 
-const LEGEND: &str = "Lengths in mm, places in the coordinates of the solid that they are on. Notes are odd \
-    and without \
-                      effect on the shape; warnings tell what was repaired, guessed or approximated.";
+/// Explanation of the tables.
+const LEGEND: &str = "Lengths are in mm, locations in the coordinates of their solid. Notes have no effect on the \
+                      shape; warnings report what was repaired, guessed or approximated.";
 
 fn put(page: &mut String, line: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
@@ -69,7 +69,7 @@ fn facts(summary: &Summary) -> String {
         (summary.inputs, "files", ""),
         (summary.prepared, "prepared", "ok"),
         (summary.unchanged, "up to date", "ok"),
-        (summary.failed, "failed or not whole", "failed"),
+        (summary.failed, "failed or incomplete", "failed"),
         (s.error, "left out", "error"),
         (s.warning, "warnings", "warning"),
         (s.note, "notes", ""),
@@ -81,7 +81,7 @@ fn facts(summary: &Summary) -> String {
     facts.map(fact).concat()
 }
 
-/// A line for each input.
+/// Table with a row for each input.
 fn table(page: &mut String, reports: &[Report], models: &BTreeMap<usize, Drawn>, drawing: &mut Drawing) {
     page.push_str("<div class=\"wide\"><table>\n<tr><th>file</th><th>result</th>");
     for name in
@@ -92,7 +92,7 @@ fn table(page: &mut String, reports: &[Report], models: &BTreeMap<usize, Drawn>,
     page.push_str("</tr>\n");
     for (i, r) in reports.iter().enumerate() {
         let path = escape(&r.path);
-        let path = if r.has_something_to_say() { format!("<a href=\"#f{i}\">{path}</a>") } else { path };
+        let path = if r.has_remarks() { format!("<a href=\"#f{i}\">{path}</a>") } else { path };
         let size = |x: Option<f64>| x.map_or_else(|| "–".to_owned(), |x| format!("{x:.6e}"));
         let numbers = [
             r.solids.to_string(),
@@ -119,18 +119,18 @@ fn table(page: &mut String, reports: &[Report], models: &BTreeMap<usize, Drawn>,
     page.push_str("</table></div>\n");
 }
 
-/// Of what shows something.
+/// Attribute of an element that selects what the picture shows.
 fn attribute(show: Option<usize>) -> String {
     show.map_or_else(String::new, |k| format!(" data-show=\"{k}\""))
 }
 
-/// What there is to say about one input.
+/// Section of one input.
 fn section(page: &mut String, (i, r): (usize, &Report), model: Option<&Drawn>, drawing: &mut Drawing) {
     let class = r.result();
     put(page, format_args!("<h2 id=\"f{i}\" class=\"{class}\">{}: {class}</h2>", escape(&r.path)));
-    let hash = r.input_hash.as_deref().unwrap_or("unknown, it was not read");
+    let hash = r.input_hash.as_deref().unwrap_or("unknown, because the file was not read");
     let shells = if r.options.open_shells { ", with open shells" } else { "" };
-    let unit = r.options.unit.map_or_else(String::new, |mm| format!(", {mm} mm in a unit"));
+    let unit = r.options.unit.map_or_else(String::new, |mm| format!(", unit {mm} mm"));
     let output = r.output.as_deref().map_or_else(String::new, |o| format!("; written to {}", escape(o)));
     put(
         page,
@@ -139,7 +139,7 @@ fn section(page: &mut String, (i, r): (usize, &Report), model: Option<&Drawn>, d
             r.options.flatness
         ),
     );
-    // What was left out of an input that was prepared stands in the groups.
+    // If the input was prepared, the groups contain what was left out.
     if let (Some(error), None) = (&r.error, &r.output) {
         put(page, format_args!("<p class=\"error\">{}</p>", escape(error)));
     }

@@ -1,4 +1,4 @@
-//! `feeler preprocess`: files and folders, several at a time, each on its own.
+//! `feeler preprocess`: prepares files and folders, several files in parallel.
 
 mod expect;
 mod gate;
@@ -18,7 +18,7 @@ use feeler_import as import;
 use gate::Gate;
 use plan::Job;
 use progress::Progress;
-use report::{Asked, Report, Summary};
+use report::{Report, ReportOptions, Summary};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -28,9 +28,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::Instant;
 
-/// Kinds of remarks on one input that are shown; the rest is counted.
-const SHOWN_GROUPS: usize = 5;
-/// Stack of a worker: deeply nested input must not end the whole batch.
+/// Number of groups of remarks on one input that are printed; further remarks are counted. Messages are long
+/// with a larger value; a smaller one hides kinds of remarks.
+const MAX_SHOWN_GROUPS: usize = 5;
+
+/// Stack (bytes) of a worker. Deeply nested input overflows a smaller stack, which ends the whole run; a
+/// larger one takes more memory.
 const STACK: usize = 64 << 20;
 
 pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
@@ -38,8 +41,8 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
     for (option, report) in [("--report", &args.report), ("--html", &args.html)] {
         let Some(report) = report else { continue };
         let folder = report.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        ensure!(folder.is_dir(), "{}: no such folder for the report", folder.display());
-        ensure!(!report.is_dir(), "{}: is a folder; {option} takes a file", report.display());
+        ensure!(folder.is_dir(), "{}: the folder of the report does not exist", folder.display());
+        ensure!(!report.is_dir(), "{}: is a folder; {option} needs a file", report.display());
     }
     let jobs = plan::plan(args)?;
     let expected = args.expect.as_deref().map(Expected::read).transpose()?.unwrap_or_default();
@@ -60,19 +63,19 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
         write!(out, "{}", rendered(&reports))?;
     }
     if reports.len() > 1 && !args.quiet {
-        writeln!(err, "feeler: {}", summary.in_words())?;
+        writeln!(err, "feeler: {}", summary.text())?;
     }
     prune(&stale, args, err)?;
-    let idle = expected.idle(&reports);
-    for pattern in &idle {
+    let unmatched = expected.unmatched(&reports);
+    for pattern in &unmatched {
         writeln!(
             err,
-            "feeler: '{pattern}' is expected to fail and nothing of it does; take it off the list"
+            "feeler: '{pattern}' is expected to fail, but no input that matches it fails; remove it from the list"
         )?;
     }
-    let unexpected = reports.iter().filter(|r| !r.ok && !expected.has(&r.path)).count();
+    let unexpected = reports.iter().filter(|r| !r.ok && !expected.contains(&r.path)).count();
     let mut outcome = match (unexpected, reports.iter().any(|r| r.output.is_some())) {
-        (0, _) if idle.is_empty() => Outcome::Done,
+        (0, _) if unmatched.is_empty() => Outcome::Done,
         (0, _) | (_, true) => Outcome::Partly,
         (_, false) => Outcome::Nothing,
     };
@@ -81,7 +84,7 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
     for (path, bytes) in files {
         let Some(path) = path else { continue };
         let written = whole::write_whole(path, &bytes);
-        if let Err(e) = written.with_context(|| format!("{}: the report", path.display())) {
+        if let Err(e) = written.with_context(|| format!("{}: the report cannot be written", path.display())) {
             writeln!(err, "feeler: {e:#}")?;
             outcome = if outcome == Outcome::Done { Outcome::Partly } else { outcome };
         }
@@ -89,10 +92,11 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
     Ok(outcome)
 }
 
-/// Most outputs without inputs that are named.
-const SHOWN_STALE: usize = 20;
+/// Maximum number of outputs without inputs that are listed; further ones are counted. Messages are long with
+/// a larger value; a smaller one hides files.
+const MAX_SHOWN_STALE: usize = 20;
 
-/// Removes outputs whose inputs are gone, or names them.
+/// Deletes or lists the outputs whose inputs no longer exist.
 fn prune(stale: &[PathBuf], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<()> {
     if args.prune {
         for file in stale {
@@ -102,21 +106,22 @@ fn prune(stale: &[PathBuf], args: &Preprocess, err: &mut dyn Write) -> anyhow::R
     if args.quiet || stale.is_empty() {
         return Ok(());
     }
-    for file in stale.iter().take(SHOWN_STALE) {
+    for file in stale.iter().take(MAX_SHOWN_STALE) {
         let what = if args.prune { "removed" } else { "stale" };
-        writeln!(err, "feeler: {what}: {}, whose input is gone", file.display())?;
+        writeln!(err, "feeler: {what}: {}, whose input no longer exists", file.display())?;
     }
     let n = stale.len();
-    if n > SHOWN_STALE {
-        writeln!(err, "feeler: and {} more", n - SHOWN_STALE)?;
+    if n > MAX_SHOWN_STALE {
+        writeln!(err, "feeler: and {} more", n - MAX_SHOWN_STALE)?;
     }
     if !args.prune {
-        writeln!(err, "feeler: {n} outputs have no input any more; --prune removes them")?;
+        writeln!(err, "feeler: the inputs of {n} outputs no longer exist; --prune deletes the outputs")?;
     }
     Ok(())
 }
 
-/// Works on all jobs and tells about each, in their order whatever the number of threads.
+/// Runs all jobs in parallel. Messages and results are in the order of the jobs, whatever the number of
+/// threads.
 fn work(jobs: &[Job], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<Vec<Report>> {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = args.jobs.map_or_else(cores, usize::from).min(jobs.len());
@@ -146,7 +151,7 @@ fn work(jobs: &[Job], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<
             std::thread::Builder::new()
                 .stack_size(STACK)
                 .spawn_scoped(scope, worker)
-                .context("no more threads; use fewer --jobs")?;
+                .context("a thread cannot be started; use fewer --jobs")?;
         }
         drop(sender);
         let mut early = BTreeMap::new();
@@ -154,7 +159,7 @@ fn work(jobs: &[Job], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<
             progress.done(sizes[i]);
             early.insert(i, report);
             while let Some(report) = early.remove(&reports.len()) {
-                progress.aside(|| tell(&report, args.quiet, err))?;
+                progress.suspend(|| write_messages(&report, args.quiet, err))?;
                 reports.push(report);
             }
         }
@@ -163,21 +168,21 @@ fn work(jobs: &[Job], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<
     Ok(reports)
 }
 
-/// Messages about one input.
-fn tell(report: &Report, quiet: bool, err: &mut dyn Write) -> std::io::Result<()> {
+/// Writes the messages about one input.
+fn write_messages(report: &Report, quiet: bool, err: &mut dyn Write) -> std::io::Result<()> {
     if let Some(e) = &report.error {
         writeln!(err, "feeler: {e}")?;
     }
-    // What was said when it was prepared is not said again.
+    // The remarks were printed when the output was made.
     if quiet || report.unchanged {
         return Ok(());
     }
-    // What was left out has been told as an error.
+    // What was left out is part of the error.
     let groups = report.warning_groups.iter().filter(|g| g.severity != Severity::Error);
-    for group in groups.clone().take(SHOWN_GROUPS) {
-        writeln!(err, "feeler: {}: {}", report.path, group.in_words())?;
+    for group in groups.clone().take(MAX_SHOWN_GROUPS) {
+        writeln!(err, "feeler: {}: {}", report.path, group.summary())?;
     }
-    let more: usize = groups.skip(SHOWN_GROUPS).map(|g| g.count).sum();
+    let more: usize = groups.skip(MAX_SHOWN_GROUPS).map(|g| g.count).sum();
     if more > 0 {
         let all = report
             .output
@@ -210,15 +215,15 @@ fn rendered(reports: &[Report]) -> String {
 fn job_report(job: &Job, args: &Preprocess) -> Report {
     let clock = Instant::now();
     let path = job.input.display().to_string();
-    let options = Asked { flatness: args.flatness, open_shells: args.read.open_shells, unit: args.read.unit };
+    let options = ReportOptions { flatness: args.flatness, open_shells: args.read.open_shells, unit: args.read.unit };
     let mut report = Report { path, options, ..Report::default() };
     let done = match &job.output {
         Ok(output) => {
-            // Nothing is meant to panic. Should something do so on some file, the others go on.
+            // A panic on one file, which would be a bug, does not end the run.
             let work = AssertUnwindSafe(|| prepare_one(&job.input, output, args, &mut report));
             catch_unwind(work).unwrap_or_else(|_| {
                 let path = job.input.display();
-                Err(anyhow::anyhow!("{path}: preparing it failed unexpectedly; please report this file"))
+                Err(anyhow::anyhow!("{path}: the preparation failed because of a bug; please report this file"))
             })
         }
         Err(e) => Err(anyhow::anyhow!("{}: {e}", report.path)),
@@ -230,8 +235,10 @@ fn job_report(job: &Job, args: &Preprocess) -> Report {
     report
 }
 
+/// Prepares one input, unless its output is up to date.
+///
 /// # Errors
-/// No output was written, and why; with the file's name.
+/// No output was written; the error names the file.
 fn prepare_one(input: &Path, output: &Path, args: &Preprocess, report: &mut Report) -> anyhow::Result<()> {
     let options = Options { flatness: args.flatness };
     let bytes = import::read_input(input)?;
@@ -247,7 +254,7 @@ fn prepare_one(input: &Path, output: &Path, args: &Preprocess, report: &mut Repo
     let model = import::prepare_read(input, &bytes, &options, args.read.reading())?;
     if let Some(folder) = output.parent() {
         std::fs::create_dir_all(folder)
-            .with_context(|| format!("{}: the folder cannot be made", folder.display()))?;
+            .with_context(|| format!("{}: the folder cannot be created", folder.display()))?;
     }
     let size = feeler_hierarchy::file::write_model(output, &model)?;
     report.prepared(&model, size);

@@ -1,4 +1,4 @@
-//! Which files are prepared, and where each result goes.
+//! Inputs and their outputs.
 
 use crate::args::Preprocess;
 use crate::folder;
@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) input: PathBuf,
-    /// Where the result goes, or why this input cannot be worked on.
+    /// Path of the output, or the reason why the input cannot be prepared.
     pub(super) output: Result<PathBuf, String>,
 }
 
-/// Expands folders, in the order of names, and gives each input its output. What concerns one input only is
-/// that job's failure; usage that makes no sense as a whole is refused.
+/// Expands folders in the order of names, and assigns an output to each input. An error of one input fails
+/// its job; an error of the whole command line is returned.
 pub(super) fn plan(args: &Preprocess) -> anyhow::Result<Vec<Job>> {
-    // Inputs with their paths below the folder that they were found in.
+    // Inputs with their paths relative to the folder in which they were found.
     let mut found: Vec<(PathBuf, Result<PathBuf, String>)> = Vec::new();
     for input in &args.inputs {
         if input.is_dir() {
@@ -26,21 +26,18 @@ pub(super) fn plan(args: &Preprocess) -> anyhow::Result<Vec<Job>> {
             found.extend(folder::files(input, &is_step));
             ensure!(
                 found.len() > before || args.inputs.len() > 1,
-                "{}: the folder holds no STEP files (*.step, *.stp, *.p21, *.stpz)",
+                "{}: the folder contains no STEP files (*.step, *.stp, *.p21, *.stpz)",
                 input.display()
             );
         } else if input == Path::new(import::STDIN) {
             let has_file = args.inputs.len() == 1 && args.output.as_ref().is_some_and(|o| !names_folder(o));
-            ensure!(
-                has_file,
-                "-: standard input is prepared alone, and needs a file for the result: -o FILE"
-            );
+            ensure!(has_file, "-: standard input must be the only input and needs an output file: -o FILE");
             found.push((input.clone(), Ok(input.clone())));
         } else {
             found.push((input.clone(), Ok(input.file_name().map(PathBuf::from).unwrap_or_default())));
         }
     }
-    ensure!(!found.is_empty(), "none of the folders holds STEP files (*.step, *.stp, *.p21, *.stpz)");
+    ensure!(!found.is_empty(), "the folders contain no STEP files (*.step, *.stp, *.p21, *.stpz)");
 
     let several = args.inputs.len() > 1 || args.inputs.iter().any(|i| i.is_dir());
     let folder = match &args.output {
@@ -63,11 +60,11 @@ pub(super) fn plan(args: &Preprocess) -> anyhow::Result<Vec<Job>> {
             Job { input, output }
         })
         .collect();
-    refuse_collisions(&mut jobs);
+    reject_collisions(&mut jobs);
     Ok(jobs)
 }
 
-/// Whether an output is a folder, or is named as one.
+/// Whether an output is a folder, or its name ends with a separator.
 fn names_folder(output: &Path) -> bool {
     output.is_dir() || output.to_string_lossy().ends_with(['/', '\\'])
 }
@@ -76,7 +73,7 @@ fn is_step(path: &Path) -> bool {
     path.file_name().and_then(|n| n.to_str()).is_some_and(feeler_step::is_step_name)
 }
 
-/// The name of the result beside an input: both endings of a packed file go (`part.step.gz`).
+/// Path of the output beside an input. Both extensions of a compressed file are replaced (`part.step.gz`).
 fn renamed(input: &Path) -> PathBuf {
     let inner = input.with_extension("");
     let packed =
@@ -84,8 +81,8 @@ fn renamed(input: &Path) -> PathBuf {
     if packed && is_step(&inner) { inner.with_extension("feeler") } else { input.with_extension("feeler") }
 }
 
-/// Inputs named twice are worked on once; of several inputs with one output, the first gets it.
-fn refuse_collisions(jobs: &mut Vec<Job>) {
+/// Removes repeated inputs. If several inputs have the same output, only the first one is prepared.
+fn reject_collisions(jobs: &mut Vec<Job>) {
     let real = |p: &Path| p.canonicalize().unwrap_or_else(|_| p.to_owned());
     let mut first_use: BTreeMap<PathBuf, usize> = BTreeMap::new();
     let mut inputs: BTreeMap<PathBuf, usize> = BTreeMap::new();
@@ -101,11 +98,11 @@ fn refuse_collisions(jobs: &mut Vec<Job>) {
         }
         if inputs.contains_key(&real(output)) {
             let message =
-                format!("{}: would overwrite an input; choose another output with -o", output.display());
+                format!("the output {} is also an input; choose another output with -o", output.display());
             jobs[i].output = Err(message);
         } else if let Some(first) = first_use.get(output) {
             let message = format!(
-                "would be written to {}, as {}; give them different names or folders",
+                "the output {} is also that of {}; give the inputs different names or folders",
                 output.display(),
                 jobs[*first].input.display()
             );
@@ -132,7 +129,7 @@ mod tests {
 
     fn names(root: &Path, jobs: &[Job]) -> Vec<(String, String)> {
         let short = |p: &Path| p.strip_prefix(root).unwrap_or(p).display().to_string();
-        let output = |j: &Job| j.output.as_ref().map_or_else(|_| "refused".to_owned(), |o| short(o));
+        let output = |j: &Job| j.output.as_ref().map_or_else(|_| "rejected".to_owned(), |o| short(o));
         jobs.iter().map(|j| (short(&j.input), output(j))).collect()
     }
 
@@ -165,18 +162,18 @@ mod tests {
         );
         let mirrored = plan(&args(&[&folder], Some(root.join("out")))).unwrap();
         assert_eq!(names(root, &mirrored)[2], pair("in/sub/deep/a.p21", "out/sub/deep/a.feeler"));
-        // A file named besides its folder is worked on once.
+        // A file that is given in addition to its folder is prepared once.
         let file = folder.join("a.stp");
-        assert_eq!(plan(&args(&[&folder, &file], None)).unwrap().len(), 3, "named twice");
+        assert_eq!(plan(&args(&[&folder, &file], None)).unwrap().len(), 3, "given twice");
         let error = plan(&args(&[&folder.join("sub/none")], None)).unwrap();
-        assert_eq!(error.len(), 1, "what is not there is a file that cannot be read");
+        assert_eq!(error.len(), 1, "a missing input is a file that cannot be read");
         std::fs::create_dir(root.join("empty")).unwrap();
         let error = plan(&args(&[&root.join("empty")], None)).unwrap_err().to_string();
         assert!(error.contains("no STEP files"), "{error}");
     }
 
     #[test]
-    fn collisions_cost_the_later_input_only() {
+    fn only_the_later_input_of_a_collision_fails() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         for f in ["a.step", "a.stp", "b.feeler"] {
@@ -186,9 +183,12 @@ mod tests {
         let jobs = plan(&args(&[&a, &other, &b], None)).unwrap();
         assert_eq!(
             names(root, &jobs),
-            [pair("a.step", "a.feeler"), pair("a.stp", "refused"), pair("b.feeler", "refused")]
+            [pair("a.step", "a.feeler"), pair("a.stp", "rejected"), pair("b.feeler", "rejected")]
         );
-        assert!(plan(&args(&[&a, &other], Some(root.join("x.feeler")))).is_err(), "one file for two");
-        assert!(plan(&args(&[&a], Some(root.join("x.feeler")))).is_ok(), "one file for one");
+        assert!(
+            plan(&args(&[&a, &other], Some(root.join("x.feeler")))).is_err(),
+            "one output for two inputs"
+        );
+        assert!(plan(&args(&[&a], Some(root.join("x.feeler")))).is_ok(), "one output for one input");
     }
 }

@@ -1,10 +1,10 @@
-//! The progress bar.
+//! Progress bar of `feeler preprocess`, weighted by the sizes of the files.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-/// A bar on stderr, where stderr is a terminal and there is more than one input.
+/// Bar on stderr; hidden unless stderr is a terminal and there are several inputs.
 #[derive(Debug)]
 pub(super) struct Progress {
     bar: ProgressBar,
@@ -13,18 +13,18 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// `sizes`: of the inputs, in bytes: the time left is judged by them.
-    pub(super) fn new(sizes: &[u64], wanted: bool) -> Self {
-        let shown = wanted && sizes.len() > 1 && std::io::stderr().is_terminal();
+    /// Bar for inputs of these sizes (bytes), from which the remaining time is estimated.
+    pub(super) fn new(sizes: &[u64], is_wanted: bool) -> Self {
+        let shown = is_wanted && sizes.len() > 1 && std::io::stderr().is_terminal();
         let bar = if shown {
             let bytes = sizes.iter().map(|s| weight(*s)).sum();
             let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
             let template = "{wide_bar} {msg}, {binary_bytes_per_sec}, {left} left";
-            // A bar in the default style is still a bar.
+            // If the template is rejected, the default style is used.
             let style =
                 ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
             bar.set_style(style.with_key("left", |s: &ProgressState, w: &mut dyn std::fmt::Write| {
-                // Whatever cannot be written is not shown.
+                // A failed write only affects the bar.
                 let _ = write!(w, "{}", indicatif::HumanDuration(s.eta()));
             }));
             bar.enable_steady_tick(Duration::from_millis(500));
@@ -37,15 +37,15 @@ impl Progress {
         progress
     }
 
-    /// An input of this size is finished.
+    /// Counts a finished input of this size (bytes).
     pub(super) fn done(&mut self, size: u64) {
         self.done += 1;
         self.count();
         self.bar.inc(weight(size));
     }
 
-    /// Does something that writes to stderr.
-    pub(super) fn aside<R>(&self, f: impl FnOnce() -> R) -> R {
+    /// Runs a function that writes to stderr.
+    pub(super) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
         self.bar.suspend(f)
     }
 
@@ -60,7 +60,7 @@ impl Drop for Progress {
     }
 }
 
-/// Small files take their time, too.
+/// Weight of a file (bytes), with a minimum for the time that any file takes.
 fn weight(size: u64) -> u64 {
     size.max(1 << 12)
 }

@@ -1,4 +1,4 @@
-//! What became of the inputs: docs/INTERFACE.md, "preprocess".
+//! Results of the inputs: docs/INTERFACE.md, "preprocess".
 
 use super::gate;
 use super::groups::{Group, Severities, groups_of};
@@ -7,23 +7,23 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// What became of one input.
+/// Result of one input.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     pub(super) path: String,
     pub(super) ok: bool,
-    /// The output was there already, made from the same bytes with the same options by the same program.
+    /// Whether the output was up to date.
     pub(super) unchanged: bool,
     pub(super) output: Option<String>,
-    /// Of the bytes as they were read; none: they could not be.
+    /// Hash of the bytes of the file; `None` if it could not be read.
     pub(super) input_hash: Option<String>,
-    pub(super) options: Asked,
+    pub(super) options: ReportOptions,
     pub(super) solids: usize,
     pub(super) instances: usize,
     pub(super) faces: u64,
-    /// Of all instances (mm²).
+    /// Total area of all instances (mm²).
     pub(super) area: Option<f64>,
-    /// Of all instances (mm³).
+    /// Total volume of all instances (mm³).
     pub(super) volume: Option<f64>,
     pub(super) bytes: u64,
     pub(super) warnings: Vec<String>,
@@ -33,17 +33,17 @@ pub(super) struct Report {
     pub(super) wall_s: f64,
 }
 
-/// What was asked of the preparation.
+/// Options of the preparation.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(super) struct Asked {
+pub(super) struct ReportOptions {
     pub(super) flatness: f64,
     pub(super) open_shells: bool,
-    /// Millimetres; what the files say where there is none.
+    /// Unit (mm); `None`: the unit in the file.
     pub(super) unit: Option<f64>,
 }
 
 impl Report {
-    /// Takes over what a prepared model says.
+    /// Stores the results of a prepared model.
     pub(super) fn prepared(&mut self, model: &Model, bytes: u64) {
         let left_out = model.left_out();
         self.ok = left_out.is_empty();
@@ -60,13 +60,13 @@ impl Report {
         self.warning_groups = groups_of(&model.remarks);
     }
 
-    /// Nothing was prepared.
+    /// Stores an error: nothing was prepared.
     pub(super) fn failed(&mut self, error: String) {
         self.severities.error = 1;
         self.error = Some(error);
     }
 
-    /// One word on how it went.
+    /// Result in one word.
     pub(super) fn result(&self) -> &'static str {
         match (self.ok, self.unchanged, &self.output) {
             (true, true, _) => "unchanged",
@@ -76,13 +76,13 @@ impl Report {
         }
     }
 
-    /// Whether there is more to tell than its numbers.
-    pub(super) fn has_something_to_say(&self) -> bool {
+    /// Whether the input has remarks or an error.
+    pub(super) fn has_remarks(&self) -> bool {
         self.error.is_some() || !self.warning_groups.is_empty()
     }
 }
 
-/// The whole run.
+/// Totals of a run.
 pub(super) struct Summary {
     pub(super) inputs: usize,
     pub(super) prepared: usize,
@@ -127,7 +127,7 @@ impl Summary {
         })
     }
 
-    pub(super) fn in_words(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let memory = self
             .peak_memory
             .map_or_else(String::new, |b| format!("; peak memory {} MiB", b.div_ceil(1 << 20)));

@@ -1,4 +1,4 @@
-//! Outputs whose inputs are gone.
+//! Outputs whose inputs no longer exist.
 
 use super::plan::Job;
 use crate::args::Preprocess;
@@ -7,21 +7,21 @@ use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-/// Prepared files below the output folder that no input stands for. None where inputs were named one by one:
-/// others may have been meant to stay.
+/// Finds the prepared files below the output folder that belong to no input. If inputs were given as files,
+/// the list is empty, because the folder may contain outputs of other runs.
 pub(super) fn find(args: &Preprocess, jobs: &[Job]) -> Vec<PathBuf> {
     let Some(output) = args.output.as_ref().filter(|o| o.is_dir()) else { return Vec::new() };
     if !args.inputs.iter().all(|i| i.is_dir()) {
         return Vec::new();
     }
     let wanted: BTreeSet<&Path> = jobs.iter().filter_map(|j| j.output.as_deref().ok()).collect();
-    let is_prepared = |path: &Path| path.extension().is_some_and(|e| e == "feeler") && is_ours(path);
+    let is_prepared = |path: &Path| path.extension().is_some_and(|e| e == "feeler") && is_feeler_file(path);
     let found = folder::files(output, &is_prepared).into_iter();
     found.filter(|(path, below)| below.is_ok() && !wanted.contains(path.as_path())).map(|f| f.0).collect()
 }
 
-/// Whether a file begins as ours do: others of that name are left alone.
-fn is_ours(path: &Path) -> bool {
+/// Whether a file has the header of a `.feeler` file; other files are never deleted.
+fn is_feeler_file(path: &Path) -> bool {
     let mut start = [0; 64];
     let read = std::fs::File::open(path).and_then(|mut f| f.read(&mut start));
     read.is_ok_and(|n| feeler_hierarchy::file::is_feeler(&start[..n]))

@@ -1,79 +1,44 @@
-//! What a run gives, as it is stored: sorted, so that two files can be compared line by line.
+//! Golden files: recorded results, sorted, so that versions can be compared line by line.
 
 use anyhow::{Context as _, ensure};
-use feeler_compare::{Minimum, ModelFacts};
+use feeler_assembly::regress::Entries;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Version of the file.
 const SCHEMA: u32 = 2;
 
-/// All results of a suite.
+/// Name and version of this program.
+pub(super) const PROGRAM: &str = concat!("feeler ", env!("CARGO_PKG_VERSION"));
+
+/// Content of a golden file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Results {
+pub(super) struct Golden {
     schema: u32,
-    /// Name and version of the program that has made them.
+    /// Name and version of the program that made the results.
     pub(super) program: String,
-    /// By the names of the entries.
-    pub(super) entries: BTreeMap<String, Entry>,
+    /// Results by the names of the entries.
+    pub(super) entries: Entries,
 }
 
-/// Those of one entry.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Entry {
-    pub(super) found: Found,
-    /// What it has taken, in times of the reference workload; only where times are compared.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) time: Option<f64>,
-}
-
-/// What was found.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Found {
-    Model(ModelFacts),
-    Pair(PairFound),
-    /// Why nothing could be.
-    Failed(String),
-}
-
-/// Two solids.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct PairFound {
-    /// Hashes of both inputs.
-    pub(super) inputs: [String; 2],
-    /// Diagonal of the larger solid's box (mm).
-    pub(super) size: f64,
-    /// What they are to each other, pose by pose.
-    pub(super) steps: Vec<Step>,
-}
-
-/// Two solids at one pose.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Step {
-    pub(super) status: String,
-    /// Smallest of the distances of the witness from both boundaries (mm), where they interfere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) depth: Option<f64>,
-    pub(super) minima: Vec<Minimum>,
-}
-
-impl Results {
-    pub(super) fn new(entries: BTreeMap<String, Entry>) -> Self {
-        let program = concat!("feeler ", env!("CARGO_PKG_VERSION")).to_owned();
-        Self { schema: SCHEMA, program, entries }
+impl Golden {
+    pub(super) fn new(entries: Entries) -> Self {
+        Self { schema: SCHEMA, program: PROGRAM.to_owned(), entries }
     }
 
     pub(super) fn read(file: &Path) -> anyhow::Result<Self> {
-        let text = std::fs::read_to_string(file).with_context(|| {
-            format!("{}: there are no results to compare with; --bless writes them", file.display())
-        })?;
-        let read: Self = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
-        let found = read.schema;
-        ensure!(found == SCHEMA, "{}: is of version {found}, not {SCHEMA}; --bless it", file.display());
-        Ok(read)
+        let name = file.display();
+        let text = std::fs::read_to_string(file)
+            .with_context(|| format!("{name}: the golden results cannot be read; --bless writes them"))?;
+        let golden: Self = serde_json::from_str(&text).with_context(|| name.to_string())?;
+        let schema = golden.schema;
+        ensure!(
+            schema == SCHEMA,
+            "{name}: the golden results have version {schema}, but this program needs {SCHEMA}; write them \
+             again with --bless"
+        );
+        Ok(golden)
     }
 
     pub(super) fn to_bytes(&self) -> anyhow::Result<Vec<u8>> {
@@ -84,10 +49,11 @@ impl Results {
     }
 }
 
-/// Longest value (bytes) that stands on one line.
-const LINE: usize = 240;
+/// Maximum length (bytes) of a value on one line. Changes are harder to find in longer lines; a smaller value
+/// gives longer files.
+const MAX_LINE: usize = 240;
 
-/// Writes a value: on one line where it fits, else one member a line, so that a change of one number is a
+/// Writes a value on one line if it fits, otherwise one member per line, so that a change of one number is a
 /// change of one line.
 fn lay_out(value: &Value, indent: usize, out: &mut String) {
     let short = value.to_string();
@@ -105,7 +71,7 @@ fn lay_out(value: &Value, indent: usize, out: &mut String) {
         out.push(close);
     };
     match value {
-        _ if short.len() <= LINE => out.push_str(&short),
+        _ if short.len() <= MAX_LINE => out.push_str(&short),
         Value::Object(all) => {
             members(
                 '{',

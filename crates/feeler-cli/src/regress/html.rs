@@ -1,23 +1,23 @@
-//! The comparison as a page: a row for each difference, and the models of entries.
+//! The result as a page: a row for each difference, and the models of the entries.
 
 use super::Compared;
-use super::compare::Entry;
 use super::output::{HEADER, summary};
-use super::results::{Found, PairFound, Results};
-use super::suite::{PairTask, SolidOf, Suite, Task};
+use super::suite::{PairTask, SolidSource, Suite, Task};
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
-use crate::playback::{self, Played};
-use crate::query::{contact_kind_name, find_instance};
+use crate::playback::{self, PlayedStep};
+use crate::query::find_instance;
+use feeler_assembly::regress::{Entries, EntryComparison, EntryOutcome, PairFacts};
+use feeler_assembly::{MinimumFacts, contact_kind_name};
 use feeler_geom::Pose;
 use feeler_import as import;
 use feeler_runtime::ContactKind;
 use feeler_view::picture::{Minimum, Pair, Part, Scene, Tint, What};
 
-pub(super) fn page(compared: &Compared, suite: &Suite, found: &Results) -> anyhow::Result<String> {
+pub(super) fn page(compared: &Compared, suite: &Suite, found: &Entries) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
     let mut rows = Vec::new();
-    // What differs is on top.
+    // Entries with differences come first.
     let same = compared.entries.iter().filter(|e| e.differences.is_empty());
     for entry in compared.differing().chain(same) {
         let scene = if drawing.is_full() { None } else { scene(entry, suite, found, &mut drawing) };
@@ -35,7 +35,7 @@ pub(super) fn page(compared: &Compared, suite: &Suite, found: &Results) -> anyho
         };
         if entry.differences.is_empty() {
             let show = show(&mut drawing, "");
-            rows.push(Row { class: "", cells: cells("", "", "as it was"), show });
+            rows.push(Row { class: "", cells: cells("", "", "no differences"), show });
         }
         for d in &entry.differences {
             let show = show(&mut drawing, &d.subject);
@@ -45,7 +45,7 @@ pub(super) fn page(compared: &Compared, suite: &Suite, found: &Results) -> anyho
     report("Regression", &summary(compared), &drawing.failed, (&HEADER, &rows), drawing.finished())
 }
 
-/// What a difference about `subject` shows of its scene.
+/// Part of a scene that a difference about `subject` shows.
 fn what(scene: &Scene, subject: &str) -> What {
     let step = subject.strip_prefix("step ").and_then(|n| n.parse().ok());
     if let (Some(step), Some(_)) = (step, &scene.motion) {
@@ -60,15 +60,15 @@ fn what(scene: &Scene, subject: &str) -> What {
     }
 }
 
-/// The models of an entry; none where they cannot be read, which its differences tell.
-fn scene(entry: &Entry, suite: &Suite, found: &Results, drawing: &mut Drawing) -> Option<usize> {
+/// Scene with the models of an entry; `None` if they cannot be read, which is a difference of the entry.
+fn scene(entry: &EntryComparison, suite: &Suite, found: &Entries, drawing: &mut Drawing) -> Option<usize> {
     let mut scene = match suite.tasks.get(&entry.name)? {
         Task::Model { file, reading, .. } => {
             let (model, _) = import::load_with(file, *reading).ok()?;
             Scene { parts: drawing.parts_of_model(&model, Tint::Own), ..Scene::default() }
         }
-        Task::Pair(task) => match &found.entries.get(&entry.name)?.found {
-            Found::Pair(found) => pair(task, found, drawing)?,
+        Task::Pair(task) => match &found.get(&entry.name)?.found {
+            EntryOutcome::Pair(found) => pair(task, found, drawing)?,
             _ => return None,
         },
     };
@@ -76,20 +76,20 @@ fn scene(entry: &Entry, suite: &Suite, found: &Results, drawing: &mut Drawing) -
     Some(drawing.add(scene))
 }
 
-fn solid(of: &SolidOf, option: &str, drawing: &mut Drawing) -> Option<(Part, Pose)> {
-    let (model, _) = import::load_with(&of.file, of.reading).ok()?;
-    let instance = &model.instances[find_instance(&model, option, of.solid.as_deref()).ok()?];
+fn solid(source: &SolidSource, option: &str, drawing: &mut Drawing) -> Option<(Part, Pose)> {
+    let (model, _) = import::load_with(&source.file, source.reading).ok()?;
+    let instance = &model.instances[find_instance(&model, option, source.solid.as_deref()).ok()?];
     let shape = drawing.shapes(&[&model.solids[instance.solid as usize]])[0];
     let own = instance.pose();
     Some((drawing::still(&instance.name, shape, own), own))
 }
 
-fn pair(task: &PairTask, found: &PairFound, drawing: &mut Drawing) -> Option<Scene> {
+fn pair(task: &PairTask, found: &PairFacts, drawing: &mut Drawing) -> Option<Scene> {
     let (mut a, own_a) = solid(&task.a, "solid_a", drawing)?;
     let (mut b, own_b) = solid(&task.b, "solid_b", drawing)?;
     let minima = |k: usize| {
         let (pose_a, pose_b) = (task.poses[k].0 * own_a, task.poses[k].1 * own_b);
-        let minimum = move |m: &feeler_compare::Minimum| Minimum {
+        let minimum = move |m: &MinimumFacts| Minimum {
             distance: m.distance,
             points: [pose_a * feeler_geom::P3::from(m.a), pose_b * feeler_geom::P3::from(m.b)],
             features: [String::new(), String::new()],
@@ -115,11 +115,11 @@ fn pair(task: &PairTask, found: &PairFound, drawing: &mut Drawing) -> Option<Sce
     (a.track, b.track) = (Some(0), Some(1));
     let step = |k: usize| {
         let step = &found.steps[k];
-        Played {
+        PlayedStep {
             poses: [task.poses[k].0, task.poses[k].1],
             distance: step.minima.first().map(|m| m.distance),
             interferes: step.status == "interfering",
-            minima: minima(k).take(playback::DRAWN).map(|m| m.points).collect(),
+            minima: minima(k).take(playback::MAX_DRAWN_MINIMA).map(|m| m.points).collect(),
         }
     };
     let motion = playback::motion((0..found.steps.len()).map(step).collect(), None);

@@ -1,82 +1,80 @@
-//! `feeler regress`: whether files, verdicts and minima are still what they were.
+//! `feeler regress`: compares models, verdicts and minima with recorded results.
 
-mod compare;
+mod golden;
 mod html;
 mod output;
-mod reference;
-mod results;
 mod suite;
 mod work;
 
 use crate::args::Regress;
-use crate::{Outcome, interrupt};
-use anyhow::{Context as _, ensure};
+use crate::{Outcome, interrupt, page};
+use anyhow::Context as _;
+use feeler_assembly::regress::{EntryComparison, RegressionLimits, compare_entries};
 use feeler_hierarchy::whole;
-use results::Results;
+use golden::Golden;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use suite::Suite;
 
-/// Everything that a run has found out.
+/// Result of a run.
 #[derive(Debug)]
-pub(crate) struct Compared {
-    /// What was compared, in the order of the names, with its differences.
-    entries: Vec<compare::Entry>,
-    /// Golden results whose entry is not in the suite any more.
+struct Compared {
+    /// Entries with their differences, sorted by name.
+    entries: Vec<EntryComparison>,
+    /// Names of golden results without an entry in the suite.
     stale: Vec<String>,
-    /// The program that has made the golden results, if it is another version.
+    /// Number of entries without golden results.
+    without_golden: usize,
+    /// Program that made the golden results, if it is another version.
     other_program: Option<String>,
-    wall: Duration,
+    duration: Duration,
 }
 
 impl Compared {
-    fn differing(&self) -> impl Iterator<Item = &compare::Entry> {
+    fn differing(&self) -> impl Iterator<Item = &EntryComparison> {
         self.entries.iter().filter(|e| !e.differences.is_empty())
     }
 }
 
 pub(crate) fn run(args: &Regress, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
     let clock = Instant::now();
-    for file in [&args.junit, &args.html].into_iter().flatten() {
-        let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        ensure!(folder.is_dir(), "{}: there is no such folder", file.display());
-    }
+    page::check_folders([&args.junit, &args.html])?;
     let mut suite = Suite::read(&args.suite)?;
     let golden = golden_file(&args.suite, &suite);
-    // Without results to compare with, the work would be for nothing.
-    let known = match Results::read(&golden) {
+    // Without golden results, the suite is not run.
+    let known = match Golden::read(&golden) {
         Ok(known) => Some(known),
         Err(_) if args.bless && !golden.exists() => None,
         Err(e) => return Err(e),
     };
     suite.keep(&args.only)?;
     interrupt::tidy_up_on_interrupt();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads.map_or(0, usize::from));
-    let pool = pool.build().context("cannot start the threads of --threads")?;
-    let found = pool.install(|| work::all(&suite, args.quiet));
+    let found = crate::thread_pool(args.threads)?.install(|| work::run_entries(&suite, args.quiet));
 
     if args.bless {
-        let mut blessed = found;
-        // What was not run keeps its results.
+        let mut blessed = Golden::new(found);
+        // Entries that were not run keep their results.
         if !args.only.is_empty() {
-            let rest = known.map(|k| k.entries).unwrap_or_default();
-            for (name, entry) in rest {
+            for (name, entry) in known.map(|k| k.entries).unwrap_or_default() {
                 blessed.entries.entry(name).or_insert(entry);
             }
         }
         write_file(&golden, &blessed.to_bytes()?)?;
         if !args.quiet {
             let n = blessed.entries.len();
-            writeln!(err, "feeler: results of {n} entries are in {}", golden.display())?;
+            writeln!(err, "feeler: wrote the results of {n} entries to {}", golden.display())?;
         }
         return Ok(Outcome::Done);
     }
     let known = known.unwrap_or_default();
-    let (entries, stale) = compare::all(&suite, &known, &found);
-    let other_program = (known.program != found.program).then(|| known.program.clone());
-    let stale = if args.only.is_empty() { stale } else { Vec::new() };
-    let compared = Compared { entries, stale, other_program, wall: clock.elapsed() };
+    let limits = RegressionLimits { tolerances: suite.tolerances, time: suite.time };
+    let entries = compare_entries(&known.entries, &found, &limits);
+    let without_golden = found.keys().filter(|name| !known.entries.contains_key(*name)).count();
+    let stale = known.entries.keys().filter(|name| !found.contains_key(*name) && args.only.is_empty());
+    let stale = stale.cloned().collect();
+    let other_program = (known.program != golden::PROGRAM).then_some(known.program);
+    let compared = Compared { entries, stale, without_golden, other_program, duration: clock.elapsed() };
     if args.json {
         serde_json::to_writer(&mut *out, &output::document(&compared))?;
         writeln!(out)?;
@@ -103,7 +101,7 @@ fn write_file(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     whole::write_whole(file, bytes).with_context(|| format!("{}: cannot be written", file.display()))
 }
 
-/// Where the golden results of a suite are.
+/// Path of the golden results of a suite.
 fn golden_file(suite_file: &Path, suite: &Suite) -> PathBuf {
     match &suite.golden {
         Some(file) => suite.folder.join(file),

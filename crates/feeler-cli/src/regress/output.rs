@@ -1,9 +1,10 @@
-//! What differs, for people and for machines.
+//! The result as a table, as JSON and as `JUnit` XML.
 
 use super::Compared;
-use super::compare::Entry;
 use crate::table;
 use anyhow::Context as _;
+use feeler_assembly::Difference;
+use feeler_assembly::regress::EntryComparison;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -11,12 +12,13 @@ use std::path::Path;
 /// Version of the JSON document.
 const SCHEMA: u32 = 2;
 
-/// Lines of an entry in the table, unless all are asked for.
-const SHOWN: usize = 12;
+/// Number of differences of an entry that the table shows without `--all`; further ones are counted. Tables
+/// are long with a larger value; a smaller one hides differences.
+const MAX_SHOWN: usize = 12;
 
 pub(super) const HEADER: [&str; 4] = ["entry", "kind", "of", "what"];
 
-fn line(d: &feeler_compare::Difference) -> String {
+fn line(d: &Difference) -> String {
     if d.subject.is_empty() {
         format!("{}: {}", d.kind.name(), d.what)
     } else {
@@ -27,7 +29,7 @@ fn line(d: &feeler_compare::Difference) -> String {
 pub(super) fn table(compared: &Compared, all: bool) -> String {
     let mut rows = Vec::new();
     for entry in compared.differing() {
-        let shown = if all { entry.differences.len() } else { SHOWN };
+        let shown = if all { entry.differences.len() } else { MAX_SHOWN };
         for d in entry.differences.iter().take(shown) {
             let cells = [entry.name.as_str(), d.kind.name(), d.subject.as_str(), d.what.as_str()];
             rows.push(cells.map(str::to_owned).to_vec());
@@ -42,32 +44,36 @@ pub(super) fn table(compared: &Compared, all: bool) -> String {
 
 pub(super) fn summary(compared: &Compared) -> String {
     let (n, bad) = (compared.entries.len(), compared.differing().count());
-    let seconds = compared.wall.as_secs_f64();
+    let seconds = compared.duration.as_secs_f64();
     if bad == 0 {
-        format!("{n} entries as they were, in {seconds:.1} s")
+        format!("{n} entries checked, no differences ({seconds:.1} s)")
     } else {
-        format!("{bad} of {n} entries differ, in {seconds:.1} s")
+        format!("{n} entries checked, {bad} with differences ({seconds:.1} s)")
     }
 }
 
-/// What else is worth to know.
+/// Notes about the golden results.
 pub(super) fn notes(compared: &Compared, golden: &Path) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(program) = &compared.other_program {
-        out.push(format!("{} is of {program}, which is another version", golden.display()));
+        out.push(format!("{} was made by {program}, which is another version", golden.display()));
     }
     for name in &compared.stale {
-        out.push(format!("'{name}' has golden results but is not in the suite; --bless removes them"));
+        out.push(format!("'{name}' has golden results, but is not in the suite; --bless removes them"));
+    }
+    if compared.without_golden > 0 {
+        let n = compared.without_golden;
+        out.push(format!("{n} entries have no golden results; --bless records them"));
     }
     let changed = compared.entries.iter().filter(|e| e.other_input).count();
     if changed > 0 {
-        out.push(format!("the inputs of {changed} entries are other files than when they were blessed"));
+        out.push(format!("the input files of {changed} entries have changed since --bless"));
     }
     out
 }
 
 pub(super) fn document(compared: &Compared) -> Value {
-    let entry = |e: &Entry| {
+    let entry = |e: &EntryComparison| {
         json!({
             "name": e.name, "differences": e.differences, "more": e.more, "other_input": e.other_input,
         })
@@ -78,11 +84,11 @@ pub(super) fn document(compared: &Compared) -> Value {
         "differing": compared.differing().count(),
         "stale": compared.stale,
         "golden_program": compared.other_program,
-        "wall_s": compared.wall.as_secs_f64(),
+        "wall_s": compared.duration.as_secs_f64(),
     })
 }
 
-/// A test case for each entry; those that differ fail.
+/// A test case for each entry; entries with differences fail.
 pub(super) fn junit(compared: &Compared) -> anyhow::Result<Vec<u8>> {
     let mut suite = TestSuite::new("regress");
     for entry in &compared.entries {

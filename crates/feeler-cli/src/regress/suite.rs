@@ -1,8 +1,9 @@
-//! What is compared, and how closely: docs/INTERFACE.md, "regress".
+//! Suites of models and pairs: docs/INTERFACE.md, "regress".
 
 use crate::{folder, pose, trajectory};
 use anyhow::{Context as _, bail, ensure};
-use feeler_compare::Tolerances;
+use feeler_assembly::ComparisonTolerances;
+use feeler_assembly::regress::TimeLimit;
 use feeler_geom::Pose;
 use feeler_import::Reading;
 use globset::Glob;
@@ -10,23 +11,23 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The file as it is written.
+/// Content of a suite file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct SuiteFile {
     golden: Option<PathBuf>,
     #[serde(default)]
-    tolerance: WrittenTolerances,
-    time: Option<WrittenTime>,
+    tolerance: ToleranceTable,
+    time: Option<TimeTable>,
     #[serde(default)]
-    model: Vec<WrittenModel>,
+    model: Vec<ModelEntry>,
     #[serde(default)]
-    pair: Vec<WrittenPair>,
+    pair: Vec<PairEntry>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenTolerances {
+struct ToleranceTable {
     length: Option<f64>,
     relative: Option<f64>,
     angle: Option<f64>,
@@ -34,14 +35,14 @@ struct WrittenTolerances {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenTime {
+struct TimeTable {
     ratio: f64,
     at_least_ms: Option<f64>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenModel {
+struct ModelEntry {
     name: Option<String>,
     file: String,
     #[serde(default)]
@@ -53,7 +54,7 @@ struct WrittenModel {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenPair {
+struct PairEntry {
     name: Option<String>,
     a: PathBuf,
     b: PathBuf,
@@ -76,37 +77,29 @@ fn yes() -> bool {
     true
 }
 
-/// When times count as different.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TimeLimit {
-    /// New over old, or old over new.
-    pub(super) ratio: f64,
-    /// What takes less on the machine at hand is not compared (ms).
-    pub(super) at_least_ms: f64,
-}
-
-/// A solid of a file.
+/// A solid in a file.
 #[derive(Clone, Debug)]
-pub(super) struct SolidOf {
+pub(super) struct SolidSource {
     pub(super) file: PathBuf,
+    /// Index, name or path; `None` if the file has only one solid.
     pub(super) solid: Option<String>,
     pub(super) reading: Reading,
 }
 
-/// What is asked of one entry.
+/// Task of one entry.
 #[derive(Clone, Debug)]
 pub(super) enum Task {
-    /// What a file holds.
+    /// Facts of a model.
     Model { file: PathBuf, reading: Reading, faces: bool },
-    /// Verdicts and minima of two solids at poses.
+    /// Verdicts and minima of two solids at one or several poses.
     Pair(Box<PairTask>),
 }
 
-/// Two solids at poses of A and B.
+/// Two solids at one or several poses of A and B.
 #[derive(Clone, Debug)]
 pub(super) struct PairTask {
-    pub(super) a: SolidOf,
-    pub(super) b: SolidOf,
+    pub(super) a: SolidSource,
+    pub(super) b: SolidSource,
     pub(super) options: feeler_runtime::QueryOptions,
     pub(super) poses: Vec<(Pose, Pose)>,
 }
@@ -114,13 +107,13 @@ pub(super) struct PairTask {
 /// A suite.
 #[derive(Debug)]
 pub(super) struct Suite {
-    /// Where its files are.
+    /// Folder to which its paths are relative.
     pub(super) folder: PathBuf,
-    /// Its golden results, if told.
+    /// Path of its golden results, if it is stated.
     pub(super) golden: Option<PathBuf>,
-    pub(super) tolerances: Tolerances,
+    pub(super) tolerances: ComparisonTolerances,
     pub(super) time: Option<TimeLimit>,
-    /// By name.
+    /// Tasks by the names of the entries.
     pub(super) tasks: BTreeMap<String, Task>,
 }
 
@@ -133,7 +126,7 @@ impl Suite {
     }
 
     fn parse(text: &str, folder: PathBuf) -> anyhow::Result<Self> {
-        let written: Written = toml::from_str(text)?;
+        let written: SuiteFile = toml::from_str(text)?;
         let mut out = Self {
             golden: written.golden.clone(),
             tolerances: tolerances(&written.tolerance)?,
@@ -152,27 +145,32 @@ impl Suite {
             let task = out.pair(pair).with_context(|| format!("pair '{name}'"))?;
             out.add(&name, Task::Pair(Box::new(task)))?;
         }
-        ensure!(!out.tasks.is_empty(), "there is nothing to do; give [[model]] or [[pair]] entries");
+        ensure!(!out.tasks.is_empty(), "the suite has no entries; add [[model]] or [[pair]]");
         Ok(out)
     }
 
     fn add(&mut self, name: &str, task: Task) -> anyhow::Result<()> {
         let taken = self.tasks.insert(name.to_owned(), task).is_some();
-        ensure!(!taken, "'{name}' comes twice; give each entry a name of its own");
+        ensure!(!taken, "two entries are called '{name}'; give each entry a name of its own");
         Ok(())
     }
 
-    /// The files of a pattern, each under its path; a file that is named must be there when it is used.
-    fn add_models(&mut self, model: &WrittenModel) -> anyhow::Result<()> {
+    /// Adds the files of a pattern, each under its path. A file without a pattern need not exist: then its
+    /// entry fails.
+    fn add_models(&mut self, model: &ModelEntry) -> anyhow::Result<()> {
         let reading = reading(model.open_shells, model.unit)?;
         let task = |file: PathBuf| Task::Model { file, reading, faces: model.faces };
         if !model.file.contains(['*', '?', '[', '{']) {
             let name = model.name.as_deref().unwrap_or(&model.file);
             return self.add(name, task(self.folder.join(&model.file)));
         }
-        ensure!(model.name.is_none(), "'{}': many files cannot have one name", model.file);
+        ensure!(
+            model.name.is_none(),
+            "'{}': the files of a pattern cannot have one name; remove `name`",
+            model.file
+        );
         let files = files_like(&self.folder, &model.file)?;
-        ensure!(!files.is_empty(), "'{}': no file is like this", model.file);
+        ensure!(!files.is_empty(), "'{}': no file matches this pattern", model.file);
         for name in files {
             let file = self.folder.join(&name);
             self.add(&name, task(file))?;
@@ -180,7 +178,7 @@ impl Suite {
         Ok(())
     }
 
-    fn pair(&self, pair: &WrittenPair) -> anyhow::Result<PairTask> {
+    fn pair(&self, pair: &PairEntry) -> anyhow::Result<PairTask> {
         let options = feeler_runtime::QueryOptions {
             d_max: pair.d_max,
             quasi_angle: pair.quasi_angle.unwrap_or(0.0),
@@ -190,31 +188,36 @@ impl Suite {
         };
         options.check()?;
         let reading = reading(pair.open_shells, pair.unit)?;
-        let solid = |file: &Path, solid: &Option<String>| SolidOf {
+        let solid = |file: &Path, solid: &Option<String>| SolidSource {
             file: self.folder.join(file),
             solid: solid.clone(),
             reading,
         };
-        let one = |text: &Option<String>| text.as_deref().map_or(Ok(Pose::identity()), pose::parse);
+        let one = |text: &Option<String>| {
+            text.as_deref().map_or(Ok(Pose::identity()), |text| pose::parse_in(&self.folder, text))
+        };
         let a = one(&pair.pose_a)?;
         let poses = match (&pair.pose_b, &pair.poses_b, &pair.trajectory) {
             (text, None, None) => vec![(a, one(text)?)],
             (None, Some(texts), None) => {
-                ensure!(!texts.is_empty(), "poses_b is empty");
-                texts.iter().map(|t| Ok((a, pose::parse(t)?))).collect::<anyhow::Result<_>>()?
+                ensure!(!texts.is_empty(), "poses_b is empty; give at least one pose");
+                texts
+                    .iter()
+                    .map(|t| Ok((a, pose::parse_in(&self.folder, t)?)))
+                    .collect::<anyhow::Result<_>>()?
             }
             (None, None, Some(file)) => {
-                ensure!(pair.pose_a.is_none(), "a trajectory holds the poses of A, too");
+                ensure!(pair.pose_a.is_none(), "the trajectory contains the poses of A; remove pose_a");
                 let file = self.folder.join(file);
                 let steps = trajectory::read(&file).with_context(|| file.display().to_string())?;
-                steps.a.into_iter().zip(steps.b).collect()
+                steps.poses_a().iter().copied().zip(steps.poses_b().iter().copied()).collect()
             }
-            _ => bail!("give one of pose_b, poses_b and trajectory"),
+            _ => bail!("give only one of pose_b, poses_b and trajectory"),
         };
         Ok(PairTask { a: solid(&pair.a, &pair.solid_a), b: solid(&pair.b, &pair.solid_b), options, poses })
     }
 
-    /// Keeps the entries whose names are like one of some patterns; all without patterns.
+    /// Keeps only the entries whose names match one of the patterns; without patterns, all entries.
     pub(super) fn keep(&mut self, only: &[String]) -> anyhow::Result<()> {
         if only.is_empty() {
             return Ok(());
@@ -222,16 +225,16 @@ impl Suite {
         let glob = |p: &String| Glob::new(p).map(|g| g.compile_matcher()).with_context(|| p.clone());
         let globs = only.iter().map(glob).collect::<anyhow::Result<Vec<_>>>()?;
         self.tasks.retain(|name, _| globs.iter().any(|g| g.is_match(name)));
-        ensure!(!self.tasks.is_empty(), "no entry of the suite has a name like {}", only.join(" or "));
+        ensure!(!self.tasks.is_empty(), "no entry of the suite matches {}", only.join(" or "));
         Ok(())
     }
 }
 
-/// Paths below a folder, with `/`, that are like a pattern; sorted.
+/// Paths below a folder that match a pattern, separated by `/` and sorted.
 fn files_like(below: &Path, pattern: &str) -> anyhow::Result<Vec<String>> {
     let glob = globset::GlobBuilder::new(pattern).literal_separator(true).build();
     let glob = glob.with_context(|| pattern.to_owned())?.compile_matcher();
-    // No need to look where no file can be like the pattern.
+    // Only the folder before the first pattern is searched.
     let is_fixed = |p: &&std::ffi::OsStr| !p.to_string_lossy().contains(['*', '?', '[', '{']);
     let fixed: PathBuf = Path::new(pattern).iter().take_while(is_fixed).collect();
     let start = below.join(&fixed);
@@ -248,14 +251,14 @@ fn files_like(below: &Path, pattern: &str) -> anyhow::Result<Vec<String>> {
     Ok(found)
 }
 
-fn tolerances(written: &WrittenTolerances) -> anyhow::Result<Tolerances> {
-    let default = Tolerances::default();
+fn tolerances(written: &ToleranceTable) -> anyhow::Result<ComparisonTolerances> {
+    let default = ComparisonTolerances::default();
     let one = |name, x: Option<f64>, default: f64| {
         let x = x.unwrap_or(default);
         ensure!(x.is_finite() && x >= 0.0, "tolerance.{name} is {x}; give 0 or more");
         Ok(x)
     };
-    Ok(Tolerances {
+    Ok(ComparisonTolerances {
         length: one("length", written.length, default.length)?,
         relative: one("relative", written.relative, default.relative)?,
         angle: one("angle", written.angle, default.angle)?,
@@ -265,15 +268,15 @@ fn tolerances(written: &WrittenTolerances) -> anyhow::Result<Tolerances> {
 fn reading(open_shells: bool, unit: Option<f64>) -> anyhow::Result<Reading> {
     ensure!(
         unit.is_none_or(|mm| mm.is_finite() && mm > 0.0),
-        "unit is {}; give the millimetres in one, as 25.4",
+        "unit is {}; give the number of millimetres in one unit, such as 25.4",
         unit.unwrap_or_default()
     );
     Ok(Reading { open_shells, unit })
 }
 
-fn time_limit(written: &WrittenTime) -> anyhow::Result<TimeLimit> {
-    let WrittenTime { ratio, at_least_ms } = *written;
-    ensure!(ratio.is_finite() && ratio > 1.0, "time.ratio is {ratio}; give more than 1, as 1.5");
+fn time_limit(written: &TimeTable) -> anyhow::Result<TimeLimit> {
+    let TimeTable { ratio, at_least_ms } = *written;
+    ensure!(ratio.is_finite() && ratio > 1.0, "time.ratio is {ratio}; give a ratio above 1, such as 1.5");
     let at_least_ms = at_least_ms.unwrap_or(10.0);
     ensure!(at_least_ms >= 0.0, "time.at_least_ms is {at_least_ms}; give 0 or more");
     Ok(TimeLimit { ratio, at_least_ms })
@@ -298,15 +301,15 @@ mod tests {
     }
 
     #[test]
-    fn says_what_is_wrong() {
-        assert!(refused("").contains("nothing to do"));
-        assert!(refused("[[model]]\nfile = 'a'\n[[model]]\nfile = 'a'").contains("comes twice"));
+    fn errors_name_the_mistake() {
+        assert!(refused("").contains("has no entries"));
+        assert!(refused("[[model]]\nfile = 'a'\n[[model]]\nfile = 'a'").contains("two entries"));
         assert!(refused("[[model]]\nfiel = 'a'").contains("fiel"));
         let pair = "[[pair]]\na = 'a'\nb = 'b'\n";
         assert!(refused(&format!("{pair}d_max = -1")).contains("pair 'a / b'"));
         assert!(refused(&format!("{pair}d_max = 1\npose_b = '1,2'")).contains("pose '1,2'"));
         let both = format!("{pair}d_max = 1\npose_b = '1,2,3'\ntrajectory = 't.json'");
-        assert!(refused(&both).contains("one of"));
+        assert!(refused(&both).contains("only one of"));
         assert!(refused("[time]\nratio = 0.5\n[[model]]\nfile = 'a'").contains("time.ratio"));
         assert!(refused("[tolerance]\nlength = nan\n[[model]]\nfile = 'a'").contains("tolerance.length"));
     }

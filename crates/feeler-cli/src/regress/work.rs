@@ -1,52 +1,50 @@
-//! The entries of a suite, done.
+//! Runs the entries of a suite.
 
-use super::reference;
-use super::results::{Entry, Found, PairFound, Results, Step};
-use super::suite::{PairTask, SolidOf, Suite, Task};
+use super::suite::{PairTask, SolidSource, Suite, Task};
+use crate::progress;
 use crate::query::find_instance;
-use crate::{pose, verdict};
 use anyhow::Context as _;
-use feeler_compare::{Minimum, ModelFacts};
-use feeler_geom::Pose;
+use feeler_assembly::regress::{
+    Entries, EntryOutcome, EntryResult, PairFacts, measure_pair, reference_seconds,
+};
+use feeler_assembly::{ModelFacts, Part};
 use feeler_hierarchy::Model;
 use feeler_import::{self as import, Reading};
-use feeler_runtime::{Body, Contact, ContactPair};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// How often a pair is done for its time, the fastest of which counts; a model is prepared once.
-const TIMES: usize = 3;
+/// Repetitions of a pair if times are compared, the fastest of which counts; a model is prepared once. A
+/// larger value takes more time; a smaller one is less exact on a busy machine.
+const REPETITIONS: usize = 3;
 
-/// A file as it is needed: once for all entries.
-type Loaded = BTreeMap<(PathBuf, Key), Result<Arc<Model>, String>>;
+/// Models by file and options; each is loaded once for all entries.
+type LoadedModels = BTreeMap<(PathBuf, ReadingKey), Result<Arc<Model>, String>>;
 
-/// A way of reading, to sort by.
-type Key = (bool, Option<u64>);
+/// Sortable form of the options of reading.
+type ReadingKey = (bool, Option<u64>);
 
-fn key(reading: Reading) -> Key {
+fn key(reading: Reading) -> ReadingKey {
     (reading.open_shells, reading.unit.map(f64::to_bits))
 }
 
-/// Results of all entries. In parallel, unless times are taken.
-pub(super) fn all(suite: &Suite, quiet: bool) -> Results {
-    let bar = progress(suite.tasks.len(), quiet);
-    let unit = suite.time.is_some().then(reference::seconds);
-    let loaded = if unit.is_some() { Loaded::new() } else { load_all(suite) };
+/// Runs all entries, in parallel unless times are compared.
+pub(super) fn run_entries(suite: &Suite, quiet: bool) -> Entries {
+    let bar = progress::bar(suite.tasks.len(), progress::ENTRIES, !quiet);
+    let unit = suite.time.is_some().then(reference_seconds);
+    let loaded = if unit.is_some() { LoadedModels::new() } else { load_models(suite) };
     let one = |(name, task): (&String, &Task)| {
         let clock = Instant::now();
-        let (found, seconds) = entry(task, &loaded, unit.is_some());
+        let (found, seconds) = run_entry(task, &loaded, unit.is_some());
         let seconds = seconds.unwrap_or_else(|| clock.elapsed().as_secs_f64());
         bar.inc(1);
-        // Paths begin where the suite is, wherever that is.
+        // Paths in errors are relative to the suite, so that they do not depend on the working directory.
         let folder = format!("{}/", suite.folder.display());
-        let failed = |e: anyhow::Error| Found::Failed(format!("{e:#}").replace(&folder, ""));
+        let failed = |e: anyhow::Error| EntryOutcome::Failed(format!("{e:#}").replace(&folder, ""));
         let found = found.unwrap_or_else(failed);
-        (name.clone(), Entry { found, time: unit.map(|unit| seconds / unit) })
+        (name.clone(), EntryResult { found, time: unit.map(|unit| seconds / unit) })
     };
     let entries = if unit.is_some() {
         suite.tasks.iter().map(one).collect()
@@ -54,20 +52,12 @@ pub(super) fn all(suite: &Suite, quiet: bool) -> Results {
         suite.tasks.par_iter().map(one).collect()
     };
     bar.finish_and_clear();
-    Results::new(entries)
+    entries
 }
 
-fn progress(n: usize, quiet: bool) -> ProgressBar {
-    let hidden = quiet || !std::io::stderr().is_terminal();
-    let target = if hidden { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let bar = ProgressBar::with_draw_target(Some(n as u64), target);
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} entries, {eta} left");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-}
-
-/// Every file that entries need, each once.
-fn load_all(suite: &Suite) -> Loaded {
-    let mut wanted: BTreeMap<(PathBuf, Key), Reading> = BTreeMap::new();
+/// Loads the files of all entries.
+fn load_models(suite: &Suite) -> LoadedModels {
+    let mut wanted: BTreeMap<(PathBuf, ReadingKey), Reading> = BTreeMap::new();
     for task in suite.tasks.values() {
         match task {
             Task::Model { file, reading, .. } => {
@@ -78,7 +68,7 @@ fn load_all(suite: &Suite) -> Loaded {
             }
         }
     }
-    let one = |((file, key), reading): ((PathBuf, Key), Reading)| {
+    let one = |((file, key), reading): ((PathBuf, ReadingKey), Reading)| {
         let model = read(&file, reading).map(Arc::new).map_err(|e| format!("{e:#}"));
         ((file, key), model)
     };
@@ -89,7 +79,7 @@ fn read(file: &Path, reading: Reading) -> anyhow::Result<Model> {
     Ok(import::load_with(file, reading)?.0)
 }
 
-fn model_of(file: &Path, reading: Reading, loaded: &Loaded) -> anyhow::Result<Arc<Model>> {
+fn model_of(file: &Path, reading: Reading, loaded: &LoadedModels) -> anyhow::Result<Arc<Model>> {
     match loaded.get(&(file.to_path_buf(), key(reading))) {
         Some(Ok(model)) => Ok(model.clone()),
         Some(Err(e)) => Err(anyhow::anyhow!(e.clone())),
@@ -97,66 +87,35 @@ fn model_of(file: &Path, reading: Reading, loaded: &Loaded) -> anyhow::Result<Ar
     }
 }
 
-/// What an entry gives, and the seconds that count where not all of its time does.
-fn entry(task: &Task, loaded: &Loaded, timed: bool) -> (anyhow::Result<Found>, Option<f64>) {
+/// Result of an entry, and its duration (s) if only a part of the run counts.
+fn run_entry(task: &Task, loaded: &LoadedModels, timed: bool) -> (anyhow::Result<EntryOutcome>, Option<f64>) {
     match task {
         Task::Model { file, reading, faces } => {
             let clock = Instant::now();
             let model = model_of(file, *reading, loaded);
             let seconds = clock.elapsed().as_secs_f64();
-            (model.map(|m| Found::Model(ModelFacts::of(&m, *faces))), Some(seconds))
+            (model.map(|m| EntryOutcome::Model(ModelFacts::of(&m, *faces))), Some(seconds))
         }
-        Task::Pair(task) => match pair(task, loaded, timed) {
-            Ok((found, seconds)) => (Ok(Found::Pair(found)), Some(seconds)),
+        Task::Pair(task) => match run_pair(task, loaded, timed) {
+            Ok((facts, seconds)) => (Ok(EntryOutcome::Pair(facts)), Some(seconds)),
             Err(e) => (Err(e), None),
         },
     }
 }
 
-/// A solid with the pose that its file gives it, and the hash of the file.
-fn solid(of: &SolidOf, option: &str, loaded: &Loaded) -> anyhow::Result<(Arc<Body>, Pose, String)> {
-    let model = model_of(&of.file, of.reading, loaded)?;
-    let file = || of.file.display().to_string();
-    let index = find_instance(&model, option, of.solid.as_deref()).with_context(file)?;
-    let instance = &model.instances[index];
-    let body = Body::new(model.solids[instance.solid as usize].clone()).with_context(file)?;
-    Ok((Arc::new(body), instance.pose(), format!("{:016x}", model.input_hash)))
+/// Loads a solid; also returns the hash of its file.
+fn solid(source: &SolidSource, option: &str, loaded: &LoadedModels) -> anyhow::Result<(Part, String)> {
+    let model = model_of(&source.file, source.reading, loaded)?;
+    let file = || source.file.display().to_string();
+    let index = find_instance(&model, option, source.solid.as_deref()).with_context(file)?;
+    let part = Part::from_instance(&model, index).with_context(file)?;
+    Ok((part, format!("{:016x}", model.input_hash)))
 }
 
-fn pair(task: &PairTask, loaded: &Loaded, timed: bool) -> anyhow::Result<(PairFound, f64)> {
-    let (a, own_a, hash_a) = solid(&task.a, "solid_a", loaded)?;
-    let (b, own_b, hash_b) = solid(&task.b, "solid_b", loaded)?;
-    let size = a.size().max(b.size());
-    let (mut steps, mut best) = (Vec::new(), f64::INFINITY);
-    for _ in 0..if timed { TIMES } else { 1 } {
-        let mut pair = ContactPair::new(a.clone(), b.clone());
-        steps.clear();
-        let mut seconds = 0.0;
-        for (k, (pose_a, pose_b)) in task.poses.iter().enumerate() {
-            let step_number = || format!("step {k}");
-            let poses = pose::composed(&pair, [(*pose_a, own_a), (*pose_b, own_b)], &task.options);
-            let [pose_a, pose_b] = poses.with_context(step_number)?;
-            let clock = Instant::now();
-            pair.query(&pose_a, &pose_b, &task.options).with_context(step_number)?;
-            seconds += clock.elapsed().as_secs_f64();
-            steps.push(step(&pair));
-        }
-        best = best.min(seconds);
-    }
-    Ok((PairFound { inputs: [hash_a, hash_b], size, steps }, best))
-}
-
-fn step(pair: &ContactPair) -> Step {
-    let minimum = |l: &Contact| Minimum {
-        distance: l.distance,
-        a: l.local_a.into(),
-        b: l.local_b.into(),
-        kind: crate::query::contact_kind_name(l.kind).to_owned(),
-    };
-    let witness = pair.verdict().and_then(|v| v.witness.as_ref());
-    Step {
-        status: verdict::status_name(pair.status()).to_owned(),
-        depth: witness.map(|w| w.inside_a.min(w.inside_b)),
-        minima: pair.contacts().iter().map(minimum).collect(),
-    }
+fn run_pair(task: &PairTask, loaded: &LoadedModels, timed: bool) -> anyhow::Result<(PairFacts, f64)> {
+    let (a, hash_a) = solid(&task.a, "solid_a", loaded)?;
+    let (b, hash_b) = solid(&task.b, "solid_b", loaded)?;
+    let repetitions = if timed { REPETITIONS } else { 1 };
+    let (steps, seconds) = measure_pair([&a, &b], &task.poses, &task.options, repetitions)?;
+    Ok((PairFacts { inputs: [hash_a, hash_b], size: a.body.size().max(b.body.size()), steps }, seconds))
 }

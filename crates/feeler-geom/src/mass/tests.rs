@@ -1,7 +1,7 @@
 use super::{FaceIntegrals, face_integrals};
-use feeler_geom::bezier::{BezierSurface, homogeneous};
-use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
-use feeler_geom::{Frame, P2, P3, Rect, Surface, V3, math};
+use crate::bezier::{BezierSurface, homogeneous};
+use crate::trim::{TrimCells, TrimDomain, TrimPiece};
+use crate::{Frame, P2, P3, Rect, Surface, V3, math};
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 

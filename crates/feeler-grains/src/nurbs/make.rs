@@ -8,6 +8,7 @@ use super::{GrainError, NurbsGrain};
 use feeler_geom::P3;
 use feeler_geom::nurbs::NurbsSurface;
 
+/// Weight of the corners of a square whose rational quadratic curve is a circle: cos 45°.
 const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Control points of Table 3.1: x, y and weight.
 pub(super) const CIRCLE: [(f64, f64, f64); 9] = [

@@ -17,6 +17,8 @@ const TARGET_DEVIATION: f64 = 1e-7;
 /// Maximum accepted deviation (mm) if the target needs more than [`MAX_SAMPLES`]. A larger value admits
 /// inexact edges; a smaller one refuses more of them.
 const MAX_DEVIATION: f64 = 1e-3;
+/// Maximum number of samples of a PCURVE that is fitted in space. A larger value fits longer curves to the
+/// target, in more time.
 const MAX_SAMPLES: u32 = 4096;
 /// Maximum distance by which a 3D curve may miss the ends of its edge, relative to the distance between
 /// them (or ten times the uncertainty of the file, if that is larger). With a larger value wrong curves

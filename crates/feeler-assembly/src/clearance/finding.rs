@@ -1,0 +1,21 @@
+//! Kinds of findings.
+
+use serde::{Deserialize, Serialize};
+
+/// Finding about a pair of parts, most severe first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// The interiors intersect.
+    Interferes,
+    /// Whether the interiors intersect is undecided.
+    Undecided,
+    /// The pair could not be measured.
+    Failed,
+    /// The parts are nearer than a rule allows.
+    TooClose,
+    /// The parts touch although a rule forbids it.
+    Touches,
+    /// The parts do not touch although a rule requires it.
+    DoesNotTouch,
+}

@@ -1,0 +1,249 @@
+//! Margins of the parts of a mechanism as it moves.
+
+mod links;
+mod moments;
+
+pub use links::{MovingPart, assign_links};
+pub use moments::Moment;
+
+use crate::assembly::compose_poses;
+use crate::error::AssemblyError;
+use feeler_geom::P3;
+use feeler_mechanism::{Mechanism, Motion};
+use feeler_runtime::{
+    ContactPair, Passage, PassageOptions, PassageOutcome, Path, QueryError, QueryOptions, Status,
+    time_of_contact,
+};
+use rayon::prelude::*;
+
+/// Options of a mechanism check.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MechanismOptions {
+    /// Largest distance (mm) that is measured.
+    pub d_max: f64,
+    /// Distance (mm) at which parts count as in contact between the steps.
+    pub distance: f64,
+    /// Whether to prove that pairs stay free between the steps; only along a motion.
+    pub proof: bool,
+}
+
+impl Default for MechanismOptions {
+    fn default() -> Self {
+        Self { d_max: 10.0, distance: 0.0, proof: true }
+    }
+}
+
+/// Result for two parts at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepDistance {
+    /// Smallest distance (mm), if it is within `d_max`.
+    pub distance: Option<f64>,
+    /// Whether the parts interfere.
+    pub interferes: bool,
+    /// Footpoints of the nearest minimum (mm, world).
+    pub points: Option<[P3; 2]>,
+}
+
+/// Result for two parts at all moments.
+#[derive(Clone, Debug)]
+pub struct MechanismPair {
+    /// Indices of the parts.
+    pub parts: [usize; 2],
+    /// Result at each moment.
+    pub steps: Vec<StepDistance>,
+    /// Result between the moments; `None` without [`MechanismOptions::proof`] and for grids.
+    pub passage: Option<Passage>,
+}
+
+impl MechanismPair {
+    /// Smallest distance (mm) at a moment, and the index of the moment.
+    #[must_use]
+    pub fn smallest(&self) -> Option<(f64, usize)> {
+        let measured = self.steps.iter().enumerate().filter_map(|(i, s)| Some((s.distance?, i)));
+        measured.min_by(|x, y| x.0.total_cmp(&y.0))
+    }
+
+    /// Number of moments at which the parts interfere.
+    #[must_use]
+    pub fn interfering_steps(&self) -> usize {
+        self.steps.iter().filter(|s| s.interferes).count()
+    }
+
+    /// Whether the parts are proven free at all times.
+    #[must_use]
+    pub fn is_proven_free(&self) -> bool {
+        self.passage.as_ref().is_some_and(|p| p.outcome == PassageOutcome::Free)
+    }
+}
+
+/// Smallest distance of all pairs at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Margin {
+    /// Distance (mm); 0 if a pair interferes.
+    pub distance: f64,
+    /// Index of the pair.
+    pub pair: usize,
+}
+
+/// Result of a mechanism check.
+#[derive(Clone, Debug)]
+pub struct MechanismReport {
+    /// Poses of all links at which the pairs were measured.
+    pub moments: Vec<Moment>,
+    /// Results of the pairs.
+    pub pairs: Vec<MechanismPair>,
+}
+
+impl MechanismReport {
+    /// Margin at each moment; `None` if no pair is within `d_max`.
+    #[must_use]
+    pub fn margins(&self) -> Vec<Option<Margin>> {
+        let at = |i: usize| {
+            let distance = |(pair, p): (usize, &MechanismPair)| {
+                let StepDistance { distance, interferes, .. } = p.steps[i];
+                let distance = if interferes { Some(0.0) } else { distance.map(|d| d.max(0.0)) };
+                distance.map(|distance| Margin { distance, pair })
+            };
+            self.pairs
+                .iter()
+                .enumerate()
+                .filter_map(distance)
+                .min_by(|x, y| x.distance.total_cmp(&y.distance))
+        };
+        (0..self.moments.len()).map(at).collect()
+    }
+
+    /// Whether a pair interferes at a moment.
+    #[must_use]
+    pub fn interferes(&self, moment: usize) -> bool {
+        self.pairs.iter().any(|p| p.steps[moment].interferes)
+    }
+}
+
+/// Parts of a mechanism and the pairs of them that move relative to each other.
+#[derive(Clone, Debug)]
+pub struct MechanismCheck<'a> {
+    mechanism: &'a Mechanism,
+    parts: &'a [MovingPart],
+    pairs: Vec<[usize; 2]>,
+}
+
+impl<'a> MechanismCheck<'a> {
+    /// Finds the pairs of parts to check: those on different links that move relative to each other, unless
+    /// the pair of links is in `ignored`. Links that share a joint are checked only with `neighbours`.
+    ///
+    /// # Errors
+    /// No pair is left.
+    pub fn new(
+        mechanism: &'a Mechanism,
+        parts: &'a [MovingPart],
+        ignored: &[[usize; 2]],
+        neighbours: bool,
+    ) -> Result<Self, AssemblyError> {
+        let groups = mechanism.rigid_groups();
+        let is_checked = |a: usize, b: usize| {
+            groups[a] != groups[b]
+                && (neighbours || !mechanism.are_neighbours(a, b))
+                && !ignored.iter().any(|i| *i == [a, b] || *i == [b, a])
+        };
+        let all = (0..parts.len()).flat_map(|i| (i + 1..parts.len()).map(move |j| [i, j]));
+        let pairs: Vec<_> = all.filter(|[i, j]| is_checked(parts[*i].link, parts[*j].link)).collect();
+        if pairs.is_empty() {
+            return Err(AssemblyError::NoMovingPairs);
+        }
+        Ok(Self { mechanism, parts, pairs })
+    }
+
+    /// Pairs of indices of parts that are checked.
+    #[must_use]
+    pub fn pairs(&self) -> &[[usize; 2]] {
+        &self.pairs
+    }
+
+    /// Measures all pairs at `steps` times (at least 2), evenly over a motion, and between them with
+    /// [`MechanismOptions::proof`].
+    ///
+    /// # Errors
+    /// The motion is not valid, or a query is not possible.
+    pub fn along(
+        &self,
+        motion: &Motion,
+        steps: u32,
+        options: &MechanismOptions,
+    ) -> Result<MechanismReport, AssemblyError> {
+        let paths = self.mechanism.paths(motion)?;
+        let moments = moments::over_time(motion, &paths, steps);
+        self.measure(moments, options.proof.then_some(&paths), options)
+    }
+
+    /// Measures all pairs at all combinations of `values` (at least 2) evenly spaced values of each joint
+    /// that has limits and does not follow another one. Other joints stay at 0.
+    ///
+    /// # Errors
+    /// No joint has limits, there are more than a million combinations, or a query is not possible.
+    pub fn over_grid(
+        &self,
+        values: u32,
+        options: &MechanismOptions,
+    ) -> Result<MechanismReport, AssemblyError> {
+        self.measure(moments::over_grid(self.mechanism, values)?, None, options)
+    }
+
+    fn measure(
+        &self,
+        moments: Vec<Moment>,
+        paths: Option<&Vec<Path>>,
+        options: &MechanismOptions,
+    ) -> Result<MechanismReport, AssemblyError> {
+        let one = |pair: &[usize; 2]| {
+            self.measure_pair(*pair, &moments, paths, options).map_err(|error| {
+                let [a, b] = pair.map(|i| &self.parts[i].name);
+                AssemblyError::Query { subject: format!("{a} and {b}"), error }
+            })
+        };
+        let pairs = self.pairs.par_iter().map(one).collect::<Result<_, _>>()?;
+        Ok(MechanismReport { moments, pairs })
+    }
+
+    fn measure_pair(
+        &self,
+        pair: [usize; 2],
+        moments: &[Moment],
+        paths: Option<&Vec<Path>>,
+        options: &MechanismOptions,
+    ) -> Result<MechanismPair, QueryError> {
+        let [a, b] = pair.map(|i| &self.parts[i]);
+        let mut contacts = ContactPair::new(a.body.clone(), b.body.clone());
+        let query = QueryOptions::within(options.d_max);
+        let mut steps = Vec::with_capacity(moments.len());
+        for moment in moments {
+            let links = [(moment.links[a.link], a.pose), (moment.links[b.link], b.pose)];
+            // Poses of links are products of poses, which are rounded if the whole mechanism is far from the
+            // origin.
+            let offset = links.map(|(link, _)| link.translation.vector.amax());
+            contacts.check_coordinates(offset[0].min(offset[1]), &query)?;
+            let [pose_a, pose_b] = compose_poses(&contacts, links, &query)?;
+            let (box_a, box_b) = (a.body.posed_bounds(&pose_a), b.body.posed_bounds(&pose_b));
+            let gap = (box_a.min - box_b.max).sup(&(box_b.min - box_a.max)).map(|x| x.max(0.0)).norm();
+            if gap > options.d_max {
+                steps.push(StepDistance::default());
+                continue;
+            }
+            contacts.query(&pose_a, &pose_b, &query)?;
+            steps.push(StepDistance {
+                distance: contacts.min_distance(),
+                interferes: contacts.status() == Some(Status::Interfering),
+                points: contacts.contacts().first().map(|c| [c.point_a, c.point_b]),
+            });
+        }
+        let passage = match paths {
+            Some(paths) => {
+                let [path_a, path_b] = [a, b].map(|p| paths[p.link].starting(&p.pose));
+                let options = PassageOptions { distance: options.distance, ..PassageOptions::default() };
+                Some(time_of_contact(&mut contacts, &path_a, &path_b, &options)?)
+            }
+            None => None,
+        };
+        Ok(MechanismPair { parts: pair, steps, passage })
+    }
+}

@@ -1,0 +1,68 @@
+//! Poses of all links at which a mechanism is measured.
+
+use crate::error::AssemblyError;
+use feeler_geom::Pose;
+use feeler_mechanism::{Mechanism, Motion};
+use feeler_runtime::Path;
+
+/// Maximum number of poses of a grid. Mistyped grids run for hours with a larger value; a smaller one
+/// excludes useful grids.
+const MAX_GRID_POSES: usize = 1_000_000;
+
+/// Poses of all links at one time of a motion, or at one point of a grid.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// Time (s) since the start of the motion, or number of the point of the grid.
+    pub time: f64,
+    /// Poses of the links.
+    pub links: Vec<Pose>,
+}
+
+/// At least two times, evenly over a motion.
+pub(super) fn over_time(motion: &Motion, paths: &[Path], steps: u32) -> Vec<Moment> {
+    let steps = steps.max(2);
+    let duration = motion.times.last().unwrap_or(&0.0) - motion.times.first().unwrap_or(&0.0);
+    let at = |i: u32| {
+        let time = duration * f64::from(i) / f64::from(steps - 1);
+        Moment { time, links: paths.iter().map(|p| p.pose(time)).collect() }
+    };
+    (0..steps).map(at).collect()
+}
+
+/// All combinations of values of the joints that have limits and do not follow another joint. Combinations at
+/// which a following joint exceeds its limits are omitted.
+pub(super) fn over_grid(mechanism: &Mechanism, values: u32) -> Result<Vec<Moment>, AssemblyError> {
+    let values = values.max(2);
+    let free: Vec<(usize, [f64; 2])> = mechanism
+        .joints
+        .iter()
+        .enumerate()
+        .filter_map(|(k, j)| j.limits.filter(|_| j.follows.is_none()).map(|l| (k, l)))
+        .collect();
+    if free.is_empty() {
+        return Err(AssemblyError::NoLimits);
+    }
+    let count = u32::try_from(free.len()).ok().and_then(|n| (values as usize).checked_pow(n));
+    let count = count.filter(|n| *n <= MAX_GRID_POSES).ok_or(AssemblyError::GridSize {
+        values,
+        joints: free.len(),
+        max: MAX_GRID_POSES,
+    })?;
+    let mut moments = Vec::new();
+    for i in 0..count {
+        let mut joints = vec![0.0; mechanism.joints.len()];
+        let mut rest = i;
+        for (k, [min, max]) in &free {
+            #[expect(clippy::cast_precision_loss, reason = "a small count")]
+            let part = (rest % values as usize) as f64 / f64::from(values - 1);
+            joints[*k] = min + part * (max - min);
+            rest /= values as usize;
+        }
+        let joints = mechanism.all_values(&joints);
+        if mechanism.check(&joints).is_ok() {
+            #[expect(clippy::cast_precision_loss, reason = "a count")]
+            moments.push(Moment { time: i as f64, links: mechanism.poses(&joints) });
+        }
+    }
+    if moments.is_empty() { Err(AssemblyError::EmptyGrid) } else { Ok(moments) }
+}

@@ -1,0 +1,54 @@
+//! Results that are recorded and compared later.
+
+use crate::compare::{MinimumFacts, ModelFacts};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Results of all entries, by name.
+pub type Entries = BTreeMap<String, EntryResult>;
+
+/// Result of one entry.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EntryResult {
+    /// Result.
+    pub found: EntryOutcome,
+    /// Duration in runs of the reference workload ([`reference_seconds`](super::reference_seconds)); only if
+    /// times are compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<f64>,
+}
+
+/// Facts of a model or of a pair, or the reason of a failure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EntryOutcome {
+    /// Facts of a model.
+    Model(ModelFacts),
+    /// Facts of a pair.
+    Pair(PairFacts),
+    /// Reason of a failure.
+    Failed(String),
+}
+
+/// Facts of two solids at one or several poses.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairFacts {
+    /// Hashes of both inputs.
+    pub inputs: [String; 2],
+    /// Diagonal (mm) of the larger solid's box.
+    pub size: f64,
+    /// Facts at each pose.
+    pub steps: Vec<StepFacts>,
+}
+
+/// Facts of two solids at one pose.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepFacts {
+    /// Status, as [`status_name`](crate::status_name) names it; `-` without a verdict.
+    pub status: String,
+    /// Smaller one of the distances (mm) of the witness from both boundaries, if the solids interfere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<f64>,
+    /// Minima within `d_max`.
+    pub minima: Vec<MinimumFacts>,
+}

@@ -1,0 +1,150 @@
+//! Queries of two solids along a trajectory.
+
+mod trajectory;
+
+pub use trajectory::{JointMotion, Trajectory};
+
+use crate::assembly::{Part, compose_poses};
+use crate::error::AssemblyError;
+use feeler_geom::Pose;
+use feeler_runtime::{
+    Contact, ContactPair, Passage, PassageOptions, QueryError, QueryOptions, Stats, Status, Verdict,
+    time_of_contact,
+};
+use std::time::{Duration, Instant};
+
+/// Result of a query at one step of a sweep.
+#[derive(Clone, Debug)]
+pub struct SweepStep {
+    /// Motions of A and B from their places in their models.
+    pub poses: [Pose; 2],
+    /// Minima within `d_max`, nearest first.
+    pub contacts: Vec<Contact>,
+    /// Smallest distance (mm) of a minimum, quasi-minima excluded.
+    pub min_distance: Option<f64>,
+    /// Relation of the solids, unless the options exclude verdicts.
+    pub verdict: Option<Verdict>,
+    /// Tolerance (mm) of the query.
+    pub tolerance: f64,
+    /// Counts of the query.
+    pub stats: Stats,
+    /// Duration of the query.
+    pub duration: Duration,
+}
+
+impl SweepStep {
+    /// Relation of the solids, unless the options exclude verdicts.
+    #[must_use]
+    pub fn status(&self) -> Option<Status> {
+        self.verdict.as_ref().map(|v| v.status)
+    }
+}
+
+/// Queries along a trajectory, as an iterator over the steps. Each query reuses the results of the previous
+/// one. The iterator ends after the first error.
+///
+/// ```
+/// use feeler_assembly::{JointMotion, Part, Sweep, Trajectory};
+/// use feeler_runtime::{PassageOutcome, QueryOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data");
+/// let part = |name: &str| -> Result<Part, Box<dyn std::error::Error>> {
+///     Ok(Part::from_instance(&feeler_import::prepare_step(format!("{data}/{name}.step"))?, 0)?)
+/// };
+/// let (socket, plug) = (part("socket")?, part("plug")?);
+/// let joint = JointMotion { lengths: [20.0, 0.2], ..JointMotion::about_z() };
+/// let trajectory = Trajectory::of_joint(&joint, 10)?;
+/// let mut sweep = Sweep::new(&socket, &plug, &trajectory, QueryOptions::within(2.0))?;
+/// let nearest = sweep.by_ref().map(|step| Ok(step?.min_distance.unwrap_or(f64::INFINITY)));
+/// let nearest: Vec<f64> = nearest.collect::<Result<_, feeler_assembly::AssemblyError>>()?;
+/// assert_eq!(nearest.len(), 11); // both ends included
+/// assert_eq!(sweep.passage()?.outcome, PassageOutcome::Free); // proven between the steps, too
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Sweep<'a> {
+    parts: [&'a Part; 2],
+    trajectory: &'a Trajectory,
+    options: QueryOptions,
+    is_cold: bool,
+    pair: ContactPair,
+    next: usize,
+}
+
+impl<'a> Sweep<'a> {
+    /// Prepares the queries of two parts along a trajectory, which moves them from their poses.
+    ///
+    /// # Errors
+    /// The options are not valid.
+    pub fn new(
+        a: &'a Part,
+        b: &'a Part,
+        trajectory: &'a Trajectory,
+        options: QueryOptions,
+    ) -> Result<Self, AssemblyError> {
+        options.check()?;
+        let pair = ContactPair::new(a.body.clone(), b.body.clone());
+        Ok(Self { parts: [a, b], trajectory, options, is_cold: false, pair, next: 0 })
+    }
+
+    /// Discards all cached results before each step.
+    #[must_use]
+    pub fn cold(mut self) -> Self {
+        self.is_cold = true;
+        self
+    }
+
+    /// Proves that the solids stay free of each other between the steps as well, or computes the time of
+    /// first contact. Poses are joined by screw motions; the unit of time is that of [`Trajectory::paths`].
+    ///
+    /// # Errors
+    /// The poses do not form a path, or a query is not possible.
+    pub fn passage(&self) -> Result<Passage, AssemblyError> {
+        let [a, b] = self.parts;
+        let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
+        let [path_a, path_b] = self.trajectory.paths()?;
+        let (path_a, path_b) = (path_a.starting(&a.pose), path_b.starting(&b.pose));
+        let query = QueryOptions { penetration: 0.0, ..self.options };
+        let options = PassageOptions { query, ..PassageOptions::default() };
+        Ok(time_of_contact(&mut pair, &path_a, &path_b, &options)?)
+    }
+
+    fn step(&mut self, poses: [Pose; 2]) -> Result<SweepStep, QueryError> {
+        let [a, b] = self.parts;
+        if self.is_cold {
+            self.pair = ContactPair::new(a.body.clone(), b.body.clone());
+        }
+        let [motion_a, motion_b] = poses;
+        let placed = [(motion_a, a.pose), (motion_b, b.pose)];
+        let [pose_a, pose_b] = compose_poses(&self.pair, placed, &self.options)?;
+        let clock = Instant::now();
+        self.pair.query(&pose_a, &pose_b, &self.options)?;
+        let duration = clock.elapsed();
+        Ok(SweepStep {
+            poses,
+            contacts: self.pair.contacts().to_vec(),
+            min_distance: self.pair.min_distance(),
+            verdict: self.pair.verdict().cloned(),
+            tolerance: self.pair.tolerances().tol,
+            stats: self.pair.stats(),
+            duration,
+        })
+    }
+}
+
+impl Iterator for Sweep<'_> {
+    type Item = Result<SweepStep, AssemblyError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let k = self.next;
+        let poses = self.trajectory.poses(k)?;
+        self.next += 1;
+        let step = self.step(poses);
+        if step.is_err() {
+            self.next = self.trajectory.len();
+        }
+        Some(step.map_err(|error| AssemblyError::Query { subject: format!("step {k}"), error }))
+    }
+}

@@ -1,0 +1,116 @@
+//! Trajectories: poses of two solids, step by step.
+
+use crate::error::AssemblyError;
+use feeler_geom::{P3, Pose, Twist, V3};
+use feeler_runtime::Path;
+
+/// Largest rotation (degrees) of a joint in one step. With a larger value, the screw motion between two poses
+/// could turn the other way; a smaller one demands more steps.
+const MAX_DEGREES_PER_STEP: f64 = 90.0;
+
+/// Poses of two solids, step by step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trajectory {
+    a: Vec<Pose>,
+    b: Vec<Pose>,
+    dt: Option<f64>,
+}
+
+/// Motion of a joint: rotation about an axis and translation along it, traversed evenly and together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointMotion {
+    /// A point of the axis (mm).
+    pub point: P3,
+    /// Direction of the axis, of any length above 0.
+    pub direction: V3,
+    /// Angles (degrees) at the start and at the end.
+    pub angles: [f64; 2],
+    /// Translations (mm) at the start and at the end.
+    pub lengths: [f64; 2],
+}
+
+impl JointMotion {
+    /// A joint about the z axis that does not move.
+    #[must_use]
+    pub fn about_z() -> Self {
+        Self { point: P3::origin(), direction: V3::z(), angles: [0.0; 2], lengths: [0.0; 2] }
+    }
+}
+
+impl Trajectory {
+    /// Poses of A and B, one of each for each step, and the duration (s) of a step, if it is known.
+    ///
+    /// # Errors
+    /// There are no poses, or the numbers of poses differ.
+    pub fn new(a: Vec<Pose>, b: Vec<Pose>, dt: Option<f64>) -> Result<Self, AssemblyError> {
+        if a.len() != b.len() || b.is_empty() {
+            return Err(AssemblyError::Poses { a: a.len(), b: b.len() });
+        }
+        Ok(Self { a, b, dt })
+    }
+
+    /// Moves B by a joint in a number of steps; A does not move. The trajectory includes both ends.
+    ///
+    /// # Errors
+    /// The axis has no direction, or the joint turns by more than 90 degrees in a step.
+    pub fn of_joint(joint: &JointMotion, steps: u32) -> Result<Self, AssemblyError> {
+        let JointMotion { point, direction, angles, lengths } = *joint;
+        let direction = direction.try_normalize(f64::MIN_POSITIVE).ok_or(AssemblyError::JointAxis)?;
+        let per_step = (angles[1] - angles[0]).abs() / f64::from(steps);
+        if per_step.is_nan() || per_step > MAX_DEGREES_PER_STEP {
+            return Err(AssemblyError::JointStep(per_step));
+        }
+        let pose = |i: u32| {
+            let part = f64::from(i) / f64::from(steps);
+            let at = |[from, to]: [f64; 2]| from + part * (to - from);
+            let twist = Twist::rotation(&point, direction * at(angles).to_radians())
+                + Twist::translation(direction * at(lengths));
+            twist.exp()
+        };
+        let b: Vec<Pose> = (0..=steps).map(pose).collect();
+        Self::new(vec![Pose::identity(); b.len()], b, None)
+    }
+
+    /// Number of steps.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a trajectory has at least one step")]
+    pub fn len(&self) -> usize {
+        self.b.len()
+    }
+
+    /// Motions of A and B at a step.
+    #[must_use]
+    pub fn poses(&self, step: usize) -> Option<[Pose; 2]> {
+        Some([*self.a.get(step)?, *self.b.get(step)?])
+    }
+
+    /// Motions of A, step by step.
+    #[must_use]
+    pub fn poses_a(&self) -> &[Pose] {
+        &self.a
+    }
+
+    /// Motions of B, step by step.
+    #[must_use]
+    pub fn poses_b(&self) -> &[Pose] {
+        &self.b
+    }
+
+    /// Duration (s) of a step, if it is known.
+    #[must_use]
+    pub fn dt(&self) -> Option<f64> {
+        self.dt
+    }
+
+    /// Paths of A and B through all poses, joined by screw motions. Times are in seconds if the duration of a
+    /// step is known, otherwise in steps.
+    ///
+    /// # Errors
+    /// The coordinates overflow.
+    pub fn paths(&self) -> Result<[Path; 2], AssemblyError> {
+        let dt = self.dt.unwrap_or(1.0);
+        #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
+        let times: Vec<f64> = (0..self.b.len()).map(|i| i as f64 * dt).collect();
+        Ok([Path::through(&times, &self.a)?, Path::through(&times, &self.b)?])
+    }
+}

@@ -1,0 +1,40 @@
+//! Baseline files: known findings.
+
+use anyhow::{Context as _, ensure};
+use feeler_assembly::Baseline;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// Version of the file.
+const SCHEMA: u32 = 2;
+
+/// Content of the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct BaselineFile {
+    schema: u32,
+    program: String,
+    findings: Baseline,
+}
+
+/// Reads a baseline file.
+pub(super) fn read(file: &Path) -> anyhow::Result<Baseline> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file)
+        .with_context(|| format!("{name}: the baseline cannot be read; --bless writes one"))?;
+    let content: BaselineFile = serde_json::from_str(&text).with_context(|| name.to_string())?;
+    let schema = content.schema;
+    ensure!(
+        schema == SCHEMA,
+        "{name}: the baseline has version {schema}, but this program needs {SCHEMA}; write it again with \
+         --bless"
+    );
+    Ok(content.findings)
+}
+
+/// Bytes of a baseline file: sorted, so that versions can be compared line by line.
+pub(super) fn to_bytes(findings: Baseline) -> anyhow::Result<Vec<u8>> {
+    let program = concat!("feeler ", env!("CARGO_PKG_VERSION")).to_owned();
+    let mut bytes = serde_json::to_vec_pretty(&BaselineFile { schema: SCHEMA, program, findings })?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}

@@ -1,0 +1,108 @@
+//! The result as a table, as JSON and as CSV.
+
+use super::Checked;
+use crate::args::Mechanism as Arguments;
+use crate::{passage, table, verdict};
+use feeler_assembly::MechanismPair;
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// Columns of the table of pairs.
+pub(super) const PAIR_HEADER: [&str; 6] =
+    ["a", "b", "smallest mm", "at s", "steps that interfere", "between steps"];
+
+/// Cells of a pair, in the order of [`PAIR_HEADER`].
+pub(super) fn pair_cells(checked: &Checked, pair: &MechanismPair) -> [String; 6] {
+    let [a, b] = checked.names(pair).map(str::to_owned);
+    let [distance, time] = match pair.smallest() {
+        Some((distance, i)) => [format!("{distance:.6}"), format!("{:.4}", checked.report.moments[i].time)],
+        None => ["-".to_owned(), "-".to_owned()],
+    };
+    let between = pair.passage.as_ref().map_or_else(|| "-".to_owned(), |p| passage::text(p, " s"));
+    [a, b, distance, time, pair.interfering_steps().to_string(), between]
+}
+
+pub(super) fn write_table(checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
+    // Pairs that are never within reach and are proven free are only counted.
+    let is_shown = |pair: &&MechanismPair| {
+        pair.smallest().is_some()
+            || pair.interfering_steps() > 0
+            || pair.passage.is_some() && !pair.is_proven_free()
+    };
+    let pairs = &checked.report.pairs;
+    let rows: Vec<_> = pairs.iter().filter(is_shown).map(|p| pair_cells(checked, p).to_vec()).collect();
+    write!(out, "{}", table::render(&PAIR_HEADER, &rows))?;
+    let hidden = pairs.len() - rows.len();
+    if hidden > 0 {
+        writeln!(out, "{hidden} other pairs are never within reach")?;
+    }
+    Ok(())
+}
+
+pub(super) fn write_summary(args: &Arguments, checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
+    let (pairs, moments) = (&checked.report.pairs, checked.report.moments.len());
+    let seconds = checked.duration.as_secs_f64();
+    let what = if args.grid.is_some() { "poses" } else { "steps" };
+    write!(out, "{moments} {what} of {} pairs in {seconds:.2} s", pairs.len())?;
+    match checked.smallest_margin() {
+        Some(margin) => {
+            let [a, b] = checked.names(&pairs[margin.pair]);
+            writeln!(out, "; smallest margin {:.9} mm, {a} to {b}", margin.distance)?;
+        }
+        None => writeln!(out, "; nothing within reach")?,
+    }
+    if args.grid.is_some() {
+        let interfering = (0..moments).filter(|i| checked.report.interferes(*i)).count();
+        writeln!(out, "{interfering} poses of the grid interfere")?;
+    } else if !args.no_proof {
+        let free = pairs.iter().filter(|p| p.is_proven_free()).count();
+        if free == pairs.len() {
+            writeln!(out, "all pairs are proven free at all times")?;
+        } else {
+            writeln!(out, "{} of {} pairs are not proven free", pairs.len() - free, pairs.len())?;
+        }
+    }
+    Ok(())
+}
+
+/// CSV with the margin at each step.
+pub(super) fn csv(checked: &Checked) -> anyhow::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["time_s", "margin_mm", "a", "b", "interferes"])?;
+    for (i, (margin, moment)) in checked.margins.iter().zip(&checked.report.moments).enumerate() {
+        let time = moment.time.to_string();
+        match margin {
+            Some(margin) => {
+                let pair = &checked.report.pairs[margin.pair];
+                let [a, b] = checked.names(pair);
+                let interferes = pair.steps[i].interferes.to_string();
+                writer.write_record([time.as_str(), &margin.distance.to_string(), a, b, &interferes])?;
+            }
+            None => writer.write_record([time.as_str(), "", "", "", "false"])?,
+        }
+    }
+    writer.into_inner().map_err(|e| anyhow::anyhow!("{e}"))
+}
+
+/// The JSON document: docs/INTERFACE.md, "mechanism".
+pub(super) fn document(distance: f64, checked: &Checked) -> Value {
+    let moments = &checked.report.moments;
+    let pair = |p: &MechanismPair| {
+        let [a, b] = checked.names(p);
+        let smallest = p.smallest();
+        json!({
+            "a": a, "b": b, "smallest": smallest.map(|s| s.0), "time": smallest.map(|s| moments[s.1].time),
+            "interfering_steps": p.interfering_steps(), "motion": p.passage.as_ref().map(passage::json),
+        })
+    };
+    let margins: Vec<Value> = checked
+        .margins
+        .iter()
+        .zip(moments)
+        .map(|(m, p)| json!({ "time": p.time, "margin": m.map(|m| m.distance), "pair": m.map(|m| m.pair) }))
+        .collect();
+    let pairs: Vec<Value> = checked.report.pairs.iter().map(pair).collect();
+    json!({
+        "schema": verdict::SCHEMA, "unit": "mm", "distance": distance, "pairs": pairs, "margins": margins,
+    })
+}
