@@ -1,16 +1,16 @@
-"""Plugs let go in their sockets, in MuJoCo: with exact contacts, and with what MuJoCo has.
+"""Plugs released in their sockets in MuJoCo, with exact contacts and with contacts of MuJoCo.
 
     python benches/mujoco_held.py [SCENARIO.json...] [--seconds 10] [--margin UM] [--own] [--coacd]
 
-Needs the wheel and MuJoCo (docs/ENGINES.md), --coacd the package coacd. A row for the pin of 19.9 mm in its bore
-of 20 mm, and for each scenario: contacts, CPU time of a step (mean and 95 %), how deep the true solids are in one
-another at the start of steps (asked of feeler in a query of its own), how often they were lost in one another, what
-the table's function costs beside the query (median and 95 %), what the energy exceeds that of the start by as a
-part of weight times size, and the RMS of the angular acceleration in the last fifth. Rows of MuJoCo's own contacts:
-as in mujoco_insertions.py.
+Needs the wheel and MuJoCo (docs/ENGINES.md), --coacd the package coacd. The table has a row for the pin of 19.9 mm in
+its bore of 20 mm and for each scenario: contacts, processor time of a step (mean and 95 %), the deepest penetration of
+the true solids at the start of steps (by separate queries), the number of interferences without a contact, the overhead
+of the contact callback beyond the query (median and 95 %), the largest excess of the energy over that at the start as a
+fraction of weight times size, and the RMS of the angular acceleration in the last fifth. --own and --coacd add the rows
+of MuJoCo's contacts, as in mujoco_insertions.py.
 
-Exit status 1 where exact contacts let solids deeper into one another than 5 um, or are more than
-50, or energy grows by more than 1e-4 of weight times size.
+The exit status is 1 if, with exact contacts, solids penetrate by more than 5 um, there are more than 50 contacts, or
+the energy grows by more than 1e-4 of weight times size.
 """
 
 import argparse
@@ -21,7 +21,7 @@ import numpy as np
 from mujoco_bench import HEAD, SOURCES, Run, Shapes, scenes
 
 GRAVITY = 9.81 * np.array([0.3, -0.1, -1.0]) / np.linalg.norm([0.3, -0.1, -1.0])
-DEEPEST, CONTACTS, ENERGY, LOOKS = 5e-3, 50, 1e-4, 10
+MAX_PENETRATION, MAX_CONTACTS, MAX_ENERGY_EXCESS, STEPS_PER_MEASUREMENT = 5e-3, 50, 1e-4, 10
 
 
 def hold(scene, shapes, seconds, margin):
@@ -30,7 +30,7 @@ def hold(scene, shapes, seconds, margin):
         start[2] = 20.05
     model = shapes.model(start, gravity=GRAVITY, margin=margin)
     try:
-        run = Run(scene, shapes.source, model, LOOKS)
+        run = Run(scene, shapes.source, model, STEPS_PER_MEASUREMENT)
         begin, scale = run.data.energy.sum(), model.body_mass[1] * 9.81 * scene.b.size * 1e-3
         steps = round(seconds / model.opt.timestep)
         excess, shaken = -np.inf, []
@@ -45,29 +45,29 @@ def hold(scene, shapes, seconds, margin):
 
 
 def main():
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("files", nargs="*", type=pathlib.Path)
-    asked.add_argument("--seconds", type=float, default=10.0)
-    asked.add_argument("--overhead", action="store_true", help="time calls where nothing is worked out")
-    asked.add_argument("--margin", type=float, default=5.0, help="gap from which on MuJoCo pushes (um)")
-    asked.add_argument("--own", action="store_true")
-    asked.add_argument("--coacd", action="store_true")
-    asked.add_argument("--threshold", type=float, default=0.05, help="concavity that CoACD leaves")
-    asked = asked.parse_args()
-    Run.asks_again = asked.overhead
-    wanted = dict(zip(SOURCES, [True, asked.own, asked.coacd]))
+    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    args.add_argument("files", nargs="*", type=pathlib.Path)
+    args.add_argument("--seconds", type=float, default=10.0)
+    args.add_argument("--overhead", action="store_true", help="measure the overhead of calls with a cached query")
+    args.add_argument("--margin", type=float, default=5.0, help="gap below which contact forces act (um)")
+    args.add_argument("--own", action="store_true")
+    args.add_argument("--coacd", action="store_true")
+    args.add_argument("--threshold", type=float, default=0.05, help="remaining concavity of the pieces of CoACD")
+    args = args.parse_args()
+    Run.measures_overhead = args.overhead
+    wanted = dict(zip(SOURCES, [True, args.own, args.coacd]))
     print(f"scene  from {HEAD}   energy  rad/s2")
     is_right = True
-    for scene in scenes(asked.files):
+    for scene in scenes(args.files):
         for source in (s for s in SOURCES if wanted[s]):
-            shapes = Shapes(scene, source, asked.threshold)
+            shapes = Shapes(scene, source, args.threshold)
             if source == "coacd":
-                print(f"{scene.name}: {shapes.told()}")
-            run, excess, shaken = hold(scene, shapes, asked.seconds, 1e-6 * asked.margin)
+                print(f"{scene.name}: {shapes.describe_pieces()}")
+            run, excess, shaken = hold(scene, shapes, args.seconds, 1e-6 * args.margin)
             print(f"{scene.name:5}  {source:5}{run.row()}  {excess:7.0e}  {shaken:6.2f}", flush=True)
             if source == "exact":
-                is_right &= run.deepest >= -DEEPEST and run.lost == 0
-                is_right &= run.contacts <= CONTACTS and excess <= ENERGY
+                is_right &= run.deepest >= -MAX_PENETRATION and run.lost == 0
+                is_right &= run.contacts <= MAX_CONTACTS and excess <= MAX_ENERGY_EXCESS
     sys.exit(0 if is_right else 1)
 
 

@@ -4,8 +4,8 @@
     python benches/mujoco_mechanisms.py FOLDER [--only NAME...] [--seconds S] [--limit S] [--looks N] [--own]
         [--step S] [--cone CONE] [--solref S] [--reach MM]
 
-Needs the wheel and MuJoCo (docs/ENGINES.md). The columns are those of `mechanism_steps`; failed: calls without
-contacts. --own adds a row with MuJoCo's own contacts, of the display meshes as signed distance fields.
+Needs the wheel and MuJoCo (docs/ENGINES.md). The columns are those of `mechanism_steps`; *failed* counts calls
+without contacts. --own adds a row with MuJoCo's contacts of the display meshes as signed distance fields.
 
 Frames of free bodies are at their centres of mass: MuJoCo integrates the motion of the frame's origin, with an error of
 half of r (omega dt)^2 a step if it is at a distance r. Bodies on a revolute joint through their centre of mass get the
@@ -29,9 +29,10 @@ import feeler.mujoco as exact
 
 MAX_SECONDS = 2.0
 # Depth (mm) of the first search for the penetration of the true solids.
-SHALLOW = 0.05
-# Depth (mm) up to which a contact is reported without a second opinion.
-NEGLIGIBLE = 1e-3
+FIRST_DEPTH = 0.05
+# Depth (mm) up to which a penetration is reported without computing a separating translation, which takes seconds for
+# threads.
+MAX_UNVERIFIED_DEPTH = 1e-3
 # Radius of gyration as a fraction of a body's size, for the rotation of a pulled body.
 GYRATION = 0.3
 
@@ -41,7 +42,7 @@ def numbers(values):
 
 
 def quaternion(vector):
-    """Of a rotation vector (rad): w, x, y, z."""
+    """Quaternion w, x, y, z of a rotation vector (rad)."""
     half = 0.5 * np.linalg.norm(vector)
     return np.array([np.cos(half), *(0.5 * np.sinc(half / np.pi) * np.asarray(vector))])
 
@@ -55,15 +56,15 @@ def matrix(q):
 class Scene:
     """A scene in MuJoCo, and the poses of its parts."""
 
-    def __init__(self, entry, parts, source, asked):
+    def __init__(self, entry, parts, source, args):
         self.entry, self.parts, self.source = entry, [parts[b["part"]] for b in entry["bodies"]], source
-        self.step = asked.step
-        solref = 2 * asked.step if asked.solref is None else asked.solref
+        self.step = args.step
+        solref = 2 * args.step if args.solref is None else args.solref
         stiff = f'solref="{solref} 1" solimp="0.99 0.99 0.001"'
         kinds = {b["part"] for b in entry["bodies"]}
         friction = f'friction="{entry["friction"]} 0 0" condim="3"'
         bodies = []
-        # Of the part's origin in the frame of the body (mm).
+        # Origins of the parts in the frames of the bodies (mm).
         self.origins = []
         for b, part in zip(entry["bodies"], self.parts):
             q = quaternion(np.radians(b.get("rotation", (0, 0, 0))))
@@ -84,9 +85,8 @@ class Scene:
                 f'<geom {named} type="sdf" mesh="{b["part"]}" {at} {stiff} {friction}/></body>'
             )
         gravity = numbers(np.array(entry["gravity"]) * 1e-3)
-        # Cones of friction as they are, not as pyramids.
         self.model = mujoco.MjModel.from_xml_string(f"""<mujoco>
-          <option timestep="{asked.step}" gravity="{gravity}" cone="{asked.cone}"><flag energy="enable"/></option>
+          <option timestep="{args.step}" gravity="{gravity}" cone="{args.cone}"><flag energy="enable"/></option>
           <size memory="200M"/><asset>{"".join(exact.mesh_asset(k, parts[k]) for k in sorted(kinds))}</asset>
           <worldbody>{"".join(bodies)}</worldbody></mujoco>""")
         for k, b in enumerate(entry["bodies"]):
@@ -96,10 +96,10 @@ class Scene:
                 self.model.body_invweight0[k + 1, 0] = turned * gyration
         if source == "exact":
             geoms = {b["name"]: part for b, part in zip(entry["bodies"], self.parts)}
-            exact.install(self.model, geoms, reach=asked.reach or None)
+            exact.install(self.model, geoms, reach=args.reach or None)
         self.data = mujoco.MjData(self.model)
         mujoco.mj_forward(self.model, self.data)
-        # MuJoCo counts the weight of fixed bodies as well.
+        # MuJoCo includes the potential energy of fixed bodies.
         fixed = [k + 1 for k, b in enumerate(entry["bodies"]) if b.get("fixed")]
         self.ground = -sum(self.model.body_mass[k] * self.model.opt.gravity @ self.data.xipos[k] for k in fixed)
 
@@ -108,7 +108,8 @@ class Scene:
         return self.data.energy.sum() - self.ground
 
     def states(self):
-        """Of each body: position of the origin (mm), rotation, centre of mass (mm) and its velocity, spin (rad/s)."""
+        """State of each body: position of the origin (mm), rotation, centre of mass (mm) and its velocity, spin
+        (rad/s)."""
         out, six = [], np.zeros(6)
         for k, origin in enumerate(self.origins):
             turn = self.data.xmat[k + 1].reshape(3, 3).copy()
@@ -120,7 +121,7 @@ class Scene:
         return out
 
     def push(self, states, now):
-        """Loads and pulls of the next step, as in src/contact_mechanisms.rs; N and N m."""
+        """Applies the loads and pulls of the next step (N, N m), as in src/contact_mechanisms.rs."""
         names = [b["name"] for b in self.entry["bodies"]]
         self.data.xfrc_applied[:] = 0
         for load in self.entry.get("loads", []):
@@ -151,7 +152,7 @@ class Scene:
 
 
 class Depths:
-    """The penetration of the true solids, from queries of their own."""
+    """Penetration of the true solids, from separate queries."""
 
     def __init__(self, scene):
         bodies = scene.entry["bodies"]
@@ -163,7 +164,7 @@ class Depths:
         ]
         self.scene, self.deepest, self.where = scene, 0.0, ""
 
-    def look(self, states, step):
+    def measure(self, states, step):
         for i, j, pair in self.pairs:
             a, b = (self.scene.parts[k] for k in (i, j))
             poses = [np.eye(4), np.eye(4)]
@@ -173,18 +174,18 @@ class Depths:
             middle = [p[:3, :3] @ body.bounds.mean(0) + p[:3, 3] for p, body in zip(poses, (a, b))]
             if np.linalg.norm(middle[0] - middle[1]) > 0.5 * (a.size + b.size):
                 continue
-            thick, found = 0.45 * (a.wall + b.wall), 0.0
-            for penetration in (min(SHALLOW, thick), min(1e3, thick)):
+            thick, found = 0.45 * (a.min_thickness + b.min_thickness), 0.0
+            for penetration in (min(FIRST_DEPTH, thick), min(1e3, thick)):
                 minima = pair.query(*poses, d_max=0, penetration=penetration)
                 found = minima["distance"].min(initial=0.0)
                 if pair.status != "interfering" or found < 0:
                     break
             if found < self.deepest:
-                # Edges that cross on faces in contact: the translation that separates the solids is shorter. It
-                # takes seconds to compute for threads.
+                # Edges that cross on faces in contact give a large depth; the translation that separates the solids is
+                # shorter.
                 if found < -NEGLIGIBLE:
-                    way = pair.separating_translation(*poses)
-                    found = max(found, 0.0 if way is None else -np.linalg.norm(way))
+                    translation = pair.separating_translation(*poses)
+                    found = max(found, 0.0 if translation is None else -np.linalg.norm(translation))
                 if found < self.deepest:
                     names = [self.scene.entry["bodies"][k]["name"] for k in (i, j)]
                     self.deepest, self.where = found, f" [{names[0]}-{names[1]} step {step}]"
@@ -201,8 +202,8 @@ def twist(motion, body, axis):
     return np.array(out)
 
 
-def observed(entry, motion, step):
-    """What the scene observes, beside what is expected, as text."""
+def measured_quantity(entry, motion, step):
+    """Measured quantity of the scene and its expected value, as text."""
     wanted = entry["observe"]
     names = [b["name"] for b in entry["bodies"]]
     bodies, axis = [names.index(n) for n in wanted["bodies"]], np.array(wanted["axis"], dtype=float)
@@ -252,30 +253,30 @@ def observed(entry, motion, step):
             return f"orbit / spin {orbit:.4f} {aside}, spin {spin:.2f} rad/s, ring off {off:.1f} um"
 
 
-def simulate(entry, parts, source, asked):
-    """The row of a scene, and how often contacts were lost."""
-    scene = Scene(entry, parts, source, asked)
+def simulate(entry, parts, source, args):
+    """Simulates a scene; returns its row and the number of lost contacts."""
+    scene = Scene(entry, parts, source, args)
     try:
         depths, motion, times, contacts, start = Depths(scene), [scene.states()], [], 0, time.thread_time()
-        begin = most = scene.energy()
-        steps = round(min(entry["seconds"], asked.seconds) / asked.step)
+        begin = max_energy = scene.energy()
+        steps = round(min(entry["seconds"], args.seconds) / args.step)
         for k in range(steps):
-            scene.push(motion[-1], asked.step * (k + 1))
-            # Of this thread: what else runs on the machine does not count.
+            scene.push(motion[-1], args.step * (k + 1))
+            # Processor time of this thread does not depend on other load of the machine.
             clock = time.thread_time()
             mujoco.mj_step(scene.model, scene.data)
             times.append(1e3 * (time.thread_time() - clock))
             contacts = max(contacts, scene.data.ncon)
-            # MuJoCo's frames are those of the start of the step until they are asked for.
+            # MuJoCo does not update the frames after the integration, so update them here.
             mujoco.mj_kinematics(scene.model, scene.data)
             mujoco.mj_comPos(scene.model, scene.data)
             mujoco.mj_comVel(scene.model, scene.data)
             motion.append(scene.states())
-            most = max(most, scene.energy())
+            max_energy = max(max_energy, scene.energy())
             is_unstable = scene.data.warning[mujoco.mjtWarning.mjWARN_BADQACC].number > 0
-            if asked.looks and (k % asked.looks == 0 or k + 1 == steps or is_unstable):
-                depths.look(motion[-1], k)
-            if time.thread_time() - start > asked.limit or is_unstable:
+            if args.looks and (k % args.looks == 0 or k + 1 == steps or is_unstable):
+                depths.measure(motion[-1], k)
+            if time.thread_time() - start > args.limit or is_unstable:
                 break
         counts = exact.counts(scene.model) if source == "exact" else (0, 0)
     finally:
@@ -289,34 +290,34 @@ def simulate(entry, parts, source, asked):
     return (
         f"{len(times):5}  {contacts:8}  {np.mean(times):7.3f}  {high:7.3f}  {times[worst]:7.2f}  {worst:6}  "
         f"{abs(1e3 * depths.deepest):10.2f}  {counts[1]:5} {counts[0]:7}  {1e3 * begin:16.4f} {1e3 * end:10.4f}  "
-        f"{(most - begin) / scale:9.1e}  {observed(entry, motion, asked.step)}{depths.where}"
+        f"{(max_energy - begin) / scale:9.1e}  {measured_quantity(entry, motion, args.step)}{depths.where}"
     ), counts[1]
 
 
 def main():
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("folder", type=pathlib.Path)
-    asked.add_argument("--only", nargs="+")
-    asked.add_argument("--seconds", type=float, default=MAX_SECONDS)
-    asked.add_argument("--limit", type=float, default=60.0, help="processor time of a run (s)")
-    asked.add_argument("--looks", type=int, default=20, help="steps between two queries of the true solids")
-    asked.add_argument("--own", action="store_true")
-    asked.add_argument("--step", type=float, default=1e-3, help="time step (s)")
-    asked.add_argument("--cone", default="elliptic", choices=["elliptic", "pyramidal"])
-    asked.add_argument("--solref", type=float, help="time constant of contacts (s); default: two steps")
-    asked.add_argument("--reach", type=float, default=0.5, help="reach of `install` (mm); 0: its default")
-    asked = asked.parse_args()
-    entries = json.loads((asked.folder / "mechanisms.json").read_text())["mechanisms"]
+    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    args.add_argument("folder", type=pathlib.Path)
+    args.add_argument("--only", nargs="+")
+    args.add_argument("--seconds", type=float, default=MAX_SECONDS)
+    args.add_argument("--limit", type=float, default=60.0, help="processor time of a run (s)")
+    args.add_argument("--looks", type=int, default=20, help="steps between two queries of the true solids")
+    args.add_argument("--own", action="store_true")
+    args.add_argument("--step", type=float, default=1e-3, help="time step (s)")
+    args.add_argument("--cone", default="elliptic", choices=["elliptic", "pyramidal"])
+    args.add_argument("--solref", type=float, help="time constant of contacts (s); default: two steps")
+    args.add_argument("--reach", type=float, default=0.5, help="reach of `install` (mm); 0: its default")
+    args = args.parse_args()
+    entries = json.loads((args.folder / "mechanisms.json").read_text())["mechanisms"]
     print(
         "mechanism   contacts  steps  contacts  ms mean     95 %    worst  (step)  deepest um   lost  failed  "
         "energy mJ: start        end   increase  observed"
     )
     is_right = True
-    for entry in (e for e in entries if not asked.only or e["name"] in asked.only):
-        parts = {p: feeler.prepare(asked.folder / f"{p}.step").body() for p in {b["part"] for b in entry["bodies"]}}
-        for source in ["exact", "sdf"] if asked.own else ["exact"]:
+    for entry in (e for e in entries if not args.only or e["name"] in args.only):
+        parts = {p: feeler.prepare_step(args.folder / f"{p}.step").body() for p in {b["part"] for b in entry["bodies"]}}
+        for source in ["exact", "sdf"] if args.own else ["exact"]:
             try:
-                row, lost = simulate(entry, parts, source, asked)
+                row, lost = simulate(entry, parts, source, args)
             except (exact.MujocoError, ValueError) as e:
                 row, lost = str(e), 1
             print(f"{entry['name']:10}  {source:8}  {row}", flush=True)

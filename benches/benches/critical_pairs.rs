@@ -1,4 +1,4 @@
-//! Closed forms of the pairs that insertions are full of: nearly coaxial round features, answers checked.
+//! Closed forms of pairs that are frequent in insertions: nearly coaxial round features.
 #![expect(missing_docs, reason = "criterion's macros make items without docs")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -8,11 +8,14 @@ use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 
+/// Number of pairs.
 const POSES: usize = 1000;
+/// Tolerance (mm).
 const TOL: f64 = 1e-7;
+/// Extent (mm) of the pairs.
 const EXTENT: f64 = 80.0;
 
-/// Off by 0.05 to 0.3 mm and tilted by up to 3e-3 rad.
+/// A pose displaced by 0.05 to 0.3 mm and tilted by up to 3e-3 rad.
 fn nearly_coaxial(rng: &mut SmallRng, height: f64) -> Pose {
     let mut direction = || V3::from_fn(|_, _| rng.random_range(-1.0..1.0)).normalize();
     let (u, axis) = (direction(), direction());
@@ -41,7 +44,7 @@ fn two_rings(rng: &mut SmallRng) -> (Primitive, Primitive) {
     (ring(rng, radius), ring(rng, other).transformed(&nearly_coaxial(rng, height)))
 }
 
-/// A random pair of features.
+/// Makes a random pair of features.
 type Maker = fn(&mut SmallRng) -> (Primitive, Primitive);
 
 fn closed_forms(c: &mut Criterion) {
@@ -57,7 +60,7 @@ fn closed_forms(c: &mut Criterion) {
         let count = || -> usize {
             pairs.iter().map(|(a, b, d_max)| critical_pairs(a, b, *d_max, TOL, EXTENT).isolated.len()).sum()
         };
-        assert!(count() > POSES / 4, "{name}: nothing to time");
+        assert!(count() > POSES / 4, "{name}: too few critical pairs for a timing");
         c.bench_function(&format!("critical pairs of {name}, {POSES} poses"), |bench| bench.iter(count));
     }
 }

@@ -1,4 +1,4 @@
-//! Cold queries of pairs of `data/`, answers checked.
+//! Cold queries of pairs of `data/`; each must find a contact.
 #![expect(missing_docs, reason = "criterion's macros make items without docs")]
 
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -3,15 +3,17 @@
 use feeler_view::markup::escape;
 use std::fmt::Write as _;
 
-/// Bars that belong together.
+/// A titled group of bars.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// Heading.
+    /// Heading of the group.
     pub title: String,
-    /// Labels and lengths; a length that is not positive and finite has no bar.
+    /// Labels and lengths. A length that is not positive and finite has no bar.
     pub bars: Vec<(String, f64)>,
 }
 
+/// Layout (px): width of the chart, margins for labels and values, heights of a bar, of a heading and of
+/// the axis.
 const WIDTH: f64 = 800.0;
 const LEFT: f64 = 210.0;
 const RIGHT: f64 = 80.0;
@@ -19,7 +21,8 @@ const ROW: f64 = 22.0;
 const HEAD: f64 = 30.0;
 const FOOT: f64 = 48.0;
 
-/// All groups over one axis from the power of ten below the shortest bar to the one above the longest.
+/// Draws all groups over one axis, from the power of ten below the shortest bar to the one above the
+/// longest.
 #[must_use]
 pub fn chart(groups: &[Group], axis: &str) -> String {
     let drawn = |x: &f64| x.is_finite() && *x > 0.0;

@@ -1,4 +1,4 @@
-//! Scenes of mechanisms with little play, and what is measured on their motion.
+//! Scenes of mechanisms with little play, and measurements of their motion.
 //!
 //! `tools/models/make_contact_mechanisms.py` writes the parts and `mechanisms.json`; its header documents the
 //! fields. Lengths are mm, times s and angles rad here, except where a field says otherwise.
@@ -27,11 +27,11 @@ pub struct SceneFile {
 pub struct Mechanism {
     /// Unique name.
     pub name: String,
-    /// One sentence for people.
+    /// Description in one sentence.
     pub about: String,
     /// Acceleration (mm/s²).
     pub gravity: [f64; 3],
-    /// Coefficient of all contacts.
+    /// Friction coefficient of all contacts.
     pub friction: f64,
     /// Simulated time.
     pub seconds: f64,
@@ -57,7 +57,7 @@ pub struct SceneBody {
     /// Whether the body never moves.
     #[serde(default)]
     pub fixed: bool,
-    /// kg/m³; not used for a fixed body.
+    /// Density (kg/m³); not used for a fixed body.
     #[serde(default)]
     pub density: f64,
     /// Origin of the part (mm).
@@ -116,7 +116,8 @@ pub struct Pull {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Quantity {
-    /// Final coordinates of origins along an axis; of several bodies the one farthest off is reported.
+    /// Final coordinates of origins along an axis; of several bodies, the one with the largest deviation
+    /// is reported.
     Coordinate,
     /// Displacement of the centre of mass along an axis.
     Travel,
@@ -167,7 +168,7 @@ pub struct TimedPair {
 /// State of a body after a step.
 #[derive(Clone, Copy, Debug)]
 pub struct State {
-    /// From the part's coordinates to the world's.
+    /// Pose: transforms the part's coordinates to those of the world.
     pub pose: Pose,
     /// Centre of mass (mm).
     pub center: P3,
@@ -180,7 +181,7 @@ pub struct State {
 /// Mass properties of a body in its own coordinates.
 #[derive(Clone, Copy, Debug)]
 pub struct Weight {
-    /// kg.
+    /// Mass (kg).
     pub mass: f64,
     /// Centre of mass (mm).
     pub center: P3,
@@ -191,9 +192,9 @@ pub struct Weight {
 /// Force (mN) and torque (µN·m) on a body.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wrench {
-    /// At the centre of mass.
+    /// Force (mN) at the centre of mass.
     pub force: V3,
-    /// About the centre of mass.
+    /// Torque (µN·m) about the centre of mass.
     pub torque: V3,
 }
 
@@ -250,7 +251,7 @@ impl SceneBody {
 }
 
 impl Mechanism {
-    /// Number of a body.
+    /// Index of the body with a name.
     #[must_use]
     pub fn body_index(&self, name: &str) -> Option<usize> {
         self.bodies.iter().position(|b| b.name == name)
@@ -312,14 +313,14 @@ impl Pull {
     }
 }
 
-/// A measured quantity beside its closed form.
+/// A measured quantity and its closed form.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// In the unit of the kind.
+    /// Measured value, in the unit of the quantity.
     pub value: f64,
-    /// In the same unit.
+    /// Expected value, in the same unit.
     pub expected: f64,
-    /// For the report.
+    /// Text for the report.
     pub text: String,
 }
 
@@ -327,7 +328,7 @@ impl Observation {
     /// Measures the quantity on the motion: the states of all bodies at the start and after each step.
     ///
     /// # Errors
-    /// A body that the scene does not have, or an empty motion.
+    /// The scene does not have a body of that name, or the motion is empty.
     pub fn measure(&self, scene: &Mechanism, motion: &[Vec<State>], step: f64) -> Fallible<Measured> {
         let named =
             |name: &String| scene.body_index(name).ok_or_else(|| format!("{}: no body '{name}'", scene.name));
@@ -415,7 +416,7 @@ impl Observation {
     }
 }
 
-/// Rotation (rad) of a body about an axis since the start, unwrapped: for each state of the motion.
+/// Rotation (rad) of a body about an axis since the start, unwrapped, for each state of the motion.
 fn twists(motion: &[Vec<State>], body: usize, axis: &V3) -> Vec<f64> {
     let (mut out, mut sum) = (vec![0.0], 0.0);
     for pair in motion.windows(2) {
@@ -476,7 +477,7 @@ mod tests {
         vec![State { pose, center: P3::origin(), velocity: V3::zeros(), spin: V3::zeros() }]
     }
 
-    /// More than a turn is counted as such.
+    /// Rotations of more than a full turn are counted.
     #[test]
     fn a_screw_motion_advances_by_its_pitch() {
         let scene = scene(r#"{"kind": "advance", "bodies": ["a"], "axis": [0, 0, 1], "expected": [1.5]}"#);
@@ -499,7 +500,7 @@ mod tests {
         assert!(measured.text.ends_with("swing 29 to 29 degrees"), "{measured:?}");
     }
 
-    /// The scenes of the repository are readable, and their parts are beside them.
+    /// The scenes of the repository are readable, and all their parts exist.
     #[test]
     fn scenes_of_data_have_their_parts() {
         let folder = feeler_tests::data_dir().join("contact");

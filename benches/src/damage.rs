@@ -1,11 +1,11 @@
-//! Damaged files: what transfers, editors, broken writers and ill will make of good ones.
+//! Damages files at random, as faulty transfers, editors, writers or attackers do.
 
 use rand::Rng;
 use rand::rngs::SmallRng;
 use std::ops::Range;
 
-/// Numbers that code may not expect, as bytes.
-const WORDS: [u64; 12] = [
+/// Extreme and invalid numbers, as bytes.
+const EXTREME_WORDS: [u64; 12] = [
     0,
     1,
     u64::MAX,
@@ -20,8 +20,8 @@ const WORDS: [u64; 12] = [
     0x8000_0000_0000_0001, // the smallest negative
 ];
 
-/// Numbers that code may not expect, as text.
-const NUMBERS: [&str; 18] = [
+/// Extreme and invalid values of parameters, as text.
+const EXTREME_VALUES: [&str; 18] = [
     "0.",
     "-1.",
     "1.",
@@ -42,27 +42,28 @@ const NUMBERS: [&str; 18] = [
     "()",
 ];
 
-/// Length of the header of a `.feeler` file.
-const HEADER: usize = 64;
+/// Length (bytes) of the header of a `.feeler` file.
+const HEADER_LENGTH: usize = 64;
 
-/// A damaged `.feeler` file. Most have a checksum to match, so that the damage is met where it is.
+/// Returns a damaged `.feeler` file. Most have a valid header and checksum, so that decoding reaches the
+/// damaged bytes.
 #[must_use]
 pub fn feeler(rng: &mut SmallRng, good: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = good.to_vec();
     for _ in 0..[1, 1, 1, 2, 3, 8][rng.random_range(0..6)] {
         damage_bytes(rng, &mut bytes, other);
     }
-    if rng.random_bool(0.85) && bytes.len() >= HEADER {
+    if rng.random_bool(0.85) && bytes.len() >= HEADER_LENGTH {
         bytes[..8].copy_from_slice(b"FEELER\r\n");
         bytes[12..16].copy_from_slice(&[8, 0, 1, 0]);
-        let payload = (bytes.len() - HEADER) as u64;
+        let payload = (bytes.len() - HEADER_LENGTH) as u64;
         bytes[16..24].copy_from_slice(&payload.to_le_bytes());
         bytes = feeler_hierarchy::file::with_version(&bytes, feeler_hierarchy::file::FORMAT_VERSION);
     }
     bytes
 }
 
-/// A damaged STEP file.
+/// Returns a damaged STEP file.
 #[must_use]
 pub fn step(rng: &mut SmallRng, good: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = good.to_vec();
@@ -76,11 +77,11 @@ pub fn step(rng: &mut SmallRng, good: &[u8], other: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A random range, mostly short.
+/// A random range of bytes, mostly a short one.
 fn range(rng: &mut SmallRng, len: usize) -> Range<usize> {
-    let most = [1, 8, 64, 1024, len][rng.random_range(0..5)].min(len);
+    let max_len = [1, 8, 64, 1024, len][rng.random_range(0..5)].min(len);
     let from = rng.random_range(0..=len);
-    from..(from + rng.random_range(0..=most)).min(len)
+    from..(from + rng.random_range(0..=max_len)).min(len)
 }
 
 fn damage_bytes(rng: &mut SmallRng, bytes: &mut Vec<u8>, other: &[u8]) {
@@ -91,13 +92,13 @@ fn damage_bytes(rng: &mut SmallRng, bytes: &mut Vec<u8>, other: &[u8]) {
     match rng.random_range(0..8) {
         0 | 1 => bytes[rng.random_range(0..n)] ^= 1 << rng.random_range(0..8),
         2 | 3 => {
-            let word = WORDS[rng.random_range(0..WORDS.len())].to_le_bytes();
+            let word = EXTREME_WORDS[rng.random_range(0..EXTREME_WORDS.len())].to_le_bytes();
             let at = rng.random_range(0..n);
             let width = [1, 2, 4, 8][rng.random_range(0..4)].min(n - at);
             bytes[at..at + width].copy_from_slice(&word[..width]);
         }
         4 => {
-            // Two numbers change places.
+            // Swap two numbers.
             let (a, b) = (rng.random_range(0..n), rng.random_range(0..n));
             for k in 0..8_usize.min(n - a.max(b)) {
                 bytes.swap(a + k, b + k);
@@ -119,11 +120,13 @@ fn damage_bytes(rng: &mut SmallRng, bytes: &mut Vec<u8>, other: &[u8]) {
 fn damage_text(rng: &mut SmallRng, bytes: &mut Vec<u8>) {
     let (numbers, references, entities) = (0, 1, 2);
     match rng.random_range(0..9) {
-        0..=2 => replace(rng, bytes, numbers, |rng, _| NUMBERS[rng.random_range(0..NUMBERS.len())].into()),
+        0..=2 => replace(rng, bytes, numbers, |rng, _| {
+            EXTREME_VALUES[rng.random_range(0..EXTREME_VALUES.len())].into()
+        }),
         3 | 4 => replace(rng, bytes, references, |rng, all| all[rng.random_range(0..all.len())].to_vec()),
         5 => replace(rng, bytes, entities, |rng, all| all[rng.random_range(0..all.len())].to_vec()),
         6 => {
-            // An entity gone, or twice.
+            // Remove or duplicate an entity.
             let ends: Vec<usize> =
                 bytes.iter().enumerate().filter(|(_, b)| **b == b';').map(|(i, _)| i + 1).collect();
             if ends.len() < 2 {
@@ -139,7 +142,7 @@ fn damage_text(rng: &mut SmallRng, bytes: &mut Vec<u8>) {
             }
         }
         7 => {
-            // A flag turned round.
+            // Invert a flag.
             let flags: Vec<usize> = bytes
                 .windows(3)
                 .enumerate()
@@ -151,7 +154,7 @@ fn damage_text(rng: &mut SmallRng, bytes: &mut Vec<u8>) {
             }
         }
         _ => {
-            // Far too deep a list, or far too long a text.
+            // Insert a very deep list, or a very long text.
             let n = 1 << rng.random_range(0..17);
             let insert = if rng.random_bool(0.5) { vec![b'('; n] } else { vec![b'\''; n | 1] };
             let at = rng.random_range(0..=bytes.len());
@@ -160,7 +163,8 @@ fn damage_text(rng: &mut SmallRng, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Replaces a random token of one kind (numbers, references, names of entities) given all of the same kind.
+/// Replaces a random token of one kind (number, reference or entity name). `with` receives all tokens of
+/// that kind.
 fn replace(
     rng: &mut SmallRng,
     bytes: &mut Vec<u8>,

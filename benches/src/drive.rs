@@ -1,100 +1,103 @@
-//! How a plug is driven in insertions by forces: the same for every engine.
+//! Forces that drive a plug in insertions; shared by all engines.
 
 use feeler_geom::{Pose, V3};
 use feeler_runtime::Path as MotionPath;
 use feeler_tests::insertion::Insertion;
 use nalgebra::UnitQuaternion;
 
-/// Of a pose of the scenario (s).
-const POSE_TIME: f64 = 1.0 / 60.0;
-/// Within which the plug follows its target (s).
-pub const RESPONSE: f64 = 0.02;
-/// How far along its path (mm) a plug may be from its target where it counts as seated, or out.
-pub const SEATED: f64 = 0.05;
-/// kg/m³.
-pub const STEEL: f64 = 7_850.0;
-/// Acceleration (mm/s²) of solids that are let go: not along the axis of any of them.
+/// Time (s) between two poses of a scenario.
+const POSE_INTERVAL: f64 = 1.0 / 60.0;
+/// Response time (s) of the spring and damper that pull the plug to its target.
+pub const RESPONSE_TIME: f64 = 0.02;
+/// Maximum distance (mm) along its path between a plug and its target at which the plug counts as seated,
+/// or as removed.
+pub const MAX_SEATED_DISTANCE: f64 = 0.05;
+/// Density (kg/m³) of steel.
+pub const STEEL_DENSITY: f64 = 7_850.0;
+/// Gravity (mm/s²) for solids that are released; not parallel to the axis of any of them.
 #[must_use]
 pub fn tilted_gravity() -> V3 {
     9_810.0 * V3::new(0.3, -0.1, -1.0).normalize()
 }
 
-/// The path of a target: that of a scenario, beside its place and tilted by parts of the clearance.
+/// Path of a target: the path of a scenario, displaced and tilted by multiples of the clearance.
 #[derive(Debug)]
 pub struct Target {
     path: MotionPath,
-    /// Phases, and when they end (s).
+    /// Names of the phases and their end times (s).
     phases: Vec<(String, f64)>,
-    beside: V3,
+    displacement: V3,
     rotation: UnitQuaternion<f64>,
-    /// Angle (rad) by which it is tilted.
+    /// Tilt (rad) of the target.
     pub tilt: f64,
-    /// Length (mm) of the plug.
+    /// Length (mm) of the plug along z.
     pub length: f64,
-    /// When the plug is in its place (s).
-    pub seat: f64,
-    /// When the path ends (s). The plug follows behind: a while is to be left to it.
-    pub last: f64,
+    /// Time (s) at which the target reaches the seated pose.
+    pub seat_time: f64,
+    /// End (s) of the path. The plug lags behind it, so a run must last some response times longer.
+    pub end_time: f64,
 }
 
 impl Target {
-    /// Displaced by so many clearances, and tilted by twice as many over the length of the plug.
+    /// Displaces the path of a scenario by `part` clearances, and tilts it by twice that displacement
+    /// over the length of the plug.
     ///
     /// # Errors
-    /// Poses that make no path.
+    /// The poses do not form a valid path.
     #[expect(clippy::cast_precision_loss, reason = "hundreds of poses")]
     pub fn new(insertion: &Insertion, part: f64) -> Result<Self, String> {
-        let times: Vec<f64> = (0..insertion.poses.len()).map(|i| i as f64 * POSE_TIME).collect();
+        let times: Vec<f64> = (0..insertion.poses.len()).map(|i| i as f64 * POSE_INTERVAL).collect();
         let path = MotionPath::through(&times, &insertion.poses).map_err(|e| e.to_string())?;
         let clearance = insertion.scenario.clearance;
         let bounds = insertion.b.0.bounds();
         let length = bounds.max.z - bounds.min.z;
         let tilt = 2.0 * part * clearance / length;
         let phase = insertion.scenario.phases.iter().find(|p| p.0.contains("place"));
-        let ends = insertion.scenario.phases.iter().map(|(n, _, to)| (n.clone(), *to as f64 * POSE_TIME));
+        let ends = insertion.scenario.phases.iter().map(|(n, _, to)| (n.clone(), *to as f64 * POSE_INTERVAL));
         Ok(Self {
             path,
             phases: ends.collect(),
-            beside: V3::new(0.8, 0.6, 0.0) * (part * clearance),
+            displacement: V3::new(0.8, 0.6, 0.0) * (part * clearance),
             rotation: UnitQuaternion::from_scaled_axis(V3::new(0.6, -0.8, 0.0) * tilt),
             tilt,
             length,
-            seat: times[phase.map_or(239, |p| p.2 - 1)],
-            last: times[times.len() - 1],
+            seat_time: times[phase.map_or(239, |p| p.2 - 1)],
+            end_time: times[times.len() - 1],
         })
     }
 
-    /// Its phase; after the last one that.
+    /// Name of the phase at a time; after the end, that of the last phase.
     #[must_use]
     pub fn phase(&self, time: f64) -> &str {
         let phase = self.phases.iter().find(|p| time <= p.1).or(self.phases.last());
         phase.map_or("", |p| &p.0)
     }
 
-    /// Where it is.
+    /// Pose of the target at a time.
     #[must_use]
     pub fn pose(&self, time: f64) -> Pose {
-        let mut target = self.path.pose(time.min(self.last));
-        target.translation.vector += self.beside;
+        let mut target = self.path.pose(time.min(self.end_time));
+        target.translation.vector += self.displacement;
         target.rotation = self.rotation * target.rotation;
         target
     }
 
-    /// Its velocity (mm/s) over a step that ends at a time.
+    /// Mean velocity (mm/s) over a step that ends at a time.
     #[must_use]
     pub fn velocity(&self, time: f64, step: f64) -> V3 {
         (self.pose(time).translation.vector - self.pose(time - step).translation.vector) / step
     }
 }
 
-/// The pose in the middle of the phase in which the plug is in its place.
+/// Pose in the middle of the phase in which the plug is seated.
 #[must_use]
-pub fn place(insertion: &Insertion) -> Pose {
+pub fn seated_pose(insertion: &Insertion) -> Pose {
     let phase = insertion.scenario.phases.iter().find(|p| p.0.contains("place"));
     insertion.poses[phase.map_or(200, |p| (p.1 + p.2) / 2)]
 }
 
-/// Where the pin of 19.9 mm is let go over its blind bore of 20 mm: its lower end is in the bore.
+/// Pose at which the pin of 19.9 mm is released over its blind bore of 20 mm: its lower end is in the
+/// bore.
 #[must_use]
 pub fn above_bore() -> Pose {
     Pose::translation(0.0, 0.0, 30.0)

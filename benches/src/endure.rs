@@ -1,5 +1,5 @@
-//! What reading a file may cost, whatever is in it: no panic, 10 s, and memory of 20 times its size and 64
-//! MiB.
+//! Limits for reading damaged files: no panic, at most 10 s, and at most 64 MiB of memory plus 20 times
+//! the size of the file.
 
 use crate::damage;
 use feeler_hierarchy::{Model, Options};
@@ -10,54 +10,55 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// Longest time that a file may take.
+/// Maximum time to read a file. Sound files of these sizes take a fraction of a second; a larger limit
+/// hides loops, a smaller one fails on a busy machine.
 pub const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// Most memory (bytes) that a file of this size may take.
+/// Maximum memory (bytes) for reading a file of `size` bytes.
 #[must_use]
 pub const fn max_memory(size: usize) -> usize {
     20 * size + (64 << 20)
 }
 
-/// Which kind of file, and so what is done with it.
+/// Kind of a file, which determines how it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Decoded, and made ready for queries.
+    /// A `.feeler` file: it is decoded, and its bodies are built.
     Feeler,
-    /// Imported and prepared, and made ready for queries.
+    /// A STEP file: it is imported and prepared, and its bodies are built.
     Step,
 }
 
-/// How memory is counted: the program that runs this has the global allocator.
+/// Access to the memory counter of the global allocator, which the program installs.
 #[derive(Clone, Copy, Debug)]
 pub struct Meter {
-    /// Forgets the peak.
+    /// Resets the peak.
     pub reset: fn(),
-    /// Bytes handed out now.
+    /// Bytes allocated now.
     pub current: fn() -> usize,
-    /// Most bytes handed out since the peak was forgotten.
+    /// Maximum number of bytes allocated since the last reset.
     pub peak: fn() -> usize,
 }
 
-/// Where the last panic was, even one that somebody caught.
+/// Message and location of the last panic, including caught ones.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 fn last_panic() -> Option<String> {
     PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take()
 }
 
-/// Remembers panics, and what called what, instead of printing them. Call once, before the first case.
+/// Records panics with their call stacks instead of printing them. Call this once, before the first case.
 pub fn watch_panics() {
     panic::set_hook(Box::new(|info| {
         let trace = std::backtrace::Backtrace::force_capture().to_string();
-        // The standard library's checks panic far from where they are called.
+        // Panics of the standard library's checks are located in the library, so their callers are added.
         let ours = trace.lines().filter(|l| l.contains("/feeler-"));
         let message = ours.take(6).fold(info.to_string(), |all, line| format!("{all}\n    {}", line.trim()));
         *PANIC.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(message);
     }));
 }
 
-/// Good files to be damaged.
+/// Valid files from which damaged ones are made.
 #[derive(Debug)]
 pub struct Cases {
     kind: Kind,
@@ -65,29 +66,29 @@ pub struct Cases {
     seed: u64,
 }
 
-/// What a case came to.
+/// Outcome of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// Whether the file was of use in spite of the damage.
+    /// Whether the damaged file could still be read.
     pub read: bool,
-    /// Time that it took.
+    /// Wall time of the case.
     pub time: Duration,
-    /// Memory that it took, over what it may.
+    /// Peak memory as a fraction of the limit.
     pub memory_share: f64,
 }
 
 impl Cases {
-    /// Cases that differ for every seed and number, and are the same for the same ones.
+    /// Cases of a seed. The same seed and number always give the same case.
     ///
     /// # Panics
-    /// Without a good file.
+    /// `good` is empty.
     #[must_use]
     pub fn new(kind: Kind, good: Vec<Vec<u8>>, seed: u64) -> Self {
-        assert!(!good.is_empty(), "there is nothing to damage");
+        assert!(!good.is_empty(), "no valid files were given");
         Self { kind, good, seed }
     }
 
-    /// The damaged file of this number.
+    /// The damaged file with this number.
     #[must_use]
     pub fn file(&self, number: u64) -> Vec<u8> {
         let mut rng = SmallRng::seed_from_u64(self.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -99,13 +100,13 @@ impl Cases {
         }
     }
 
-    /// Reads the damaged file of this number.
+    /// Reads the damaged file with this number.
     ///
     /// # Errors
-    /// It cost more than it may, or something panicked; in words, with the number.
+    /// The case exceeded a limit or panicked; the message contains the number of the case.
     pub fn run(&self, number: u64, meter: &Meter) -> Result<Cost, String> {
         let file = self.file(number);
-        // Whatever happened while the case was made is not its own.
+        // Discard panics that happened while the case was made.
         last_panic();
         let before = (meter.current)();
         (meter.reset)();
@@ -129,7 +130,7 @@ impl Cases {
     }
 }
 
-/// Whether the file was of use.
+/// Reads a file; returns whether it could be read.
 fn read(kind: Kind, file: &[u8]) -> bool {
     let model: Option<Model> = match kind {
         Kind::Feeler => feeler_hierarchy::file::decode(file).ok(),

@@ -1,4 +1,4 @@
-//! What the comparison programs share.
+//! Shared code of the benchmark programs.
 
 pub mod bars;
 pub mod contact_mechanisms;
@@ -24,10 +24,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// A result whose error is a message: the programs here only print them.
+/// A result whose error is a message, because the programs only print errors.
 pub type Fallible<T> = Result<T, String>;
 
-/// Exit status of a campaign: 0 if its demands hold, 1 if one fails, 2 after an error, which is printed.
+/// Exit status of a campaign: 0 if its requirements hold, 1 if one fails, 2 after an error, which is
+/// printed.
 #[must_use]
 #[expect(clippy::print_stderr, reason = "the last message of a program that reports")]
 pub fn exit_code(result: Fallible<bool>) -> ExitCode {
@@ -41,7 +42,7 @@ pub fn exit_code(result: Fallible<bool>) -> ExitCode {
     }
 }
 
-/// Median, 95th percentile and maximum; zeros for no values.
+/// Median, 95th percentile and maximum; zeros for an empty slice. Sorts the values.
 #[must_use]
 pub fn spread(values: &mut [f64]) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
@@ -51,8 +52,8 @@ pub fn spread(values: &mut [f64]) -> [f64; 3] {
     [at(50), at(95), values.last().copied().unwrap_or(0.0)]
 }
 
-/// Time (s) that this thread has computed, from an arbitrary start. Other work on the machine does not count,
-/// unlike on a clock.
+/// Processor time (s) of this thread, from an arbitrary start. Unlike wall time, it does not depend on
+/// other load of the machine.
 #[must_use]
 pub fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -61,7 +62,8 @@ pub fn cpu_seconds() -> f64 {
     seconds
 }
 
-/// The STEP files among `inputs` and in the folders among them, sorted.
+/// STEP files among `inputs` and in the folders among them, sorted. Other files that are named directly
+/// are included too.
 #[must_use]
 pub fn step_files<'a>(inputs: impl IntoIterator<Item = &'a Path>) -> Vec<PathBuf> {
     let is_step = |p: &PathBuf| {
@@ -94,11 +96,11 @@ pub fn prepare_with(path: &Path, flatness: f64) -> Fallible<Model> {
     feeler_import::prepare_step_with(path, &Options { flatness }).map_err(|e| format!("{e:#}"))
 }
 
-/// The insertion scenarios of the folder that the first argument names, or those of `data`; with
-/// `--scenario NAME` that one alone. Preparation with the default flatness, or `--flatness RAD`.
+/// Loads the insertion scenarios of the folder that is the first argument, or those of `data`; with
+/// `--scenario NAME` only that one. The flatness is the default or `--flatness RAD`.
 ///
 /// # Errors
-/// As [`Insertion::load_all`]; none has that name.
+/// Errors of [`Insertion::load_all`], or no scenario has that name.
 pub fn scenarios(args: &[String]) -> Fallible<Vec<Insertion>> {
     let folder =
         args.first().filter(|a| !a.starts_with("--")).map_or_else(feeler_tests::data_dir, PathBuf::from);
@@ -107,22 +109,23 @@ pub fn scenarios(args: &[String]) -> Fallible<Vec<Insertion>> {
     if let Some(wanted) = number_after::<String>(args, "--scenario") {
         all.retain(|s| s.name == wanted);
         if all.is_empty() {
-            return Err(format!("{}: there is no scenario '{wanted}'", folder.display()));
+            return Err(format!("{}: no scenario is named '{wanted}' (--scenario)", folder.display()));
         }
     }
     Ok(all)
 }
 
-/// The number after `name` among arguments.
+/// Value of the option `name` among the arguments; `None` if it is missing or malformed.
 #[must_use]
 pub fn number_after<T: std::str::FromStr>(args: &[String], name: &str) -> Option<T> {
     let at = args.iter().position(|a| a == name)?;
     args.get(at + 1)?.parse().ok()
 }
 
+/// Distance (mm) between neighbouring holes of a [`plate`].
 const PITCH: f64 = 10.0;
 
-/// Holes in a row of a [`plate`].
+/// Number of holes in a row of a [`plate`].
 fn plate_side(holes: u32) -> u32 {
     (1..).find(|n| n * n >= holes).unwrap_or(1)
 }
@@ -135,21 +138,22 @@ fn plate_axis(side: u32, k: u32) -> [f64; 2] {
     [c * u - s * v, s * u + c * v]
 }
 
-/// Where a hole near the middle of a [`plate`] has its axis.
+/// Axis of a hole near the middle of a [`plate`].
 #[must_use]
 pub fn plate_hole(holes: u32) -> [f64; 2] {
     let side = plate_side(holes);
     plate_axis(side, holes / side / 2 * side + side / 2)
 }
 
-/// A square plate with a grid of round holes, the grid turned against the plane's axes.
+/// A square plate with a grid of round holes. The grid is rotated about the normal, so that no row is
+/// parallel to a side.
 #[must_use]
 pub fn plate(holes: u32) -> SolidSource {
     let mut b = SourceBuilder::new();
     let side = plate_side(holes);
     let (radius, height) = (3.0, 5.0);
     let (s, c) = feeler_geom::math::sin_cos(0.3);
-    // The turned grid's corners stay inside.
+    // The corners of the rotated grid stay inside the plate.
     let half = 0.5 * PITCH * f64::from(side + 1) * (s + c);
     let level = |x: f64, y: f64, z: f64| Frame { origin: P3::new(x, y, z), ..Frame::identity() };
     let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
@@ -182,10 +186,10 @@ pub fn plate(holes: u32) -> SolidSource {
     b.finish("plate")
 }
 
-/// The first solid of a model, and where its file puts it.
+/// First solid of a model, and its pose in the file.
 ///
 /// # Errors
-/// An ill-formed hierarchy.
+/// The hierarchy is malformed.
 pub fn first_body(model: &Model) -> Fallible<(Arc<Body>, Pose)> {
     let instance = &model.instances[0];
     let [x, y, z, w] = instance.rotation;

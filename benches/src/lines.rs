@@ -1,35 +1,37 @@
 //! Line charts as SVG: panels over one axis of time, each with several curves on a logarithmic axis, and the
 //! phases of a motion marked.
 //!
-//! A curve of thousands of steps is drawn as the medians of some hundred intervals, with a band that leaves
-//! out the 5 % of the steps below it and the 5 % above.
+//! A curve of thousands of steps is drawn as the medians of some hundred intervals, with a band from the
+//! 5th to the 95th percentile of each.
 
 use crate::spread;
 use feeler_view::markup::escape;
 use std::fmt::Write as _;
 
-/// Something drawn over time.
+/// A curve over time.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// For the legend.
+    /// Label in the legend.
     pub label: String,
-    /// Times (s) and values, for each panel one, in order of time.
+    /// Times (s) in ascending order.
     pub times: Vec<f64>,
-    /// For each panel a value at each time.
+    /// For each panel, the values at these times.
     pub values: Vec<Vec<f64>>,
 }
 
-/// What a panel shows, with its unit.
+/// A panel of a chart.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
-    /// Its heading.
+    /// Heading: the quantity and its unit.
     pub label: &'static str,
-    /// What is less is drawn as this much, on the bottom of the panel; above 0.
-    pub least: f64,
-    /// What is written at the bottom.
-    pub least_label: &'static str,
+    /// Lower end of the logarithmic axis, above 0. Smaller values are drawn at this height.
+    pub floor: f64,
+    /// Label of the lower end.
+    pub floor_label: &'static str,
 }
 
+/// Layout (px): width of the chart, height of a panel, margins, heights of a heading, of a line of the
+/// legend and of the axis.
 const WIDTH: f64 = 800.0;
 const HEIGHT: f64 = 190.0;
 const LEFT: f64 = 72.0;
@@ -37,11 +39,12 @@ const RIGHT: f64 = 16.0;
 const HEAD: f64 = 44.0;
 const ROW: f64 = 17.0;
 const FOOT: f64 = 44.0;
-/// Intervals of which medians are drawn.
+/// Number of intervals over the whole time. More intervals show more detail and more noise.
 const INTERVALS: usize = 150;
+/// Colours of the curves, repeated if there are more.
 const COLOURS: [&str; 6] = ["#1f5fa8", "#d9730d", "#2b8a3e", "#7a7a7a", "#9c36b5", "#c92a2a"];
 
-/// All panels one above the other, over times from 0 to the last one.
+/// Draws all panels one above the other, over times from 0 to the last one.
 #[must_use]
 pub fn chart(title: &str, panels: &[Panel], curves: &[Curve], phases: &[(String, f64, f64)]) -> String {
     let times = curves.iter().filter_map(|c| c.times.last().copied());
@@ -102,7 +105,7 @@ pub fn chart(title: &str, panels: &[Panel], curves: &[Curve], phases: &[(String,
     svg
 }
 
-/// One panel, whose upper border is at a height, over times up to the last one.
+/// Draws one panel with its upper border at `top`, over times from 0 to `last`.
 fn draw(
     svg: &mut String,
     panel: &Panel,
@@ -113,10 +116,10 @@ fn draw(
 ) {
     let width = WIDTH - LEFT - RIGHT;
     let values = curves.iter().filter_map(|c| c.values.get(k)).flatten().copied();
-    let most = values.filter(|v| v.is_finite()).fold(10.0 * panel.least, f64::max);
-    let (low, high) = (panel.least.log10(), most.log10());
+    let max = values.filter(|v| v.is_finite()).fold(10.0 * panel.floor, f64::max);
+    let (low, high) = (panel.floor.log10(), max.log10());
     let x = |t: f64| LEFT + width * (t / last).clamp(0.0, 1.0);
-    let y = |v: f64| top + HEIGHT * (high - v.max(panel.least).log10()) / (high - low);
+    let y = |v: f64| top + HEIGHT * (high - v.max(panel.floor).log10()) / (high - low);
     put(
         svg,
         format_args!(
@@ -145,7 +148,7 @@ fn draw(
     while decade <= high {
         let value: f64 = format!("1e{decade}").parse().unwrap_or(1.0);
         let at = y(value);
-        // The bottom has a text of its own.
+        // The lower end has its own label.
         if at < top + HEIGHT - 16.0 {
             put(
                 svg,
@@ -166,16 +169,16 @@ fn draw(
                 width=\"{width}\" height=\"{HEIGHT}\" fill=\"none\" stroke=\"#888\"/>",
             LEFT - 6.0,
             top + HEIGHT,
-            panel.least_label
+            panel.floor_label
         ),
     );
     for (curve, colour) in curves.iter().zip(COLOURS.iter().cycle()) {
         let Some(values) = curve.values.get(k) else { continue };
         let intervals = medians(&curve.times, values, last);
         let mut band = String::new();
-        let there = intervals.iter().map(|i| (i.0, i.3));
-        let back = intervals.iter().rev().map(|i| (i.0, i.1));
-        for (i, (t, v)) in there.chain(back).enumerate() {
+        let upper = intervals.iter().map(|i| (i.0, i.3));
+        let lower = intervals.iter().rev().map(|i| (i.0, i.1));
+        for (i, (t, v)) in upper.chain(lower).enumerate() {
             let _ = write!(band, "{}{:.1} {:.1}", if i == 0 { 'M' } else { 'L' }, x(t), y(v));
         }
         let mut line = String::new();
@@ -192,7 +195,8 @@ fn draw(
     }
 }
 
-/// Of intervals of equal length that hold any: mean time, 5 %, median and 95 % of the values.
+/// Mean time, 5th percentile, median and 95th percentile of the values of each interval. Intervals have
+/// equal lengths; empty ones are omitted.
 fn medians(times: &[f64], values: &[f64], last: f64) -> Vec<(f64, f64, f64, f64)> {
     let mut out = Vec::new();
     let mut start = 0;
@@ -213,7 +217,7 @@ fn medians(times: &[f64], values: &[f64], last: f64) -> Vec<(f64, f64, f64, f64)
     out
 }
 
-/// Full or half seconds up to the last time, and their places as a part of it.
+/// Ticks of the time axis up to the last time: positions as a fraction of it, and labels.
 fn seconds(last: f64) -> Vec<(f64, String)> {
     let step = if last > 2.0 { 0.5 } else { 0.1 };
     let mut out = Vec::new();
@@ -236,8 +240,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn intervals_have_medians_and_leave_out_the_rarest() {
-        // 200 steps an interval: 0 to 19 in turns, every hundredth far off.
+    fn intervals_have_medians_without_outliers() {
+        // Each interval has 200 steps with the values 0 to 19 in turns; every hundredth step is an
+        // outlier.
         let times: Vec<f64> = (0..30_000).map(|k| f64::from(k) * 1e-4).collect();
         let value = |k: i32| if k % 100 == 0 { 1e6 } else { f64::from(k % 20) };
         let values: Vec<f64> = (0..30_000).map(value).collect();
@@ -247,17 +252,17 @@ mod tests {
             let is_right = (0.0..=1.0).contains(&low) && (9.0..=10.0).contains(&median);
             assert!(is_right && (18.0..=19.0).contains(&high), "{low} {median} {high}");
         }
-        // Without steps there is nothing to draw.
+        // Intervals without steps are omitted.
         assert_eq!(medians(&[0.5, 0.6, 2.9], &[1.0, 3.0, 2.0], 3.0).len(), 3);
     }
 
     #[test]
-    fn ten_times_as_much_is_a_decade_higher() {
+    fn a_tenfold_value_is_drawn_a_decade_higher() {
         let curve = Curve { label: "a < b".into(), times: vec![0.0, 3.0], values: vec![vec![1.0, 10.0]] };
-        let panel = Panel { label: "ms", least: 0.1, least_label: "0" };
+        let panel = Panel { label: "ms", floor: 0.1, floor_label: "0" };
         let svg = chart("t", &[panel], &[curve], &[("free flight".into(), 0.0, 1.5)]);
         let line = svg.lines().find(|l| l.contains("stroke-width=\"1.5\"")).unwrap();
-        // Two decades high, from the middle to the top.
+        // The panel is two decades high; the curve rises from its middle to its top.
         let top = 28.0 + ROW + HEAD;
         assert!(line.contains(&format!("M{LEFT:.1} {:.1}", top + 0.5 * HEIGHT)), "{line}");
         assert!(line.contains(&format!("L{:.1} {top:.1}", WIDTH - RIGHT)), "{line}");

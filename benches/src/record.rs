@@ -1,4 +1,4 @@
-//! Insertions step by step: as a table for figures, and as a trajectory that `feeler sweep` plays.
+//! Recorded insertions: a table for figures, and a trajectory that `feeler sweep` plays.
 
 use crate::Fallible;
 use feeler_geom::Pose;
@@ -10,25 +10,25 @@ use std::path::Path;
 /// One step of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// At its end (s).
+    /// Time (s) at the end of the step.
     pub time: f64,
     /// Phase of the scenario.
     pub phase: String,
-    /// What it took (ms of computing: other work on the machine does not count).
+    /// Processor time (ms) of the step, which does not depend on other load of the machine.
     pub step_ms: f64,
-    /// What finding contacts took of that (ms).
+    /// Part of `step_ms` spent on finding contacts (ms).
     pub query_ms: f64,
-    /// How often contacts were asked for.
+    /// Number of contact searches in the step.
     pub rounds: u32,
-    /// Minima that were found, of conformal sets the samples that carry loads; of triangle meshes their
+    /// Number of minima found; of conformal sets only the load-bearing samples, of triangle meshes their
     /// contact points.
     pub minima: usize,
-    /// Contacts that the solver got.
+    /// Number of contacts passed to the solver.
     pub contacts: usize,
-    /// Smallest gap (mm); infinite where nothing is within reach. In Rapier at the start of the step, as the
-    /// minima and contacts.
+    /// Smallest gap (mm); infinite if nothing is within reach. In Rapier, the gap, minima and contacts
+    /// are those at the start of the step.
     pub smallest_gap: f64,
-    /// Of the plug, in the world.
+    /// Pose of the plug in the world.
     pub pose: Pose,
 }
 
@@ -39,28 +39,30 @@ pub struct Recording {
     pub steps: Vec<Step>,
 }
 
+/// Header of the table; [`Recording::read`] accepts no other.
 const COLUMNS: &str =
     "time_s,phase,step_ms,query_ms,rounds,minima,contacts,smallest_gap_mm,x,y,z,qx,qy,qz,qw";
 
-/// Time (s) between two poses of a trajectory that is played, unless steps are longer.
-const PLAYED: f64 = 0.01;
+/// Minimum time (s) between two poses of a played trajectory. Smaller values make larger pages, larger
+/// ones jerky playback.
+const MIN_PLAYED_INTERVAL: f64 = 0.01;
 
 impl Recording {
-    /// All steps, one a line: FOLDER/NAME.csv.
+    /// Writes all steps, one per line, to FOLDER/NAME.csv.
     ///
     /// # Errors
     /// A file that cannot be written.
     pub fn write(&self, folder: &Path, name: &str) -> Fallible<()> {
-        put(folder, &format!("{name}.csv"), &self.csv())
+        write_file(folder, &format!("{name}.csv"), &self.csv())
     }
 
-    /// The motion from where the file of the plug puts it, a pose each 10 ms or each step, whichever is
-    /// longer: FOLDER/NAME.json.
+    /// Writes the motion relative to the pose of the plug in its file, `place`, to FOLDER/NAME.json: a
+    /// pose every 10 ms or every step, whichever is longer.
     ///
     /// # Errors
     /// A file that cannot be written.
     pub fn write_motion(&self, folder: &Path, name: &str, place: &Pose) -> Fallible<()> {
-        put(folder, &format!("{name}.json"), &self.trajectory(place))
+        write_file(folder, &format!("{name}.json"), &self.trajectory(place))
     }
 
     fn csv(&self) -> String {
@@ -83,30 +85,31 @@ impl Recording {
 
     fn trajectory(&self, place: &Pose) -> String {
         let back = place.inverse();
-        // Times are sums of steps: rounded to a nanosecond.
-        let longest = self.steps.windows(2).map(|s| s[1].time - s[0].time).fold(PLAYED, f64::max);
+        // Round to a nanosecond, because times are sums of steps.
+        let longest =
+            self.steps.windows(2).map(|s| s[1].time - s[0].time).fold(MIN_PLAYED_INTERVAL, f64::max);
         let dt = (1e9 * longest).round() / 1e9;
-        let mut due = f64::NEG_INFINITY;
+        let mut next_time = f64::NEG_INFINITY;
         let mut poses = Vec::new();
         for s in &self.steps {
-            // Half a millisecond: times are sums of steps.
-            if s.time >= due - 5e-4 {
-                due = if due.is_finite() { due + dt } else { s.time + dt };
+            // The tolerance of half a millisecond covers the rounding of times, which are sums of steps.
+            if s.time >= next_time - 5e-4 {
+                next_time = if next_time.is_finite() { next_time + dt } else { s.time + dt };
                 poses.push(to_values(&(s.pose * back)));
             }
         }
         json!({ "unit": "mm", "dt": dt, "poses_b": poses }).to_string()
     }
 
-    /// Reads the table of a run.
+    /// Reads the table of a run that [`Recording::write`] wrote.
     ///
     /// # Errors
-    /// What is no such table.
+    /// The file cannot be read or is not such a table.
     pub fn read(file: &Path) -> Fallible<Self> {
         let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
         let mut lines = text.lines();
         if lines.next() != Some(COLUMNS) {
-            return Err(format!("{}: not the table of a run (--record)", file.display()));
+            return Err(format!("{}: not the table of a run (--record writes one)", file.display()));
         }
         let step = |(k, line): (usize, &str)| {
             step(line).ok_or_else(|| format!("{}: line {}: not a step of a run", file.display(), k + 2))
@@ -114,7 +117,7 @@ impl Recording {
         Ok(Self { steps: lines.enumerate().map(step).collect::<Fallible<_>>()? })
     }
 
-    /// The steps of each phase, as half-open ranges of times (s).
+    /// Phases with their half-open ranges of times (s).
     #[must_use]
     pub fn phases(&self) -> Vec<(String, f64, f64)> {
         let mut out: Vec<(String, f64, f64)> = Vec::new();
@@ -129,14 +132,14 @@ impl Recording {
         out
     }
 
-    /// The last step that ends at a time or before, and how many are before it.
+    /// Index of the last step that ends at or before a time.
     #[must_use]
     pub fn at(&self, time: f64) -> Option<usize> {
         self.steps.iter().rposition(|s| s.time <= time + 1e-9)
     }
 }
 
-fn put(folder: &Path, name: &str, text: &str) -> Fallible<()> {
+fn write_file(folder: &Path, name: &str, text: &str) -> Fallible<()> {
     let file = folder.join(name);
     let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text));
     written.map_err(|e| format!("{}: {e}", file.display()))
@@ -182,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_run_is_read_back() {
         let folder = tempfile::tempdir().unwrap();
         run().write(folder.path(), "run-0.5").unwrap();
         run().write_motion(folder.path(), "run-0.5", &Pose::identity()).unwrap();
@@ -194,21 +197,21 @@ mod tests {
         assert_eq!(read.at(0.0), None);
     }
 
-    /// A plug that its file puts elsewhere is moved from there.
+    /// The file of the plug places it away from the origin.
     #[test]
-    fn what_is_played_is_the_motion_from_the_place_in_the_file() {
+    fn the_played_motion_is_relative_to_the_pose_in_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let place = Pose::translation(5.0, 0.0, 0.0);
         run().write_motion(folder.path(), "run", &place).unwrap();
         let played = feeler_cli::trajectory::read(&folder.path().join("run.json")).unwrap();
-        assert_eq!((played.b.len(), played.dt), (5, Some(0.01)));
-        let at = played.b[4] * place;
+        assert_eq!((played.len(), played.dt()), (5, Some(0.01)));
+        let at = played.poses_b()[4] * place;
         assert!((at.translation.vector - run().steps[40].pose.translation.vector).norm() < 1e-12, "{at}");
-        // Steps of 16 ms: each one.
+        // Steps of 16 ms are longer than the interval, so each one is played.
         let mut slow = run();
         slow.steps.iter_mut().for_each(|s| s.time *= 16.0);
         slow.write_motion(folder.path(), "slow", &place).unwrap();
         let played = feeler_cli::trajectory::read(&folder.path().join("slow.json")).unwrap();
-        assert_eq!((played.b.len(), played.dt), (50, Some(0.016)));
+        assert_eq!((played.len(), played.dt()), (50, Some(0.016)));
     }
 }

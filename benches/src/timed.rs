@@ -1,4 +1,4 @@
-//! How long Rapier looks for contacts.
+//! Time that Rapier spends on finding contacts.
 
 use crate::cpu_seconds;
 use rapier3d_f64::geometry::{ContactData, ContactManifold, ContactManifoldData};
@@ -13,26 +13,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A dispatcher that answers as another one, and counts the time that contacts take.
+/// A dispatcher that forwards to another one and measures the processor time of contact queries.
 #[derive(Debug)]
 pub struct Timed<D> {
     inner: D,
     spent: Spent,
 }
 
-/// Time that contacts have taken. Clones share it.
+/// Processor time spent on contact queries. Clones share one counter.
 #[derive(Clone, Debug, Default)]
 pub struct Spent(Arc<AtomicU64>);
 
 impl Spent {
-    /// What contacts took since the last call, in time that their thread has computed.
+    /// Returns the processor time spent since the last call, and resets the counter.
     pub fn take(&self) -> Duration {
         Duration::from_nanos(self.0.swap(0, Ordering::Relaxed))
     }
 }
 
 impl<D> Timed<D> {
-    /// Around a dispatcher.
+    /// Wraps a dispatcher.
     pub fn new(inner: D, spent: Spent) -> Self {
         Self { inner, spent }
     }

@@ -1,4 +1,4 @@
-//! Pairs of bodies near contact, of the programs that examine trackers and queries there.
+//! Pairs of bodies near contact, for the programs that examine trackers and queries.
 
 use crate::contact_mechanisms::{Mechanism, SceneFile};
 use crate::{Fallible, number_after};
@@ -13,12 +13,14 @@ use nalgebra::{Translation3, UnitQuaternion};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Distance (mm) up to which bodies of a mechanism are neighbours.
-const NEIGHBOURS: f64 = 0.5;
+/// Maximum distance (mm) of two bodies of a mechanism that count as neighbours. Smaller values miss pairs
+/// with large play, larger ones add pairs that never touch.
+const MAX_NEIGHBOUR_DISTANCE: f64 = 0.5;
 
-/// Pairs that the arguments of a program name: those of `data`, two obtuse concave corners, those of the
-/// scenarios `s1.json` and `s2.json` in the folder that is the first argument, and neighbours in the scenes
-/// of `FOLDER/mechanisms.json` for `--mechanisms FOLDER`; `--only NAME` selects one of them.
+/// Loads the pairs that the arguments of a program select: those of `data`, two obtuse concave corners,
+/// those of the scenarios `s1.json` and `s2.json` in the folder that is the first argument, and with
+/// `--mechanisms FOLDER` the neighbours in the scenes of `FOLDER/mechanisms.json`. `--only NAME` selects
+/// one of them.
 ///
 /// # Errors
 /// A file that cannot be read, or no pair of that name.
@@ -26,15 +28,15 @@ pub fn tracked_pairs(args: &[String]) -> Fallible<Vec<Scene>> {
     let only: Option<String> = number_after(args, "--only");
     let is_wanted = |name: &str| only.as_ref().is_none_or(|only| only == name);
     let mut scenes = Vec::new();
-    of_data(&is_wanted, &mut scenes)?;
+    add_data(&is_wanted, &mut scenes)?;
     if let Some(folder) = args.first().filter(|a| !a.starts_with("--")) {
-        of_scenarios(Path::new(folder), &is_wanted, &mut scenes)?;
+        add_scenarios(Path::new(folder), &is_wanted, &mut scenes)?;
     }
     if let Some(folder) = number_after::<PathBuf>(args, "--mechanisms") {
-        of_mechanisms(&folder, &is_wanted, &mut scenes)?;
+        add_mechanisms(&folder, &is_wanted, &mut scenes)?;
     }
     if scenes.is_empty() {
-        return Err(format!("no pair has the name {}", only.unwrap_or_default()));
+        return Err(format!("--only: no pair is named '{}'", only.unwrap_or_default()));
     }
     Ok(scenes)
 }
@@ -48,13 +50,13 @@ fn turned(pose: Pose, axis: V3, angle: f64) -> Pose {
     pose * Pose::from_parts(Translation3::identity(), turn)
 }
 
-/// Pairs of `data`, and corners.
-fn of_data(is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<()> {
+/// Adds pairs of `data`, and the corners.
+fn add_data(is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<()> {
     let folder = data_dir();
     let mut add = |name: &str, models: [&str; 2], poses: Vec<Pose>, jitter: [f64; 2]| {
         if is_wanted(name) {
             let [a, b] = models.map(|m| part(&folder.join(format!("{m}.step")), 0));
-            // Poses are those of the files' coordinates.
+            // The given poses are relative to the coordinates of the files.
             let poses = poses.iter().map(|p| a.pose.inverse() * p * b.pose).collect();
             out.push(Scene { name: name.to_owned(), a: a.body, b: b.body, poses, jitter });
         }
@@ -94,7 +96,7 @@ fn of_data(is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<(
     }
     if is_wanted("bayonet") {
         let insertion = Insertion::load(&folder.join("bayonet.json"), DEFAULT_FLATNESS)?;
-        out.push(of_insertion("bayonet", insertion, &["insertion", "turn", "inplace"])?);
+        out.push(insertion_scene("bayonet", insertion, &["insertion", "turn", "inplace"])?);
     }
     for degrees in [120.0_f64, 150.0] {
         let name = format!("corner of {degrees:.0} degrees");
@@ -112,32 +114,33 @@ fn of_data(is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<(
     Ok(())
 }
 
-fn of_insertion(name: &str, insertion: Insertion, phases: &[&str]) -> Fallible<Scene> {
+fn insertion_scene(name: &str, insertion: Insertion, phases: &[&str]) -> Fallible<Scene> {
     let mut poses = Vec::new();
     for phase in phases {
         let from_a = insertion.a.1.inverse();
         poses.extend(insertion.poses[insertion.phase(phase)?].iter().map(|p| from_a * p));
     }
-    // The first part of an insertion is free.
+    // In the first quarter of an insertion the solids are not near each other.
     poses.drain(..poses.len() / 4);
     let Insertion { a, b, .. } = insertion;
     Ok(Scene { name: name.to_owned(), a: a.0, b: b.0, poses, jitter: [0.01, 1e-4] })
 }
 
-/// The scenarios s1 and s2.
-fn of_scenarios(folder: &Path, is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<()> {
+/// Adds the scenarios s1 and s2.
+fn add_scenarios(folder: &Path, is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<()> {
     for name in ["s1", "s2"] {
         let file = folder.join(format!("{name}.json"));
         if is_wanted(name) {
             let insertion = Insertion::load(&file, DEFAULT_FLATNESS)?;
-            out.push(of_insertion(name, insertion, &["insertion", "inplace"])?);
+            out.push(insertion_scene(name, insertion, &["insertion", "inplace"])?);
         }
     }
     Ok(())
 }
 
-/// Neighbours in the scenes of mechanisms, each two parts once for each scene.
-fn of_mechanisms(folder: &Path, is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<()> {
+/// Adds the neighbours in the scenes of mechanisms; two parts that are neighbours several times in a
+/// scene form one pair with several poses.
+fn add_mechanisms(folder: &Path, is_wanted: &dyn Fn(&str) -> bool, out: &mut Vec<Scene>) -> Fallible<()> {
     let file = SceneFile::load(folder)?;
     for mechanism in &file.mechanisms {
         let mut scenes = neighbours(mechanism, folder)?;
@@ -155,7 +158,8 @@ fn neighbours(mechanism: &Mechanism, folder: &Path) -> Fallible<Vec<Scene>> {
             let name = format!("{}: {} / {}", mechanism.name, a.part, b.part);
             let pose = a.pose().inverse() * b.pose();
             let mut pair = ContactPair::new(parts[i].clone(), parts[j].clone());
-            let options = QueryOptions { detect_interference: false, ..QueryOptions::within(NEIGHBOURS) };
+            let options =
+                QueryOptions { detect_interference: false, ..QueryOptions::within(MAX_NEIGHBOUR_DISTANCE) };
             pair.query(&Pose::identity(), &pose, &options).map_err(|e| format!("{name}: {e}"))?;
             if pair.min_distance().is_none() {
                 continue;

@@ -1,5 +1,5 @@
-//! Damaged files neither panic, nor hang, nor take much memory: a few hundred here, many more in the program
-//! `mutations`.
+//! Damaged files cause no panic, do not hang and do not need much memory: a few hundred here, many more
+//! in the program `mutations`.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use feeler_benches::endure::{Cases, Kind, Meter, watch_panics};
@@ -16,7 +16,7 @@ const METER: Meter = Meter {
     peak: || ALLOCATED.peak_usage(),
 };
 
-/// One test, because memory is counted for the whole process.
+/// A single test, because memory is counted for the whole process.
 #[test]
 fn damaged_files_are_refused_in_good_order() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data");
@@ -39,8 +39,8 @@ fn damaged_files_are_refused_in_good_order() {
                 Err(e) => failures.push(e),
             }
         }
-        // Damage that is all refused at the door, or not met at all, would test nothing.
-        assert!(read > 0 && read < count, "{read} of {count} {kind:?} files were of use");
+        // If all files or no files are rejected, the damage tests nothing.
+        assert!(read > 0 && read < count, "{read} of {count} {kind:?} files could be read");
     }
     let _ = std::panic::take_hook();
     assert!(failures.is_empty(), "{}", failures.join("\n"));

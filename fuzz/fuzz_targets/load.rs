@@ -1,21 +1,22 @@
-//! The loader: whatever the bytes, it neither panics nor takes more memory than the file's size explains, and
-//! what it accepts can be made ready for queries.
+//! Fuzz target of the loader: for any bytes it must neither panic nor allocate much more memory than the
+//! file's size, and models that it accepts must be convertible to bodies.
 //!
 //! `cargo +nightly fuzz run load -- -max_len=200000 -rss_limit_mb=256`, from the project's root; `.feeler`
-//! files made by `feeler preprocess data -o fuzz/corpus/load` are a good start.
+//! files made by `feeler preprocess data -o fuzz/corpus/load` are a good initial corpus.
 #![no_main]
 
 use feeler_hierarchy::file::{FORMAT_VERSION, decode, with_version};
 use libfuzzer_sys::fuzz_target;
 
-/// Length of a file's header, and where it holds the length of the rest.
+/// Length of a file's header.
 const HEADER: usize = 64;
+/// Position of the payload's length in the header.
 const LENGTH: std::ops::Range<usize> = 16..24;
 
 fuzz_target!(|bytes: &[u8]| {
-    // As it is: lengths and checksum are met first.
+    // Unchanged bytes test the checks of length and checksum.
     let _ = decode(bytes);
-    // And with a fitting length and checksum, so that what lies behind them is met, too.
+    // Valid length and checksum reach the code behind these checks.
     if bytes.len() < HEADER {
         return;
     }

@@ -18,7 +18,7 @@ use feeler_geom::trim::TrimPiece;
 use feeler_geom::{Curve, P2, P3, Pose, Surface, V2, V3};
 use nalgebra::{DMatrix, DVector};
 
-/// A local minimal distance as found here.
+/// Local minimal distance found by the search.
 #[derive(Clone, Debug)]
 pub struct Minimum {
     /// Distance (mm).
@@ -31,18 +31,20 @@ pub struct Minimum {
     pub feature_a: String,
     /// Feature of B, for messages.
     pub feature_b: String,
-    /// The test that it passed or failed within its error, if any.
+    /// Test that the minimum passed or failed by less than its numerical error, if any.
     pub borderline: Option<&'static str>,
     /// Smallest eigenvalue of the Hessian in arc length.
     pub min_eigenvalue: f64,
 }
 
-/// Relative margins within which a test counts as undecided.
+/// Relative margins within which a test counts as undecided: angles (rad), trims (parts of the size),
+/// eigenvalues.
 const ANGLE_MARGIN: f64 = 2e-4;
 const TRIM_MARGIN: f64 = 1e-4;
 const EIGEN_MARGIN: f64 = 1e-7;
-/// Cosines that differ by less belong to directions as near: a few of the steps around a vertex.
-const SAME: f64 = 1e-3;
+/// Boundary directions whose cosine to the query direction is within this of the largest cosine count as
+/// equally near: a few of the steps of [`directions_around`].
+const SAME_DIRECTION_COS: f64 = 1e-3;
 
 enum Shape<'a> {
     Face {
@@ -57,7 +59,8 @@ enum Shape<'a> {
         closed: bool,
         sides: Vec<(&'a Surface, bool, bool)>,
     },
-    /// Directions of edges and of places of the boundary, and the latter with their outward normals.
+    /// `around`: directions of edges and to nearby boundary points. `boundary`: the same directions, each
+    /// with the outward normal of a face there.
     Vertex {
         point: P3,
         around: Vec<V3>,
@@ -72,9 +75,9 @@ struct Feature<'a> {
 }
 
 struct Cell {
-    /// Parameters of the start.
+    /// Parameters of the cell's centre, from which Newton starts.
     x: [f64; 2],
-    /// The start in space, frame of its own solid.
+    /// The centre in space, frame of its own solid.
     p: P3,
     /// Radius of the cell around `p`.
     r: f64,
@@ -94,7 +97,7 @@ impl Domain {
         Self::of_chords(solid, face, 48)
     }
 
-    /// With `n` chords for each piece of the boundary.
+    /// Domain with `n` chords for each piece of the boundary.
     fn of_chords(solid: &Solid, face: usize, n: u32) -> Self {
         let d = &solid.faces[face].domain;
         let point = |piece: &TrimPiece, s: f64| {
@@ -120,15 +123,15 @@ impl Domain {
         }
     }
 
-    /// The image of `uv` in the base period: Newton may have walked around several times.
+    /// Image of `uv` in the base period: Newton may have walked around several times.
     fn wrapped(&self, uv: P2) -> P2 {
         let wrap =
             |x: f64, lo: f64, period: Option<f64>| period.map_or(x, |p| feeler_geom::math::wrap(x, lo, p));
         P2::new(wrap(uv.x, self.lo.x, self.u_period), wrap(uv.y, self.lo.y, self.v_period))
     }
 
-    /// First boundary hit of rays in several directions; the side of the hit segment tells inside from
-    /// outside.
+    /// Decides by the first boundary hit of rays in several directions, each of which votes by the side
+    /// of the hit segment.
     pub(crate) fn inside(&self, uv: P2) -> bool {
         if self.segments.is_empty() {
             return true;
@@ -152,7 +155,8 @@ impl Domain {
                     let t = (a.x * e.y - a.y * e.x) / den;
                     let s = (a.x * dir.y - a.y * dir.x) / den;
                     if t > 0.0 && t < best.0 && (0.0..=1.0).contains(&s) {
-                        // den > 0: the segment runs to the left of the ray's direction, we are on its left.
+                        // den > 0: the segment runs to the left of the ray's direction, so `uv` is on its
+                        // left.
                         best = (t, if den > 0.0 { 1 } else { -1 });
                     }
                 }
@@ -183,7 +187,7 @@ impl Domain {
         best
     }
 
-    /// By the periods, both ways and not at all.
+    /// Shifts by -1, 0 and 1 period in each periodic parameter.
     fn shifts(&self) -> Vec<V2> {
         let v = images(self.v_period);
         images(self.u_period).into_iter().flat_map(|du| v.iter().map(move |dv| V2::new(du, *dv))).collect()
@@ -251,8 +255,8 @@ fn face_cells(surface: &Surface, domain: &Domain, extent: f64) -> Vec<Cell> {
     cells
 }
 
-/// Ends of `n` equal steps, and the breaks between them: pieces may be far shorter than steps, and Newton's
-/// steps from a cell over many of them end anywhere.
+/// Ends of `n` equal steps and the breaks between them. Breaks are needed because pieces may be far
+/// shorter than steps, and Newton's steps from a cell over many pieces end anywhere.
 fn steps(lo: f64, hi: f64, n: usize, breaks: &[f64]) -> Vec<f64> {
     let mut out: Vec<f64> = (0..=n).map(|i| lo + (hi - lo) * i as f64 / n as f64).collect();
     out.extend(breaks.iter().filter(|b| lo < **b && **b < hi));
@@ -325,9 +329,9 @@ fn features(solid: &Solid) -> Vec<Feature<'_>> {
     out
 }
 
-/// Directions from a vertex to boundary points close by, what the polar is tested against, and those on faces
-/// with the outward normals there. On faces they start at the foot of the vertex: it may be off by more than
-/// a step is long times the angles that count.
+/// Directions from a vertex to nearby boundary points, against which the polar is tested, and the same
+/// directions with the outward normals there. Directions on faces start at the foot of the vertex,
+/// because the vertex may be off the face by more than the length of a step times the angles that count.
 fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<(V3, V3)>) {
     let h = solid.bounds.diagonal() * 1e-5;
     let mut around = Vec::new();
@@ -338,7 +342,8 @@ fn directions_around(solid: &Solid, vertex: usize, p: &P3) -> (Vec<V3>, Vec<(V3,
         for (end, t, sign) in [(edge.vertices.0, t0, 1.0), (edge.vertices.1, t1, -1.0)] {
             if let Some(tangent) = edge.curve.tangent(t).filter(|_| end == vertex) {
                 around.push(tangent * sign);
-                // Of an edge both normals count: that of one face, sampled nearer, would tell the wrong side.
+                // An edge contributes the normals of both faces: the normal of the more closely sampled
+                // face alone would give the wrong side.
                 for side in &info.sides {
                     let face = &solid.shell.faces[side.face as usize];
                     let normal = face.surface.normal(face.surface.invert(p, None, None));
@@ -414,7 +419,8 @@ fn dimension(shape: &Shape<'_>) -> usize {
     }
 }
 
-/// Gradient and Hessian of half the squared distance, and the pair of points.
+/// Points of both features, gradient and Hessian of half the squared distance, and lengths of the
+/// derivatives.
 fn model(
     a: &Shape<'_>,
     b: &Shape<'_>,
@@ -444,7 +450,7 @@ fn model(
     (pa, pb, g, h, lengths)
 }
 
-/// Damped Newton minimisation; `None` when it runs away or does not settle.
+/// Damped Newton minimisation; `None` if it diverges or does not converge.
 fn minimise(a: &Shape<'_>, b: &Shape<'_>, pose_b: &Pose, start: &[f64], size: f64) -> Option<Vec<f64>> {
     let mut x = start.to_vec();
     let mut lambda = 1e-3;
@@ -506,8 +512,8 @@ enum Verdict {
     No,
 }
 
-/// Whether `x` lies in the relative interior of the feature and `n` (own frame, pointing to the other solid)
-/// in its polar. `margin` (mm): the error of trims and ends.
+/// Whether `x` lies in the relative interior of the feature and `n` (own frame, pointing to the other
+/// solid) in its polar. `margin` (mm) is the error of trims and ends.
 fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
     match shape {
         Shape::Face { surface, outward, domain } => {
@@ -555,7 +561,8 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
                     verdict = Verdict::Borderline("edge polar");
                 }
             }
-            // Both inward directions on the far side, but the material around them: a concave edge.
+            // Both inward directions are on the far side, but the material surrounds them: a concave
+            // edge.
             let (n1, n2) = (side_normal(&sides[0], &d.p), side_normal(&sides[1], &d.p));
             let t1 = if sides[0].2 { tangent } else { -tangent };
             let mut dihedral = feeler_geom::math::atan2(n1.cross(&n2).dot(&t1), n1.dot(&n2));
@@ -578,10 +585,15 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
             if worst > 5.0 * ANGLE_MARGIN {
                 return Verdict::No;
             }
-            // Into the material. Between the direction and the places of the boundary nearest to it is no
-            // other place, so their side is its own; at an edge the normals of both faces together tell it.
+            // Reject directions into the material. No boundary point lies between `n` and the boundary
+            // directions nearest to it, so they are on the same side. At an edge the normals of both
+            // faces decide together.
             let nearest = boundary.iter().map(|(v, _)| n.dot(v)).fold(f64::NEG_INFINITY, f64::max);
-            let side: V3 = boundary.iter().filter(|(v, _)| n.dot(v) > nearest - SAME).map(|(_, m)| m).sum();
+            let side: V3 = boundary
+                .iter()
+                .filter(|(v, _)| n.dot(v) > nearest - SAME_DIRECTION_COS)
+                .map(|(_, m)| m)
+                .sum();
             if n.dot(&side) < 0.0 {
                 return Verdict::No;
             }
@@ -590,9 +602,9 @@ fn admissible(shape: &Shape<'_>, x: &[f64], n: &V3, margin: f64) -> Verdict {
     }
 }
 
-/// Where two faces with opposite normals meet at `p`: whether the material is between them, a blade, or all
-/// around them, a slit without an angle. Told a step (mm) away from the edge, where one is behind the other
-/// or in front of it; `None` where that is no more than they are off the edge.
+/// Decides whether two faces with opposite normals at `p` enclose the material (a blade) or are enclosed
+/// by it (a slit without an angle). Compares their positions a step (mm) away from the edge; `None` if
+/// their distance there is within their deviations from the edge.
 fn is_blade(sides: &[(&Surface, bool, bool)], p: &P3, tangent: &V3, step: f64) -> Option<bool> {
     let beside = |side: &(&Surface, bool, bool)| {
         let at = side.0.invert(p, None, None);
@@ -631,7 +643,7 @@ pub fn all_minima(a: &Solid, b: &Solid, pose_b: &Pose, d_max: f64) -> Vec<Minimu
                         .copied()
                         .collect();
                     let Some(end) = minimise(&x.shape, &y.shape, pose_b, &start, size) else { continue };
-                    if let Some(m) = judge(x, y, pose_b, &end, d_max, size)
+                    if let Some(m) = accepted(x, y, pose_b, &end, d_max, size)
                         && !local.iter().any(|o| same(o, &m, size))
                     {
                         local.push(m);
@@ -642,7 +654,7 @@ pub fn all_minima(a: &Solid, b: &Solid, pose_b: &Pose, d_max: f64) -> Vec<Minimu
             found.extend(local.into_iter().map(|m| (rank, m)));
         }
     }
-    // The same pair of points on features of lower dimension is the same minimum; prefer decided ones.
+    // Equal pairs of points on features of lower dimension are duplicates; decided minima are preferred.
     found.sort_by(|(ra, ma), (rb, mb)| {
         ma.borderline
             .is_some()
@@ -664,7 +676,8 @@ fn same(m: &Minimum, o: &Minimum, size: f64) -> bool {
     (m.p_a - o.p_a).norm() < 1e-5 * size && (m.p_b - o.p_b).norm() < 1e-5 * size
 }
 
-fn judge(
+/// The end of a minimisation as a local minimum, if it passes all tests of MATH §2.
+fn accepted(
     a: &Feature<'_>,
     b: &Feature<'_>,
     pose_b: &Pose,

@@ -1,4 +1,4 @@
-//! Pairs of our models with random poses that the brute force can look through.
+//! Pairs of models of `data/` with random poses, small enough for the brute-force search.
 
 use feeler_geom::Pose;
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
@@ -11,11 +11,11 @@ pub struct Case {
     pub a: &'static str,
     /// Name of B.
     pub b: &'static str,
-    /// Where B is moved about.
+    /// Centre of the random poses of B.
     pub base: Pose,
-    /// How far it moves (mm).
+    /// Largest translation from `base` (mm).
     pub dt: f64,
-    /// How far it turns (rad).
+    /// Largest rotation from `base` (rad).
     pub dr: f64,
     /// Largest distance (mm) of interest.
     pub d_max: f64,
@@ -23,7 +23,7 @@ pub struct Case {
     pub poses: u64,
 }
 
-/// A case moved about a translation (mm) and a turn (axis times angle).
+/// A case whose `base` is a translation (mm) and a rotation (axis times angle).
 #[must_use]
 pub fn case(
     (a, b): (&'static str, &'static str),
@@ -38,7 +38,7 @@ pub fn case(
     Case { a, b, base, dt, dr, d_max, poses }
 }
 
-/// Pairs that cover every canonical pair of BREP Table 4.1 and free form.
+/// Pairs that cover every canonical pair of BREP Table 4.1 and free-form surfaces.
 #[must_use]
 pub fn cases() -> Vec<Case> {
     vec![
@@ -63,7 +63,7 @@ pub fn cases() -> Vec<Case> {
 }
 
 impl Case {
-    /// Pose `k` of case number `index`; other ones than the usual with `other` > 0.
+    /// Seed of pose `k` of case number `index`; each `other` > 0 gives further poses.
     #[must_use]
     pub fn seed(index: usize, k: u64, other: u64) -> u64 {
         1000 * index as u64 + k + 100_000 * other

@@ -1,4 +1,5 @@
-//! Reading the shared corpus: which of our solids a record means, and whether a point lies on a solid.
+//! Access to the shared corpus: solids identified by their properties, and distances of points from
+//! solids.
 
 use crate::brute_force::Domain;
 use crate::insertion::Insertion;
@@ -11,15 +12,15 @@ use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What identifies a solid when readers list the solids of a file in different orders (mm, where the file
-/// puts it).
+/// Properties that identify a solid even if readers list the solids of a file in different orders (mm, in
+/// the coordinates of the file).
 #[derive(Clone, Debug, Deserialize)]
 pub struct Facts {
     /// Volume.
     pub volume_mm3: f64,
     /// Area.
     pub area_mm2: f64,
-    /// Bounding box, smallest then largest coordinates.
+    /// Bounding box: minima, then maxima.
     pub bbox_mm: [f64; 6],
     /// Number of faces.
     pub faces: usize,
@@ -28,7 +29,7 @@ pub struct Facts {
 /// The part of a file that fits the facts best.
 ///
 /// # Panics
-/// When the file cannot be imported or nothing fits.
+/// If the file cannot be imported or no solid fits.
 #[must_use]
 pub fn find_part(path: &Path, facts: &Facts) -> crate::Part {
     let import = feeler_step::read_step(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -79,10 +80,10 @@ pub fn boundary_distance(solid: &Solid, p: &P3) -> f64 {
     best
 }
 
-/// Our own insertion scenarios, and those of the shared corpus where it is.
+/// Insertion scenarios of `data/`, and those of the shared corpus if it is present.
 ///
 /// # Panics
-/// When a file is there and cannot be used.
+/// If a file exists but cannot be used.
 #[must_use]
 pub fn scenarios() -> Vec<Insertion> {
     let shared = crate::shared_dir().map(|d| d.join("scenarios"));

@@ -1,4 +1,4 @@
-//! Curves that move by formulas: a spring that is compressed, a cable around a pulley, a knot that is
+//! Curves whose motion is given by formulas: a compressed spring, a cable around a pulley, a knot that is
 //! tightened, and a hose that is laid on a solid.
 
 use feeler_curves::reference::shapes::spring;
@@ -6,25 +6,26 @@ use feeler_geom::{P3, V3, math};
 use std::f64::consts::TAU;
 use std::path::{Path, PathBuf};
 
-/// A scenario: control points of cubics over time.
+/// A scenario: control points of cubics as functions of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CurveScene {
-    /// Three turns in six half turns, radius 10, pitch 8 to 2.05 and back.
+    /// A spring of three turns (six half-turn pieces), radius 10, whose pitch goes from 8 to 2.05 and
+    /// back.
     Spring,
     /// A cable that is wound around the groove of `spool.step`.
     Pulley,
-    /// A trefoil that becomes smaller while its radius stays.
+    /// A trefoil knot that shrinks while the radius of its tube is constant.
     Trefoil,
     /// A hose of forty pieces that comes down on a box.
     Hose,
 }
 
-/// All of them.
+/// All scenarios.
 pub const CURVE_SCENES: [CurveScene; 4] =
     [CurveScene::Spring, CurveScene::Pulley, CurveScene::Trefoil, CurveScene::Hose];
 
 impl CurveScene {
-    /// A name for files.
+    /// Name for files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,7 +47,7 @@ impl CurveScene {
         }
     }
 
-    /// Largest gap that is asked for (mm).
+    /// Maximum gap of a query (mm).
     #[must_use]
     pub fn d_max(self) -> f64 {
         match self {
@@ -57,7 +58,7 @@ impl CurveScene {
         }
     }
 
-    /// The solid that it meets, where there is one: a file of `data`.
+    /// File (in `data`) of the solid that the curve touches, if any.
     #[must_use]
     pub fn solid(self) -> Option<PathBuf> {
         let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data");
@@ -68,18 +69,18 @@ impl CurveScene {
         }
     }
 
-    /// Whether its last piece ends where the first one starts.
+    /// Whether the curve is closed.
     #[must_use]
     pub fn is_closed(self) -> bool {
         self == Self::Trefoil
     }
 
-    /// Control points at a time in [0, 1]; `low` and `high` are corners of the box of the solid that a hose
-    /// is laid on.
+    /// Control points at a time in [0, 1]; `low` and `high` are the corners of the bounding box of the
+    /// solid on which the hose is laid.
     #[must_use]
     pub fn points(self, time: f64, low: &P3, high: &P3) -> Vec<P3> {
         match self {
-            // To and fro.
+            // Compression and expansion.
             Self::Spring => spring(2.05 + (8.0 - 2.05) * 0.5 * (1.0 + math::cos(TAU * time))),
             Self::Pulley => pulley(0.25 + 2.5 * time),
             Self::Trefoil => trefoil(1.0 - 0.45 * time),
@@ -88,15 +89,16 @@ impl CurveScene {
     }
 }
 
-/// A cable with a straight end on each side, wound by some turns around a groove of radius 1 about a circle
-/// of 1.5, a hundredth of a millimetre above its ground, each turn beside the one before.
+/// A cable with a straight end on each side, wound by some turns around a groove of radius 1 whose
+/// section is centred on a circle of radius 1.5. Each turn is beside the one before, 0.01 mm above the
+/// ground of the groove.
 fn pulley(turns: f64) -> Vec<P3> {
     let (radius, pieces) = (0.5 + 0.2 + 0.01, 24);
     let angle = TAU * turns;
     let h = angle / f64::from(pieces);
     let k = 4.0 / 3.0 * math::tan(h / 4.0);
     let pitch = 0.41;
-    // The groove rises beside its middle.
+    // The groove rises towards its sides.
     let along = |a: f64| {
         let z = pitch * (a / TAU - 0.5 * turns);
         (z, 1.5 - 0.79_f64.mul_add(0.79, -z * z).max(0.04).sqrt())
@@ -134,7 +136,7 @@ fn trefoil(scale: f64) -> Vec<P3> {
     chained((0..n).map(at), true)
 }
 
-/// A wavy ring of forty pieces that comes down on the top of a box, and drifts aside.
+/// A wavy ring of forty pieces that descends onto the top of a box and drifts sideways.
 fn hose(time: f64, low: &P3, high: &P3) -> Vec<P3> {
     let n = 40;
     let h = TAU * 0.9 / f64::from(n);
@@ -153,7 +155,7 @@ fn hose(time: f64, low: &P3, high: &P3) -> Vec<P3> {
     chained((0..=n).map(at), false)
 }
 
-/// Control points of cubics from joints, each with a third of the derivative there.
+/// Control points of cubics through joints, each with a third of the derivative there.
 fn chained(joints: impl Iterator<Item = (P3, V3)>, is_closed: bool) -> Vec<P3> {
     let joints: Vec<_> = joints.collect();
     let n = joints.len();

@@ -1,46 +1,45 @@
-//! What feeler-curves finds between a curve and a solid beside the distances of a densely sampled curve from
-//! the solid's boundary.
+//! Comparison of the minima that feeler-curves finds between a curve and a solid with distances of a
+//! densely sampled curve from the boundary of the solid.
 //!
-//! The distance from the boundary as a function of the curve's parameter tells all minima whose foot is the
-//! nearest boundary point; minima behind nearer ones are told of the same features elsewhere on the curve or
-//! not judged, and counted.
+//! The distance from the boundary as a function of the curve's parameter has all minima whose foot is the
+//! nearest boundary point. A reported minimum farther than the nearest boundary point is counted, and
+//! only its foot and its normal are checked.
 
 use feeler_curves::{Curve, CurveOptions, CurveSolidPair, Obstacle, P3, Place, SolidMinimum};
 use feeler_geom::Pose;
 use feeler_runtime::{Body, PointQuery};
 
-/// Samples a piece.
+/// Number of samples for each piece.
 const STEPS: usize = 100;
 
-/// What of a curve's distance from a solid is least: a stretch of parameters that the minimum is in, and its
-/// distance from the boundary.
+/// Minimum of the sampled distance of a curve from a boundary.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampled {
-    /// Where the distance is within rounding of the least one.
+    /// Start of the parameter range in which the distance is within rounding of the smallest one.
     pub from: f64,
-    /// The other end of the stretch.
+    /// End of this range.
     pub to: f64,
-    /// The least distance.
+    /// The smallest distance.
     pub distance: f64,
 }
 
-/// How one case went.
+/// Result of the comparison of one case.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// Minima of the sampled distance that are told.
+    /// Number of sampled minima that are reported.
     pub agreed: usize,
-    /// Those that are not told.
+    /// Sampled minima that are not reported.
     pub lost: Vec<Sampled>,
-    /// What is told though it is no minimum, or whose numbers are wrong.
+    /// Reported contacts that are not minima, or whose numbers are wrong, with a description.
     pub wrong: Vec<(SolidMinimum, String)>,
-    /// What is told again.
+    /// Minima that are reported more than once.
     pub twice: Vec<SolidMinimum>,
-    /// What is told and is farther than the nearest boundary point: only its foot and its normal are judged.
+    /// Number of reported minima that are farther than the nearest boundary point.
     pub behind: usize,
 }
 
 impl Verdict {
-    /// Whether nothing is wrong.
+    /// Whether the comparison found no faults.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.lost.is_empty() && self.wrong.is_empty() && self.twice.is_empty()
@@ -66,8 +65,8 @@ impl Distances<'_> {
         nearest.map_or(self.limit, |n| n.distance)
     }
 
-    /// The parameter between two others at which the distance is least, by the golden ratio.
-    fn least(&mut self, mut lo: f64, mut hi: f64) -> (f64, f64) {
+    /// Parameter in an interval at which the distance is smallest, and this distance, by golden section.
+    fn smallest(&mut self, mut lo: f64, mut hi: f64) -> (f64, f64) {
         let g = 0.5 * (5.0_f64.sqrt() - 1.0);
         for _ in 0..60 {
             let (x, y) = (hi - g * (hi - lo), lo + g * (hi - lo));
@@ -80,8 +79,8 @@ impl Distances<'_> {
         [lo, hi].map(|u| (u, self.at(u))).into_iter().min_by(|p, q| p.1.total_cmp(&q.1)).unwrap_or((lo, 0.0))
     }
 
-    /// Minima of the sampled distance up to `reach`, refined; those within `level` of one another with
-    /// nothing higher between them are one stretch.
+    /// Minima of the sampled distance up to `reach`, refined. A run of samples within `level` of its
+    /// first one is one minimum.
     fn minima(&mut self, reach: f64, level: f64) -> Vec<Sampled> {
         let pieces = self.curve.n_pieces() as f64;
         let n = STEPS * self.curve.n_pieces();
@@ -91,7 +90,7 @@ impl Distances<'_> {
         let mut out: Vec<Sampled> = Vec::new();
         let mut i = 0;
         while i <= n {
-            // A run of samples at one height.
+            // A run of equally distant samples.
             let mut j = i;
             while j < n && (d[j + 1] - d[i]).abs() <= level {
                 j += 1;
@@ -112,7 +111,7 @@ impl Distances<'_> {
             };
             if d[i] <= before && d[j] <= after {
                 let (lo, hi) = (at(i.saturating_sub(1)), at((j + 1).min(n)));
-                let (u, distance) = self.least(lo, hi);
+                let (u, distance) = self.smallest(lo, hi);
                 let (u, distance) = if d[i] < distance { (at(i), d[i]) } else { (u, distance) };
                 if distance <= reach {
                     let ends = if j > i + 2 { (at(i), at(j)) } else { (u, u) };
@@ -125,45 +124,45 @@ impl Distances<'_> {
     }
 }
 
-/// Judges a query of a curve and a solid in a pose.
+/// Compares the contacts of a curve and a solid in a pose with the sampled minima.
 #[must_use]
-pub fn judge(curve: &Curve, solid: &Obstacle, pose: &Pose, options: &CurveOptions) -> Verdict {
+pub fn compare(curve: &Curve, solid: &Obstacle, pose: &Pose, options: &CurveOptions) -> Verdict {
     let mut pair = CurveSolidPair::new();
-    let told = pair.query(curve, solid, pose, options).to_vec();
+    let reported = pair.query(curve, solid, pose, options).to_vec();
     let body = solid.body();
     let size = body.size();
     let into = pose.inverse();
     let reach = options.d_max + curve.radius();
     let mut distances = Distances { curve, body, into, limit: 2.0 * reach, points: PointQuery::new() };
     let mut verdict = Verdict::default();
-    // Trims follow their edges to a measured deviation only.
+    // Trims follow their edges only to a measured deviation.
     let slack = 1e-9 * size + body.hierarchy().info.max_trim_deviation;
     let pieces = curve.n_pieces() as f64;
     let mut inside = PointQuery::new();
     for sampled in distances.minima(reach - 1e-6 * size, 1e-12 * size) {
-        // Where the curve passes through the boundary the unsigned distance is 0, which is no minimum of the
-        // signed one; inside it grows downwards.
+        // Where the curve passes through the boundary, the unsigned distance is 0, but the signed
+        // distance has no minimum there; it decreases inside.
         let middle = into * curve.point(0.5 * (sampled.from + sampled.to));
         if sampled.distance < 1e-6 * size || inside.contains(body, &middle, 1e-9) != Ok(Some(false)) {
             continue;
         }
-        let is_told = |m: &SolidMinimum| {
-            let [from, to] = m.set.map_or([m.u, m.u], |set| range(&told, set));
+        let is_reported = |m: &SolidMinimum| {
+            let [from, to] = m.set.map_or([m.u, m.u], |set| range(&reported, set));
             let close = |u: f64, v: f64| (curve.point(u) - curve.point(v)).norm() < 1e-2 * size;
-            // Along a set the distance changes by the slope that counts as level.
+            // Along a set the distance may change by the slope that counts as level.
             let level = options.level_slope * (to - from) * size / pieces;
             (m.distance - sampled.distance).abs() < 1e-6 * size + slack + level
                 && (from <= sampled.to && sampled.from <= to
                     || close(from, sampled.to)
                     || close(to, sampled.from))
         };
-        if told.iter().any(is_told) {
+        if reported.iter().any(is_reported) {
             verdict.agreed += 1;
         } else {
             verdict.lost.push(sampled);
         }
     }
-    for (i, m) in told.iter().enumerate() {
+    for (i, m) in reported.iter().enumerate() {
         let faults = distances.faults(m, slack, &mut verdict.behind);
         if !faults.is_empty() {
             verdict.wrong.push((*m, faults));
@@ -171,47 +170,48 @@ pub fn judge(curve: &Curve, solid: &Obstacle, pose: &Pose, options: &CurveOption
         let again = |other: &SolidMinimum| {
             (other.point - m.point).norm() < 1e-7 * size && (other.foot - m.foot).norm() < 1e-7 * size
         };
-        if told[..i].iter().any(again) {
+        if reported[..i].iter().any(again) {
             verdict.twice.push(*m);
         }
     }
     verdict
 }
 
-/// Parameters between which a set is told.
-fn range(told: &[SolidMinimum], set: u32) -> [f64; 2] {
-    let of_set = || told.iter().filter(|m| m.set == Some(set)).map(|m| m.u);
+/// Range of the parameters of a reported set.
+fn range(reported: &[SolidMinimum], set: u32) -> [f64; 2] {
+    let of_set = || reported.iter().filter(|m| m.set == Some(set)).map(|m| m.u);
     [of_set().fold(f64::INFINITY, f64::min), of_set().fold(f64::NEG_INFINITY, f64::max)]
 }
 
 impl Distances<'_> {
-    /// What is wrong with a minimum that is told.
+    /// Description of the faults of a reported minimum, empty if it is right.
     fn faults(&mut self, m: &SolidMinimum, slack: f64, behind: &mut usize) -> String {
         let size = self.body.size();
         let mut faults = String::new();
-        let mut say = |what: String| {
+        let mut report = |what: String| {
             faults += &what;
             faults += "; ";
         };
         self.limit = size;
         let off = self.from(&(self.into * m.foot));
         if off > slack {
-            say(format!("its foot is {off:e} off the boundary"));
+            report(format!("the foot is {off:e} mm off the boundary"));
         }
         if (m.point - m.foot - m.normal * m.distance).norm() > 1e-9 * size {
-            say("its normal is not that of its points".into());
+            report("the normal is not along the line between the points".into());
         }
         if (m.gap - m.distance + self.curve.radius()).abs() > 1e-12 * size {
-            say("its gap is not the distance less the radius".into());
+            report("the gap is not the distance minus the radius".into());
         }
         if (self.curve.point(m.u) - m.point).norm() > 1e-9 * size {
-            say("its point is not on the curve".into());
+            report("the point is not on the curve".into());
         }
         let nearest = self.from(&(self.into * m.point));
         if nearest > m.distance.abs() + slack {
-            say(format!("no boundary is as near: {nearest}"));
+            report(format!("the nearest boundary point is farther: {nearest} mm"));
         } else if nearest > m.distance.abs() - 1e-9 * size {
-            // The nearest of all: then it is a minimum of the sampled distance.
+            // If the foot is the nearest boundary point, the contact is a minimum of the sampled
+            // distance.
             let pieces = self.curve.n_pieces() as f64;
             for h in [1e-3, -1e-3] {
                 let u = m.u + h;
@@ -219,7 +219,7 @@ impl Distances<'_> {
                 let there = self.at(u);
                 let there = if m.distance < 0.0 { -there } else { there };
                 if there < m.distance - slack {
-                    say(format!("nearer by {:e} at {u}", m.distance - there));
+                    report(format!("the curve is nearer by {:e} mm at {u}", m.distance - there));
                 }
             }
         } else {
@@ -229,7 +229,7 @@ impl Distances<'_> {
             let t = self.curve.derivatives(m.u)[0];
             let is_joint = (m.u - m.u.round()).abs() < 1e-9;
             if !is_joint && m.normal.dot(&t).abs() > 1e-7 * t.norm() {
-                say("its normal is not across the curve".into());
+                report("the normal is not orthogonal to the curve".into());
             }
         }
         faults

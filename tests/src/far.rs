@@ -1,24 +1,25 @@
-//! Solids that are far apart, or far from the origin of the world: each query must be right or refused.
+//! Solids that are far apart, or far from the world's origin: each query must give the right result or be
+//! rejected.
 //!
-//! A minimum between solids that are far apart is checked by a separating slab: along its normal, no point of
-//! either solid may lie between its footpoints. Solids with an offset that both share are checked by a query
-//! at the same relative pose without the offset.
+//! A minimum between solids that are far apart is checked by a separating slab: along its normal, neither
+//! solid may have points between its footpoints. Solids with a common offset are checked by a query at
+//! the same relative pose without the offset.
 
 use feeler_geom::{Pose, V3};
 use feeler_hierarchy::extent;
 use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryError, QueryOptions, Status};
 use std::sync::Arc;
 
-/// What became of a query that was not wrong.
+/// Result of a query that is not wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Its results are right.
+    /// The contacts are right.
     Right,
-    /// It was refused with an error that names the limit.
+    /// The query was rejected with an error that names the limit.
     Refused,
 }
 
-/// Poses of B alone: a translation of `distance` (mm) along a unit direction, and a rotation.
+/// Pose of B with an additional translation of `distance` (mm) along a unit direction.
 #[must_use]
 pub fn moved(pose: &Pose, direction: &V3, distance: f64) -> Pose {
     Pose::from_parts((pose.translation.vector + direction * distance).into(), pose.rotation)
@@ -27,7 +28,7 @@ pub fn moved(pose: &Pose, direction: &V3, distance: f64) -> Pose {
 /// Queries a pair whose solid B is `distance` (mm) from A along a unit direction.
 ///
 /// # Errors
-/// A sentence about what is wrong.
+/// A description of the fault.
 pub fn far_apart(
     pair: &mut ContactPair,
     (rotation_b, direction, distance): (&Pose, &V3, f64),
@@ -42,7 +43,7 @@ pub fn far_apart(
             let nearest = minima.min_by(|l, m| l.distance.total_cmp(&m.distance)).copied();
             let status = pair.status();
             if status != Some(Status::Separated) {
-                return Err(format!("{status:?} {distance:e} mm apart"));
+                return Err(format!("status {status:?} of solids {distance:e} mm apart"));
             }
             check_nearest(&a, &b, &pose_b, nearest.as_ref(), options)?;
             Ok(Outcome::Right)
@@ -50,24 +51,24 @@ pub fn far_apart(
     }
 }
 
-/// Checks that an error is the one of large coordinates and names its limit, and that the pair has no
+/// Checks that the error is that of large coordinates and gives its limit, and that the pair has no
 /// results.
 fn refused(pair: &ContactPair, error: QueryError) -> Result<Outcome, String> {
     let QueryError::CoordinatesTooLarge { coordinates, limit, .. } = error else {
-        return Err(format!("refused for another reason: {error}"));
+        return Err(format!("rejected for another reason: {error}"));
     };
     let names_limit = error.to_string().contains(&format!("{limit:.3e}"));
     if coordinates <= limit || limit <= 0.0 || !names_limit {
-        return Err(format!("an error that does not name its limit: {error}"));
+        return Err(format!("the error does not give its limit: {error}"));
     }
     if !pair.contacts().is_empty() || pair.status().is_some() {
-        return Err("results after an error".into());
+        return Err("the pair has results after an error".into());
     }
     Ok(Outcome::Refused)
 }
 
-/// Compares the nearest minimum with a slab between the solids: along its normal, A must end at one footpoint
-/// and B begin at the other.
+/// Compares the nearest minimum with a slab between the solids: along its normal, A must end at one
+/// footpoint and B must begin at the other.
 fn check_nearest(
     a: &Arc<Body>,
     b: &Arc<Body>,
@@ -78,8 +79,8 @@ fn check_nearest(
     let sizes = a.size() + b.size();
     let apart = pose_b.translation.vector.amax();
     let direction = (pose_b.translation.vector / apart).normalize();
-    // Nearest points of the hulls need not be points of the solids: a ring is farther than its centre by less
-    // than this.
+    // Nearest points of the hulls need not be points of the solids: a ring is farther than its centre by
+    // less than this.
     let bend = sizes * sizes / apart;
     let slack = 1e-9 * sizes + 4.0 * f64::EPSILON * apart;
     let Some(l) = nearest else {
@@ -87,16 +88,20 @@ fn check_nearest(
         return if gap > options.d_max {
             Ok(())
         } else {
-            Err(format!("no minimum up to {:e} mm, {gap:e} mm apart", options.d_max))
+            Err(format!("no minimum up to {:e} mm for solids {gap:e} mm apart", options.d_max))
         };
     };
     let (p, q) = (l.local_a, pose_b * l.local_b);
     if ((q - p).norm() - l.distance).abs() > slack {
-        return Err(format!("{:e} mm between footpoints at {:e} mm", l.distance, (q - p).norm()));
+        return Err(format!(
+            "distance {:e} mm, but the footpoints are {:e} mm apart",
+            l.distance,
+            (q - p).norm()
+        ));
     }
     let gap = slab(a, b, pose_b, &((q - p) / l.distance))?;
     if (l.distance - gap).abs() > slack + bend {
-        return Err(format!("a minimum of {:e} mm, {gap:e} mm apart", l.distance));
+        return Err(format!("a minimum of {:e} mm for solids {gap:e} mm apart", l.distance));
     }
     Ok(())
 }
@@ -111,11 +116,11 @@ fn slab(a: &Body, b: &Body, pose_b: &Pose, direction: &V3) -> Result<f64, String
     Ok(pose_b.translation.vector.dot(direction) - reach(a, direction)? - reach(b, &back)?)
 }
 
-/// Queries a pair with an offset (mm) that both solids share along a unit direction, and compares it with a
-/// fresh pair at the relative pose that is left of the rounded poses.
+/// Queries a pair with a common offset (mm) of both solids along a unit direction, and compares it with a
+/// fresh pair at the relative pose of the rounded poses.
 ///
 /// # Errors
-/// A sentence about what is wrong.
+/// A description of the fault.
 pub fn far_from_the_origin(
     pair: &mut ContactPair,
     [pose_a, pose_b]: [&Pose; 2],
@@ -123,7 +128,7 @@ pub fn far_from_the_origin(
     options: &QueryOptions,
 ) -> Result<Outcome, String> {
     let [far_a, far_b] = [pose_a, pose_b].map(|p| moved(p, direction, offset));
-    // Without the offset: the difference is exact.
+    // The difference of the translations is exact.
     let origin = far_a.translation.vector;
     let near_a = Pose::from_parts(V3::zeros().into(), far_a.rotation);
     let near_b = Pose::from_parts((far_b.translation.vector - origin).into(), far_b.rotation);
@@ -145,13 +150,15 @@ pub fn far_from_the_origin(
     let rounding = 8.0 * f64::EPSILON * offset;
     for (f, e) in found.iter().zip(&expected) {
         let distance = (f.distance - e.distance).abs();
-        // A sample of a set may be another one of its places.
+        // A sample of a conformal set may be at another point of the set.
         let local = (f.local_a - e.local_a).norm().max((f.local_b - e.local_b).norm());
         let world = (f.point_a - far_a * f.local_a).norm().max((f.point_b - far_b * f.local_b).norm());
         let is_one = f.kind == ContactKind::Strict && e.kind == ContactKind::Strict;
         let is_right = distance <= tol && (!is_one || local <= 1e3 * tol) && world <= rounding + tol;
         if !is_right {
-            return Err(format!("{distance:e} in distance, {local:e} in place, {world:e} in the world"));
+            return Err(format!(
+                "errors (mm): distance {distance:e}, local points {local:e}, world points {world:e}"
+            ));
         }
     }
     Ok(Outcome::Right)

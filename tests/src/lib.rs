@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: where models are, how they are prepared, the brute-force oracle, pairs
-//! for it.
+//! Support for the end-to-end tests: models and their preparation, the brute-force reference and the
+//! pairs for it, and reference methods for verdicts, membership, motions and curves.
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -36,40 +36,40 @@ use rand::{Rng as _, SeedableRng as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Our own models.
+/// Folder of the project's models.
 #[must_use]
 pub fn data_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../data")
 }
 
-/// The shared corpus beside the repository; tests over it run when it is there.
+/// The shared corpus beside the repository, if it is present; tests that need it are skipped otherwise.
 #[must_use]
 pub fn shared_dir() -> Option<PathBuf> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared");
     dir.join("models/manifest.json").is_file().then_some(dir)
 }
 
-/// One solid, as the boundary representation and ready for queries.
+/// A solid as a boundary representation and as a body for queries.
 #[derive(Debug)]
 pub struct Part {
     /// The boundary representation.
     pub solid: Solid,
     /// The prepared body.
     pub body: Arc<Body>,
-    /// Where the file puts it.
+    /// Pose of the instance in the file.
     pub pose: Pose,
 }
 
 /// Imports and prepares one solid instance of a STEP file.
 ///
 /// # Panics
-/// When that fails: in a test there is nothing else to do.
+/// If the import or the preparation fails.
 #[must_use]
 pub fn part(path: &Path, instance: usize) -> Part {
     part_with(path, instance, feeler_import::DEFAULT_FLATNESS)
 }
 
-/// [`part`] with a flatness.
+/// [`part`] with a given flatness.
 ///
 /// # Panics
 /// As [`part`].
@@ -80,7 +80,7 @@ pub fn part_with(path: &Path, instance: usize, flatness: f64) -> Part {
     Part { pose: place.pose, ..part_of(&import.solids[place.solid], flatness) }
 }
 
-/// Builds and prepares a solid where it is.
+/// Builds and prepares a solid in its own frame.
 ///
 /// # Panics
 /// As [`part`].
@@ -103,7 +103,7 @@ pub fn model(name: &str) -> Part {
 /// A fresh query of two parts.
 ///
 /// # Panics
-/// Where a pose is not finite or an option makes no sense.
+/// If a pose is not finite or an option is invalid.
 #[must_use]
 pub fn query(a: &Part, b: &Part, pose_a: &Pose, pose_b: &Pose, options: &QueryOptions) -> ContactPair {
     let mut pair = ContactPair::new(Arc::clone(&a.body), Arc::clone(&b.body));
@@ -119,7 +119,7 @@ pub fn pose_of_matrix(m: &[[f64; 4]; 4]) -> Pose {
     Pose::from_parts(Translation3::new(m[0][3], m[1][3], m[2][3]), UnitQuaternion::from_rotation_matrix(&r))
 }
 
-/// A seeded random motion: at most `dt` mm and `dr` radians, about `base`.
+/// A seeded random motion of at most `dt` mm and `dr` radians about `base`.
 #[must_use]
 pub fn random_pose(seed: u64, base: &Pose, dt: f64, dr: f64) -> Pose {
     let mut rng = SmallRng::seed_from_u64(seed);

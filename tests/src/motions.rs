@@ -1,26 +1,26 @@
-//! Contacts of solids in motion against closed forms: the guarantees of [`ContactTracker`].
+//! Contacts of moving solids against closed forms: the guarantees of [`ContactTracker`].
 //!
 //! Two solids of simple shape are placed near contact (flush, aligned, tangent, nested or in general
-//! position, tilted by 0 to a hundredth), are displaced a little, and then move at a constant speed. The
-//! tracker is updated at every pose with the bound of the motion to the next one, with either solid as A and
-//! both moved to some place in the world. The reference computes the signed distance of any point to either
-//! solid and has many points of their boundaries ([`Shape`]); it integrates mass and inertia, moves the
-//! solids and solves for impulses by itself.
+//! position, with tilts up to 0.01 rad), are displaced a little, and then move at constant speed. The
+//! tracker is updated at every pose with the bound of the motion to the next one, with either solid as A
+//! and at a random common pose in the world. The reference computes the signed distance of any point to
+//! either solid and has dense samples of their boundaries ([`Shape`]). It has its own integration of mass
+//! and inertia, motion of the solids and solution for impulses.
 //!
 //! Demands on every update:
 //!
-//! - *open*: no strict contact and no sample has a gap smaller than the distance there by more than
-//!   [`ERROR`]: the distances of both footpoints to the other solid, and twice that of the middle between
-//!   them, are at most the gap. Near any contact with a negative gap, there is common material;
-//! - *once*: no two contacts other than samples have the same footpoints and normal.
+//! - *open*: the gap of a strict contact or a sample is at least the distance there, up to [`ERROR`]: the
+//!   distances of both footpoints to the other solid, and twice that of the midpoint, are at most the
+//!   gap. Near a contact with a negative gap the solids have common points;
+//! - *once*: two contacts with equal footpoints and normals occur only if one of them is a sample.
 //!
 //! Demands on the last update, if the solids continue, in [`SUBSTEPS`] parts of the step:
 //!
 //! - *closing*: if the boundaries overlap by more than the error of linear gaps ([`Case::slack`]), the linear
 //!   gap of a contact closes, and [`GapPrediction`] reports a negative gap;
-//! - *held*: if the contacts keep linear gaps open, as a solver does in a single step that is repeated with a
-//!   wider bound until the bound covers it, the solids overlap by at most [`Case::slack`] more than before.
-//!   Exceptions are counted ([`Seen::deeper`]) and limited to [`RARELY`] of the motions.
+//! - *held*: contacts keep linear gaps open as a solver does, in a step that is repeated with a wider
+//!   bound until the bound covers it; then the overlap of the solids grows by at most [`Case::slack`].
+//!   Exceptions are counted ([`Seen::deeper`]) and limited to [`MAX_DEEPER_SHARE`] of the motions.
 
 use crate::conformal::Fault;
 use crate::conformal::shapes::{Shape, cylinder, tube, turned};
@@ -35,18 +35,18 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::Arc;
 
-/// Error of a gap (mm) by rounding.
+/// Rounding error of a gap (mm).
 pub const ERROR: f64 = 1e-6;
-/// Largest part of the motions in which contacts hold less than they should.
-pub const RARELY: f64 = 0.005;
-/// Updates of a step with wider bounds until the bound covers the motion.
+/// Maximum share of the motions with an overlap larger than the contacts should allow.
+pub const MAX_DEEPER_SHARE: f64 = 0.005;
+/// Maximum number of updates of a step with wider bounds.
 const MAX_UPDATES: u32 = 8;
-/// Parts of a step at whose ends the reference measures.
+/// Number of parts of a step, at whose ends the reference measures.
 pub const SUBSTEPS: u32 = 200;
-/// Largest displacement (mm) of a step.
-const FASTEST: f64 = 1.75;
+/// Maximum displacement (mm) of a step.
+const MAX_DISPLACEMENT: f64 = 1.75;
 
-/// A solid, in closed form and prepared.
+/// A solid in closed form and as a prepared body.
 #[derive(Debug)]
 struct Solid {
     shape: Shape,
@@ -57,7 +57,7 @@ struct Solid {
     center: P3,
     /// Inverse of the inertia per mass (1/mm²).
     softness: Matrix3<f64>,
-    /// Farthest point from the centre (mm).
+    /// Largest distance of a point from the centre (mm).
     radius: f64,
 }
 
@@ -72,7 +72,7 @@ impl Solid {
             }));
         }
         let (low, high) = points.iter().fold((points[0], points[0]), |(l, h), p| (l.inf(p), h.sup(p)));
-        // Sums over the middles of 32³ cells: half a percent.
+        // Sums over the midpoints of 32³ cells: accurate to half a percent.
         let n = 32;
         let cell = (high - low) / f64::from(n);
         let inside: Vec<P3> = (0..n * n * n)
@@ -80,7 +80,7 @@ impl Solid {
             .map(|at| low + cell.component_mul(&V3::from(at)))
             .filter(|p| shape.distance(p) < 0.0)
             .collect();
-        #[expect(clippy::cast_precision_loss, reason = "thousands")]
+        #[expect(clippy::cast_precision_loss, reason = "the count is in the thousands")]
         let count = inside.len() as f64;
         let center = P3::from(inside.iter().map(|p| p.coords).sum::<V3>() / count);
         let about = |p: &P3| {
@@ -110,7 +110,7 @@ const OPTIONS: TrackerOptions = TrackerOptions {
     dilations: [0.0; 2],
 };
 
-/// The solids that are tried with one another.
+/// The solids of the test cases.
 #[derive(Debug)]
 pub struct Rig {
     solids: Vec<Solid>,
@@ -143,18 +143,18 @@ impl Default for Rig {
     }
 }
 
-/// How two solids stand and move.
+/// Poses and motion of two solids.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What is tried.
+    /// Name of the configuration.
     pub name: &'static str,
-    /// Which solids: the first one stands around the origin.
+    /// Indices of the solids; the first one is at the origin.
     solids: [usize; 2],
-    /// Whether the second one is A.
+    /// Whether the second solid is A.
     is_swapped: bool,
-    /// Which of the two moves: the lighter one.
+    /// Index of the moving solid, which is the lighter one.
     mover: usize,
-    /// Of both in the world, at the last pose.
+    /// Poses of both solids in the world, at the last step.
     poses: [Pose; 2],
     /// Displacement (mm) and rotation vector (rad) of a step, about the mover's centre.
     motion: [V3; 2],
@@ -162,27 +162,27 @@ pub struct Case {
     wobbles: Vec<[V3; 2]>,
 }
 
-/// What was seen.
+/// Statistics of the checked motions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
-    /// Motions that were judged.
+    /// Number of checked motions.
     pub cases: u32,
-    /// Updates.
+    /// Number of updates.
     pub updates: u32,
-    /// Strict contacts, quasi-minima, samples and extended contacts.
+    /// Numbers of strict contacts, quasi-minima, samples and extended contacts.
     pub contacts: [u32; 4],
-    /// Last steps in which something would close.
+    /// Number of last steps in which a gap would close.
     pub closing: u32,
-    /// Steps held by contacts at whose end the solids overlap by more than the slack.
+    /// Number of steps restricted by contacts after which the solids overlap by more than the slack.
     pub deeper: u32,
     /// Largest overlap beyond the slack (mm).
     pub deepest: f64,
-    /// Steps whose motion no bound has covered.
+    /// Number of steps whose motion no bound covered.
     pub uncovered: u32,
 }
 
 impl Seen {
-    /// Of both.
+    /// Accumulates the statistics of both.
     pub fn add(&mut self, other: &Self) {
         self.cases += other.cases;
         self.updates += other.updates;
@@ -200,7 +200,7 @@ fn any(random: &mut SmallRng, size: f64) -> V3 {
     V3::from_fn(|_, _| random.random_range(-1.0..1.0)) * size
 }
 
-/// Between two powers of ten.
+/// A random number between two powers of ten, log-uniform.
 fn scale(random: &mut SmallRng, powers: std::ops::Range<f64>) -> f64 {
     math::powf(10.0, random.random_range(powers))
 }
@@ -210,7 +210,7 @@ fn turn(w: V3) -> UnitQuaternion<f64> {
 }
 
 impl Rig {
-    /// The case of a number; none where the solids are more than a hundredth of a millimetre in one another.
+    /// Case with a given number; `None` if the solids overlap by more than 0.01 mm.
     #[must_use]
     pub fn case(&self, seed: u64) -> Option<Case> {
         let mut random = SmallRng::seed_from_u64(seed);
@@ -218,7 +218,7 @@ impl Rig {
         let any_yaw = r.random_range(-PI..PI);
         let yaw = [0.0, FRAC_PI_2, any_yaw][r.random_range(0..3)];
         let (x, y) = (r.random_range(-21.0..21.0), r.random_range(-16.0..16.0));
-        // Offsets at which sides are in line, too.
+        // Some offsets align sides.
         let (x, y) = match r.random_range(0..3) {
             0 => (12.0, 9.0),
             1 => (12.0, y),
@@ -233,12 +233,12 @@ impl Rig {
         let tilted = turn(any(r, 3.0));
         let high = r.random_range(-9.0..9.0);
         let z = 10.0;
-        // Solids, place and rotation of the second one, which comes down, and whether it is nested.
+        // Solids, position and rotation of the second solid, which is lowered, and whether it is nested.
         let (name, solids, at, rotation, is_nested) = match r.random_range(0..17) {
             0 => ("ball on box", [BOX, BALL], [x, y, z + 9.5], turn(up), false),
             1 => ("block on box", [BOX, BLOCK], [x, y, z + 5.0], turn(up), false),
             2 => ("box on box", [BOX, BOX], [x, y, z + 10.0], turn(up), false),
-            3 => ("block on box, anyhow", [BOX, BLOCK], [x, y, z + 5.0], tilted, false),
+            3 => ("block on box, tilted", [BOX, BLOCK], [x, y, z + 5.0], tilted, false),
             4 => ("upright cylinder", [BOX, CYLINDER], [x, y, z + 20.0], turn(up), false),
             5 => ("lying cylinder", [BOX, CYLINDER], [x, y, z + 10.0], lying, false),
             6 => ("upright cone", [BOX, CONE], [x, y, z], turn(up), false),
@@ -264,11 +264,11 @@ impl Rig {
         }
         let moved = &self.solids[solids[1]];
         if r.random_bool(0.7) {
-            let most = if is_nested { -3.0 } else { -1.7 };
-            let tilt = any(r, 1.0) * scale(r, -6.0..most);
+            let max_power = if is_nested { -3.0 } else { -1.7 };
+            let tilt = any(r, 1.0) * scale(r, -6.0..max_power);
             poses[1] = displaced(&poses[1], &moved.center, &[V3::zeros(), tilt], 1.0);
         }
-        // Down to a gap.
+        // Lower the second solid to a gap.
         let gap = if r.random_bool(0.2) { 0.0 } else { scale(r, -5.0..-0.4) };
         let at_height = |h: f64| Translation3::new(0.0, 0.0, h) * poses[1];
         if name == "pin on its bottom" {
@@ -291,7 +291,7 @@ impl Rig {
             0 => [down * speed, V3::zeros()],
             1 => [any(r, 1.0) * speed, V3::zeros()],
             2 => [V3::zeros(), any(r, speed / radius)],
-            // Rolls.
+            // Rolling.
             3 => {
                 let along = any(r, speed).component_mul(&V3::new(1.0, 1.0, 0.0));
                 [along, down.cross(&along) / -9.5]
@@ -302,7 +302,7 @@ impl Rig {
             motion[1] *= 0.1;
         }
         let size = solids.map(|k| self.solids[k].body.size()).into_iter().fold(f64::INFINITY, f64::min);
-        let fast = (motion[0].norm() + motion[1].norm() * size) / FASTEST;
+        let fast = (motion[0].norm() + motion[1].norm() * size) / MAX_DISPLACEMENT;
         motion = motion.map(|v| v / fast.max(1.0));
         let size = scale(r, -5.0..-1.5);
         let wobbles = (0..3).map(|_| [any(r, size), any(r, size / radius)]).collect();
@@ -318,9 +318,9 @@ impl Rig {
         of_b.chain(of_a).fold(f64::INFINITY, f64::min)
     }
 
-    /// What does not hold in a case.
+    /// Checks a case; returns the violated demands and the statistics.
     #[must_use]
-    pub fn judge(&self, case: &Case) -> (Vec<Fault>, Seen) {
+    pub fn check(&self, case: &Case) -> (Vec<Fault>, Seen) {
         let mut faults = Vec::new();
         let mut seen = Seen { cases: 1, ..Seen::default() };
         let [a, b] = if case.is_swapped { [1, 0] } else { [0, 1] };
@@ -340,33 +340,33 @@ impl Rig {
         let relative = |poses: &[Pose; 2]| poses[a].inv_mul(&poses[b]);
         let bound_of = |tracker: &ContactTracker, from: &[Pose; 2], to: &[Pose; 2]| {
             let bodies = tracker.bodies().map(|body| body.as_ref());
-            // Rounding of the poses in the world.
-            let made = StepBound::of_motion(bodies, &relative(from), &relative(to));
-            StepBound { rotation: made.rotation + 1e-9, displacement: made.displacement + 1e-9 }
+            // Add the rounding of the poses in the world.
+            let motion = StepBound::of_motion(bodies, &relative(from), &relative(to));
+            StepBound { rotation: motion.rotation + 1e-9, displacement: motion.displacement + 1e-9 }
         };
         for (poses, next) in path.iter().zip(&path[1..]) {
-            let somewhere = Pose::new(any(&mut world, 100.0), any(&mut world, 3.0));
-            let [pose_a, pose_b] = [a, b].map(|k| somewhere * poses[k]);
+            let common = Pose::new(any(&mut world, 100.0), any(&mut world, 3.0));
+            let [pose_a, pose_b] = [a, b].map(|k| common * poses[k]);
             let bound = bound_of(&tracker, poses, next);
             if let Err(e) = tracker.update(&pose_a, &pose_b, bound) {
-                faults.push(Fault { demand: "answer", text: e.to_string() });
+                faults.push(Fault { demand: "update", text: e.to_string() });
                 return (faults, seen);
             }
             seen.updates += 1;
-            let judged = Judged { rig: self, case, poses, tracker: &tracker };
-            judged.open(&mut faults, &mut seen);
-            judged.once(&mut faults);
+            let update = Update { rig: self, case, poses, tracker: &tracker };
+            update.open(&mut faults, &mut seen);
+            update.once(&mut faults);
         }
-        let judged = Judged { rig: self, case, poses: &case.poses, tracker: &tracker };
-        judged.closing(&relative(&before), &mut faults, &mut seen);
+        let update = Update { rig: self, case, poses: &case.poses, tracker: &tracker };
+        update.closing(&relative(&before), &mut faults, &mut seen);
         // The step is repeated with a wider bound until the bound covers it.
         for k in 1.. {
-            let held = Judged { rig: self, case, poses: &case.poses, tracker: &tracker }.held();
+            let held = Update { rig: self, case, poses: &case.poses, tracker: &tracker }.held();
             let made = bound_of(&tracker, &case.poses, &place(&held, &case.poses, 1.0));
             let Some(bound) = tracker.bound() else { break };
             if bound.contains(&made) {
-                let judged = Judged { rig: self, case, poses: &case.poses, tracker: &tracker };
-                judged.overlap(&held, &bound, &mut seen);
+                let update = Update { rig: self, case, poses: &case.poses, tracker: &tracker };
+                update.overlap(&held, &bound, &mut seen);
                 break;
             }
             let [pose_a, pose_b] = [a, b].map(|k| case.poses[k]);
@@ -379,7 +379,7 @@ impl Rig {
     }
 }
 
-/// A pose after a displacement and a rotation about a point of the solid.
+/// Pose after a part of a displacement and a rotation about a point of the solid.
 fn displaced(pose: &Pose, center: &P3, [shift, spin]: &[V3; 2], part: f64) -> Pose {
     let c = (pose * center).coords;
     let about = Translation3::from(c + shift * part) * turn(spin * part) * Translation3::from(-c);
@@ -387,27 +387,27 @@ fn displaced(pose: &Pose, center: &P3, [shift, spin]: &[V3; 2], part: f64) -> Po
 }
 
 impl Case {
-    /// Error (mm) of linear gaps in a step within a bound: the wanted one and terms of second order, for a
-    /// solid of this radius (mm).
+    /// Error (mm) of linear gaps in a step within a bound, for a solid of the given radius (mm): the
+    /// accepted error and terms of second order.
     #[must_use]
     pub fn slack(&self, bound: &StepBound, radius: f64) -> f64 {
         let StepBound { rotation, displacement } = *bound;
-        let wanted = OPTIONS.gap_error.max(0.01 * displacement);
-        2.0 * wanted + rotation * displacement + 0.5 * rotation * rotation * radius + ERROR
+        let accepted = OPTIONS.gap_error.max(0.01 * displacement);
+        2.0 * accepted + rotation * displacement + 0.5 * rotation * rotation * radius + ERROR
     }
 }
 
-/// An update.
+/// State of the tracker after an update.
 #[derive(Debug)]
-struct Judged<'a> {
+struct Update<'a> {
     rig: &'a Rig,
     case: &'a Case,
     poses: &'a [Pose; 2],
     tracker: &'a ContactTracker,
 }
 
-impl Judged<'_> {
-    /// Which of both solids is A, and which is B.
+impl Update<'_> {
+    /// Indices of the solids that are A and B.
     fn sides(&self) -> [usize; 2] {
         if self.case.is_swapped { [1, 0] } else { [0, 1] }
     }
@@ -416,7 +416,7 @@ impl Judged<'_> {
         &self.rig.solids[self.case.solids[k]]
     }
 
-    /// In the world: both points and the normal.
+    /// Points and normal of a contact in the world.
     fn placed(&self, c: &StepContact) -> (P3, P3, V3) {
         let [a, b] = self.sides().map(|k| &self.poses[k]);
         (a * c.local_a, b * c.local_b, a * c.normal)
@@ -440,22 +440,25 @@ impl Judged<'_> {
             seen.contacts[kind] += 1;
             let is_distance = matches!(c.kind, StepContactKind::Strict | StepContactKind::Sample);
             if !is_distance && c.gap > -ERROR {
-                // Distance along the normal, which is less than that of the footpoints.
+                // The gap is the distance along the normal, which is less than that of the footpoints.
                 continue;
             }
             let middle = nalgebra::center(&p_a, &p_b);
             let depth = |p: &P3| self.distance(a, p).max(self.distance(b, p));
             let truth = self.distance(a, &p_b).min(self.distance(b, &p_a)).min(2.0 * depth(&middle));
-            // If edges are pressed into one another, neither point is in the other solid.
+            // If edges penetrate each other, neither footpoint is in the other solid.
             let mut beside = (0..2_000).map(|_| middle + any(&mut random, 2.0 * c.gap.abs()));
             let is_open = truth > c.gap + ERROR && self.nearest(&p_b) > c.gap.max(0.0) + ERROR;
             if is_open && (c.gap > -ERROR || beside.all(|p| depth(&p) >= 0.0)) {
-                faults.push(Fault { demand: "open", text: format!("{truth} is open: {c:?}") });
+                faults.push(Fault {
+                    demand: "open",
+                    text: format!("the distance is {truth} mm, larger than the gap: {c:?}"),
+                });
             }
         }
     }
 
-    /// The local minimum of the distance of both solids, from a point on: back and forth between them.
+    /// Local minimum of the distance of both solids, by descent steps to each of them in turn.
     fn nearest(&self, from: &P3) -> f64 {
         let (mut p, mut distance) = (*from, f64::INFINITY);
         for k in 0..400 {
@@ -476,13 +479,13 @@ impl Judged<'_> {
                 // A sample at fixed parameters may be at a minimum.
                 let is_sample = [c, d].iter().any(|c| c.kind == StepContactKind::Sample);
                 if !is_sample && apart < 1e-4 && (c.normal - d.normal).norm() < 1e-3 {
-                    faults.push(Fault { demand: "once", text: format!("{c:?} and {d:?}") });
+                    faults.push(Fault { demand: "once", text: format!("reported twice: {c:?} and {d:?}") });
                 }
             }
         }
     }
 
-    /// What a displacement of the mover adds to a contact's gap, to first order.
+    /// Change of a contact's gap by a displacement of the mover, to first order.
     fn rate(&self, c: &StepContact, [shift, spin]: &[V3; 2]) -> f64 {
         let (p_a, p_b, n) = self.placed(c);
         let is_b = self.sides()[1] == self.case.mover;
@@ -494,11 +497,11 @@ impl Judged<'_> {
         self.poses[self.case.mover] * self.solid(self.case.mover).center
     }
 
-    /// Smallest distance (mm) of both boundaries after parts of motions with points that move at most
-    /// `farthest` (mm).
+    /// Function of the smallest distance (mm) between the boundaries after parts of a motion whose points
+    /// move at most `farthest` (mm).
     fn overlaps(&self, farthest: f64) -> impl Fn(&[V3; 2], f64) -> f64 {
         let mover = self.solid(self.case.mover);
-        // All points that can touch the other solid.
+        // All points that can reach the other solid.
         let near: Vec<(usize, P3)> = [0, 1]
             .into_iter()
             .flat_map(|k| self.solid(k).points.iter().map(move |p| (k, *p)))
@@ -536,16 +539,18 @@ impl Judged<'_> {
             let ahead = prediction.gaps(self.tracker, [Some(before), None], true);
             let contacts = self.tracker.contacts();
             let is_closing = contacts.iter().any(|c| c.gap + s * self.rate(c, motion) < 0.0);
-            // The prediction is that of the end of the step.
+            // The prediction is for the end of the step.
             let is_closed = smallest(motion, 1.0) < now.min(0.0) - slack;
             if !is_closing || (is_closed && !ahead.iter().any(|gap| *gap < 0.0)) {
-                let text = format!("{gap} after {s}, from {now}, slack {slack}: {ahead:?} {contacts:?}");
+                let text = format!(
+                    "gap {gap} mm after {s} steps, {now} mm before, slack {slack} mm: {ahead:?} {contacts:?}"
+                );
                 faults.push(Fault { demand: "closing", text });
             }
         }
     }
 
-    /// Overlap at the end of a step that keeps the bound and all linear gaps.
+    /// Measures the overlap at the end of a step that obeys the bound and all linear gaps.
     fn overlap(&self, held: &[V3; 2], bound: &StepBound, seen: &mut Seen) {
         let smallest = self.overlaps(self.farthest(held));
         let slack = self.case.slack(bound, self.solid(self.case.mover).radius);
@@ -554,7 +559,7 @@ impl Judged<'_> {
         seen.deeper += u32::from(deeper > 0.0);
     }
 
-    /// Motion that the contacts leave: they take impulses, one after the other, until open gaps stay open.
+    /// Motion that the contacts allow, by sequential impulses that keep open gaps open.
     fn held(&self) -> [V3; 2] {
         let mover = self.solid(self.case.mover);
         let axes = self.poses[self.case.mover].rotation.to_rotation_matrix();

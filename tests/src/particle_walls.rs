@@ -1,6 +1,7 @@
-//! Minima of the distance from points to solids, judged by brute force: cells and damped Newton steps over
-//! the boundary representation, trims by rays in the parameter plane, polars by inward directions, sides by
-//! rays in space. Nothing of it knows hierarchies, boxes, closed forms of feet or trimming cells.
+//! Minima of the distance from points to solids, compared with a brute-force search: cells and damped
+//! Newton steps over the boundary representation, trims by rays in the parameter plane, polars by inward
+//! directions, sides by rays in space. The search does not use hierarchies, boxes, closed forms of feet
+//! or trimming cells.
 
 use crate::Part;
 use crate::brute_force::PointOracle;
@@ -11,28 +12,28 @@ use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use rayon::prelude::*;
 
-/// What the comparison of many points found.
+/// Statistics of the comparison for many points.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Points that were asked for, and how many of them are inside.
+    /// Number of query points, and number of those inside.
     pub points: [usize; 2],
-    /// Minima that both have.
+    /// Number of minima that both methods find.
     pub agreed: usize,
-    /// Minima that the brute force cannot decide within its error.
+    /// Number of minima that the brute-force search cannot decide within its error.
     pub undecided: usize,
-    /// Samples of sets.
+    /// Number of samples of conformal sets.
     pub samples: usize,
-    /// Points with more than one minimum.
+    /// Number of points with more than one minimum.
     pub several: usize,
-    /// Points that are inside by rays and outside by the nearest place, or the other way round: there the
-    /// model passes through itself, and has no side.
+    /// Number of points that are inside by rays and outside by the nearest boundary point, or vice versa:
+    /// the model passes through itself there, so the side is undefined.
     pub sideless: usize,
-    /// What is wrong, in words.
+    /// Descriptions of the faults.
     pub wrong: Vec<String>,
 }
 
 impl Tally {
-    /// The sum of two.
+    /// Sum of two statistics.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         for (a, b) in self.points.iter_mut().zip(other.points) {
@@ -57,7 +58,7 @@ fn unit(rng: &mut SmallRng) -> V3 {
     }
 }
 
-/// A point about a solid: beside faces, edges and vertices, on axes and planes of symmetry, and anywhere.
+/// A point near a solid: beside faces, edges and vertices, on axes and planes of symmetry, or anywhere.
 #[must_use]
 pub fn point_about(part: &Part, reach: f64, rng: &mut SmallRng) -> P3 {
     let shell = &part.solid.shell;
@@ -107,7 +108,7 @@ pub fn point_about(part: &Part, reach: f64, rng: &mut SmallRng) -> P3 {
         _ => {
             let (lo, d) = (part.solid.bounds.min, part.solid.bounds.max - part.solid.bounds.min);
             let mut p = lo + V3::from_fn(|i, _| d[i] * rng.random_range(-0.05..1.05));
-            // Half of them in a plane through the middle.
+            // Half of these points are in a plane through the centre.
             if rng.random_bool(0.5) {
                 let k = rng.random_range(0..3);
                 p[k] = lo[k] + 0.5 * d[k];
@@ -117,32 +118,32 @@ pub fn point_about(part: &Part, reach: f64, rng: &mut SmallRng) -> P3 {
     }
 }
 
-/// Asks for `n` points of a part, within `reach` (mm), on all threads: the same points for any number of
-/// them.
+/// Compares the minima of `n` points of a part within `reach` (mm). The points do not depend on the
+/// number of threads.
 #[must_use]
-pub fn judge(name: &str, part: &Part, reach: f64, n: usize, seed: u64) -> Tally {
+pub fn check(name: &str, part: &Part, reach: f64, n: usize, seed: u64) -> Tally {
     let oracle = PointOracle::new(&part.solid, part.body.hierarchy().info.max_trim_deviation);
     let rays = Rays::new(part.body.hierarchy());
     let boundary = Boundary::new(part.body.clone());
-    let ask = |first: usize| {
+    let check_chunk = |first: usize| {
         let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ first as u64);
         let mut query = PointMinima::new();
         let mut tally = Tally::default();
-        for _ in first..n.min(first + TOGETHER) {
+        for _ in first..n.min(first + CHUNK) {
             let p = point_about(part, reach, &mut rng);
             let found = query.query(&boundary, &p, reach);
             tally.compare(name, part, &oracle, &rays, &p, reach, found);
         }
         tally
     };
-    (0..n).into_par_iter().step_by(TOGETHER).map(ask).reduce(Tally::default, Tally::and)
+    (0..n).into_par_iter().step_by(CHUNK).map(check_chunk).reduce(Tally::default, Tally::and)
 }
 
-/// Points that one thread takes at a time.
-const TOGETHER: usize = 50;
+/// Number of points in each work item of a thread.
+const CHUNK: usize = 50;
 
 impl Tally {
-    #[expect(clippy::too_many_arguments, reason = "what a comparison is of")]
+    #[expect(clippy::too_many_arguments, reason = "the inputs of a comparison")]
     fn compare(
         &mut self,
         name: &str,
@@ -155,14 +156,14 @@ impl Tally {
     ) {
         let size = part.solid.bounds.diagonal();
         let near = 2.0 * oracle.margin();
-        // What the model leaves open between its faces and edges. The border of a face, where its trim or the
-        // edge is mapped to, is off the edge by no more than the deviation, and so two ways to tell the same
-        // border (the brute force takes the edge, queries also either face) are off each other by no more
-        // than twice that. Distances to two sets differ by no more than these are off each other. The rest is
-        // what solvers stop at.
+        // Tolerance for gaps of the model between its faces and edges, and for the accuracy of the
+        // solvers. The border of a face (the image of its trim or of the edge) is off the edge by at most
+        // the deviation. The brute-force search uses the edge, queries also use either face, so their
+        // borders differ by at most twice the deviation, and so do distances to them.
         let open = 1e-7 * size + 2.0 * part.body.hierarchy().info.max_trim_deviation;
         self.points[0] += 1;
-        let mut say = |what: String| self.wrong.push(format!("{name} at {:?}: {what}", p.coords.as_slice()));
+        let mut report =
+            |what: String| self.wrong.push(format!("{name} at {:?}: {what}", p.coords.as_slice()));
         let side = rays.contains(p);
         let is_inside = found.iter().any(|m| m.distance < 0.0);
         let tiny = found.iter().any(|m| m.distance.abs() <= 1e-4 * size);
@@ -173,25 +174,25 @@ impl Tally {
                 return;
             }
             if side.is_some_and(|s| s != is_inside) && !tiny {
-                say(format!("inside: {side:?}, found {found:?}"));
+                report(format!("inside by rays: {side:?}, found {found:?}"));
                 return;
             }
             let [only] = found else {
                 if tiny || side.is_none() {
                     self.undecided += 1;
                 } else {
-                    say(format!("{} places of a point inside", found.len()));
+                    report(format!("{} minima of a point inside", found.len()));
                 }
                 return;
             };
-            // What is told too shallow is the limit, and differs, too.
+            // The limit is above the reported depth, so a depth that is too small differs as well.
             let depth = oracle.boundary_distance(p, only.distance.abs() + 1e-3 * size);
-            // Beside trims the brute force is no better than its margins.
+            // The brute-force search beside trims is accurate only to its margins.
             let is_beside = only.distance.abs().max(depth) <= near;
             match ((only.distance.abs() - depth).abs() <= open, is_beside) {
                 (true, _) => self.agreed += 1,
                 (false, true) => self.undecided += 1,
-                (false, false) => say(format!("depth {} instead of {depth}, {only:?}", only.distance)),
+                (false, false) => report(format!("depth {} instead of {depth}, {only:?}", only.distance)),
             }
             return;
         }
@@ -200,14 +201,14 @@ impl Tally {
         for m in found {
             let n = m.normal * m.distance;
             if (m.point + n - p).norm() > 1e-8 * size {
-                say(format!("the point is not along the normal of {m:?}"));
+                report(format!("the point is not along the normal of {m:?}"));
             }
         }
         for e in &expected {
             let is_there = found
                 .iter()
                 .any(|m| (m.point - e.p_a).norm() <= 1e-5 * size && (m.distance - e.distance).abs() <= open);
-            // Of a set the brute force finds other places than the samples.
+            // The brute-force search may find other points of a set than the samples.
             let is_set = || {
                 e.borderline == Some("second order")
                     && found.iter().any(|m| m.is_sample && (m.distance - e.distance).abs() <= open)
@@ -216,7 +217,7 @@ impl Tally {
                 (true, _) => self.agreed += 1,
                 (false, Some(_)) => self.undecided += 1,
                 (false, None) if e.distance <= near => self.undecided += 1,
-                (false, None) => say(format!("lost {e:?}, found {found:?}")),
+                (false, None) => report(format!("missing {e:?}, found {found:?}")),
             }
         }
         for m in found {
@@ -224,7 +225,7 @@ impl Tally {
                 (m.distance - e.distance).abs() <= open
                     && (m.is_sample || (m.point - e.p_a).norm() <= 1e-5 * size)
             });
-            // Of two that are as good as one, the brute force keeps that on the larger feature.
+            // The brute-force search keeps the minimum on the larger feature of two nearly equal ones.
             let is_near =
                 expected.iter().any(|e| e.borderline.is_some() && (m.point - e.p_a).norm() <= near + open);
             if !is_there && is_near {
@@ -234,9 +235,10 @@ impl Tally {
             if m.is_sample {
                 self.samples += 1;
             }
-            // Directions of what is nearer than the margins of the brute force are not told by it.
+            // The brute-force search does not resolve the directions of minima that are nearer than its
+            // margins.
             if !is_there && m.distance > near && !m.is_sample && !oracle.confirms(p, &m.point, reach) {
-                say(format!("made up {m:?}, expected {expected:?}"));
+                report(format!("not a minimum: {m:?}, expected {expected:?}"));
             }
         }
     }

@@ -1,8 +1,8 @@
-//! Random motions of pairs of solids, and the first contact by samples and bisection.
+//! Random motions of pairs of solids, with a reference for the first contact by sampling and bisection.
 //!
-//! The judge knows nothing of directions or bounds: it asks for the distance at a thousand times, and halves
-//! the interval before the first one that is at the limit. Its poses are its own: each joint turns by an
-//! angle about its axis, one after the other.
+//! The reference uses neither directions nor motion bounds: it queries the distance at a thousand times
+//! and bisects the interval before the first time at which the distance is at most the limit. Its poses
+//! are computed independently, as successive rotations of the joints about their axes.
 
 use crate::Part;
 use crate::cases::Case;
@@ -15,16 +15,16 @@ use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// A joint that moves evenly: about a line, along it, or both.
+/// A joint with constant speed: about a line, along it, or both.
 #[derive(Clone, Copy, Debug)]
 pub struct Joint {
     /// A point of the line, in world coordinates at the start.
     pub point: P3,
     /// Unit direction.
     pub axis: V3,
-    /// Angle (rad) per unit of time.
+    /// Angular speed (rad per unit of time).
     pub turn: f64,
-    /// Length (mm) per unit of time.
+    /// Speed along the line (mm per unit of time).
     pub shift: f64,
 }
 
@@ -40,21 +40,21 @@ impl Joint {
     }
 }
 
-/// A motion of both solids for a unit of time.
+/// A motion of both solids during a unit of time.
 #[derive(Clone, Debug)]
 pub struct Motion {
     /// Poses of A and B at the start.
     pub start: [Pose; 2],
-    /// Joints of A and of B, the one nearest to the ground first.
+    /// Joints of A and of B, starting at the ground.
     pub joints: [Vec<Joint>; 2],
-    /// Contact is at this distance (mm).
+    /// Distance (mm) at which solids count as in contact.
     pub limit: f64,
-    /// How far queries look (mm).
+    /// Maximum distance of a query (mm).
     pub d_max: f64,
 }
 
 impl Motion {
-    /// The motion of a number: one joint, several, or joints of both.
+    /// Motion with a given number: one joint, several joints of B, or joints of both solids.
     #[must_use]
     pub fn new(case: &Case, parts: [&Part; 2], seed: u64) -> Self {
         let mut rng = SmallRng::seed_from_u64(seed);
@@ -65,13 +65,13 @@ impl Motion {
             }
         };
         let units: Vec<V3> = (0..12).map(|_| unit()).collect();
-        let mut r = |least: f64, most: f64| rng.random_range(least..most);
+        let mut r = |from: f64, to: f64| rng.random_range(from..to);
         let shift = Translation3::from(units[0] * r(0.0, case.dt));
         let turn = UnitQuaternion::from_scaled_axis(units[1] * r(0.0, case.dr));
         let pose = Pose::from_parts(shift * case.base.translation, case.base.rotation * turn);
         let pose_b = pose * parts[1].pose;
         let size = parts[1].body.size();
-        // Of one in four the axes are those of the world, as in machines.
+        // A quarter of the motions have axes parallel to the world axes, as in machines.
         let aligned = r(0.0, 1.0) < 0.25;
         let mut joint = |i: usize| {
             let axis = if aligned { V3::ith(i % 3, 1.0) } else { units[2 + i] };
@@ -101,10 +101,10 @@ impl Motion {
         })
     }
 
-    /// As paths of the runtime.
+    /// The motion as paths of the runtime.
     ///
     /// # Errors
-    /// Those of paths.
+    /// If a path is invalid.
     pub fn paths(&self) -> Result<[Path; 2], String> {
         let path = |k: usize| {
             let twists = self.joints[k].iter().map(Joint::twist).collect();
@@ -115,26 +115,26 @@ impl Motion {
     }
 }
 
-/// What became of a motion.
+/// Result of the comparison of one motion.
 #[derive(Clone, Debug)]
-pub struct Judged {
-    /// What the runtime says.
+pub struct Checked {
+    /// Result of the runtime.
     pub passage: Passage,
-    /// First contact by samples; `None`: none of them.
+    /// First contact by sampling, `None` if no sample is in contact.
     pub sampled: Option<f64>,
-    /// What is wrong.
+    /// Description of a fault, if any.
     pub fault: Option<String>,
 }
 
-/// Times that are sampled.
-const SAMPLES: u32 = 1000;
+/// Maximum number of sampled times.
+const MAX_SAMPLES: u32 = 1000;
 
-/// Follows a motion and judges what is said of it.
+/// Computes the first contact of a motion and compares it with that of the reference.
 ///
 /// # Errors
-/// Those of queries.
-pub fn judge(motion: &Motion, parts: [&Part; 2], samples: u32) -> Result<Judged, String> {
-    let samples = samples.min(SAMPLES);
+/// If a query fails.
+pub fn check(motion: &Motion, parts: [&Part; 2], samples: u32) -> Result<Checked, String> {
+    let samples = samples.min(MAX_SAMPLES);
     let pair = || ContactPair::new(parts[0].body.clone(), parts[1].body.clone());
     let [path_a, path_b] = motion.paths()?;
     let options = PassageOptions {
@@ -155,10 +155,14 @@ pub fn judge(motion: &Motion, parts: [&Part; 2], samples: u32) -> Result<Judged,
     };
     let start = distance(0.0)?;
     if matches!(passage.start, Some(Status::Interfering)) != (start == f64::NEG_INFINITY) {
-        return Ok(Judged { passage, sampled: None, fault: Some(format!("start: {start}")) });
+        return Ok(Checked {
+            passage,
+            sampled: None,
+            fault: Some(format!("the start is {:?}, but the distance is {start} mm", passage.start)),
+        });
     }
     let from = match (passage.outcome, passage.left) {
-        (PassageOutcome::InContact, _) => return Ok(Judged { passage, sampled: None, fault: None }),
+        (PassageOutcome::InContact, _) => return Ok(Checked { passage, sampled: None, fault: None }),
         (_, left) => left.unwrap_or(0.0),
     };
     let mut before = from;
@@ -185,27 +189,30 @@ pub fn judge(motion: &Motion, parts: [&Part; 2], samples: u32) -> Result<Judged,
     }
     let fault = match (passage.outcome, sampled) {
         (PassageOutcome::Free, None) | (PassageOutcome::InContact, _) => None,
-        (PassageOutcome::Free, Some(t)) => Some(format!("free, but contact at {t}")),
+        (PassageOutcome::Free, Some(t)) => Some(format!("reported free, but there is contact at {t}")),
         (PassageOutcome::Undecided(_), None) => None,
-        (PassageOutcome::Undecided(to), Some(t)) => (t < to - 1e-9).then(|| format!("free to {to}, but {t}")),
+        (PassageOutcome::Undecided(to), Some(t)) => {
+            (t < to - 1e-9).then(|| format!("reported free until {to}, but there is contact at {t}"))
+        }
         (PassageOutcome::Contact(c), hit) => {
-            // Of grazing contact the time is as uncertain as the root of the rounding.
+            // The time of grazing contact is as uncertain as the square root of the rounding.
             let late = hit.filter(|t| *t < c.time - 1e-9);
             let at = distance(c.time)?;
-            let room = at - motion.limit;
-            let reached = room.abs() <= 1e-9 * parts[1].body.size()
-                || (c.grazing && room.abs() < 1e-6 * 100.0)
+            let excess = at - motion.limit;
+            let reached = excess.abs() <= 1e-9 * parts[1].body.size()
+                || (c.grazing && excess.abs() < 1e-6 * 100.0)
                 || (motion.limit == 0.0 && at == f64::NEG_INFINITY);
             match late {
                 Some(t) if !c.grazing || c.time - t > 1e-4 => {
-                    Some(format!("contact at {}, but at {t}", c.time))
+                    Some(format!("reported contact at {}, but there is contact at {t}", c.time))
                 }
-                _ if !reached => {
-                    Some(format!("contact at {}, where the distance is {at}, not {}", c.time, motion.limit))
-                }
+                _ if !reached => Some(format!(
+                    "reported contact at {}, where the distance is {at} mm, not {} mm",
+                    c.time, motion.limit
+                )),
                 _ => None,
             }
         }
     };
-    Ok(Judged { passage, sampled, fault })
+    Ok(Checked { passage, sampled, fault })
 }

@@ -1,4 +1,4 @@
-//! Solids that are pushed together through contact, from a gap to a depth: contacts must live through it.
+//! Pushes of two solids from a gap through contact to a depth, during which contacts must persist.
 
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_runtime::{Body, Contact, ContactKind, ContactPair, FeatureKind, FeatureRef, QueryOptions};
@@ -7,30 +7,31 @@ use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::sync::Arc;
 
-/// What has become of contacts in pushes.
+/// Statistics of the contacts in pushes.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Pushes that came to a contact.
+    /// Number of pushes that reached contact.
     pub pushes: u64,
-    /// Steps.
+    /// Number of steps.
     pub steps: u64,
-    /// Contacts that went from a positive to a negative distance.
+    /// Number of contacts whose distance changed from positive to negative.
     pub crossed: u64,
-    /// Those of them that kept their identity.
+    /// Number of these contacts that kept their identity.
     pub same: u64,
-    /// Contacts that passed on to a neighbouring feature.
+    /// Number of contacts that passed to a neighbouring feature.
     pub passed_on: u64,
-    /// Contacts that were gone at the ends of the range of distances, or came there.
+    /// Number of contacts that ended at the limits of the range of distances.
     pub at_ends: u64,
-    /// Contacts at positive distances and at zero that were gone without a reason.
+    /// Contacts at positive or zero distances that ended without a reason.
     pub lost: Vec<String>,
-    /// Contacts at positive distances that met a saddle and vanished with it.
+    /// Number of contacts at positive distances that merged with a saddle and vanished.
     pub folded: u64,
-    /// Contacts gone at negative distances: at folds, and where the common points beside them end.
+    /// Number of contacts that ended at negative distances: at folds, or where the common points beside
+    /// them end.
     pub gone_inside: u64,
-    /// Contacts that came at a negative distance, inside.
+    /// Number of contacts that began at a negative distance, inside.
     pub born_inside: u64,
-    /// Distances that changed by more than the motion.
+    /// Contacts whose distance changed by more than the motion.
     pub jumps: Vec<String>,
 }
 
@@ -42,17 +43,18 @@ pub struct Push {
     own_a: Pose,
     turn: UnitQuaternion<f64>,
     toward: V3,
-    /// Where they touch, along the direction.
+    /// Position along the direction at which the solids touch.
     contact: f64,
-    /// Depth (mm) to which it goes.
+    /// Final depth (mm).
     depth: f64,
     name: String,
 }
 
+/// Number of steps of a push.
 const STEPS: u32 = 48;
 
 impl Push {
-    /// The push of a seed; `None` where B does not come to a contact.
+    /// Push with a given seed; `None` if B does not reach contact.
     #[must_use]
     pub fn new(name: &str, (a, own_a): (&Arc<Body>, &Pose), b: &Arc<Body>, seed: u64) -> Option<Self> {
         let mut rng = SmallRng::seed_from_u64(seed);
@@ -60,7 +62,7 @@ impl Push {
         let turn = UnitQuaternion::from_scaled_axis(axis * 3.0);
         let toward = V3::from_fn(|_, _| rng.random_range(-1.0..1.0)).try_normalize(0.1)?;
         let size = a.size().max(b.size());
-        let most = 0.45 * (a.min_thickness() + b.min_thickness());
+        let max_depth = 0.45 * (a.min_thickness() + b.min_thickness());
         let mut push = Self {
             a: a.clone(),
             b: b.clone(),
@@ -68,10 +70,10 @@ impl Push {
             turn,
             toward,
             contact: 0.0,
-            depth: (0.02 * size * rng.random_range(0.05..1.0)).min(most),
+            depth: (0.02 * size * rng.random_range(0.05..1.0)).min(max_depth),
             name: format!("{name}, seed {seed}"),
         };
-        // Towards each other by the distance, which is never too far.
+        // Advance B by the distance, which cannot overshoot the contact.
         let mut pair = ContactPair::new(a.clone(), b.clone());
         let mut options =
             QueryOptions { detect_interference: false, ..QueryOptions::within(8.0 * (a.size() + b.size())) };
@@ -84,7 +86,7 @@ impl Push {
                 return Some(push);
             }
             s += gap;
-            // Now no farther than before, and the way.
+            // The next distance is at most the last distance plus the advance.
             options.d_max = 2.0 * gap + 1e-6 * size;
             if s > 3.0 * (a.size() + b.size()) {
                 return None;
@@ -93,10 +95,10 @@ impl Push {
         None
     }
 
-    /// Whether a contact at `s` that is gone after `step` more meets a saddle: its footpoints run without
-    /// bounds before (their speed grows with the inverse of the root of what is left), or it ends at the
-    /// border of its feature.
-    fn meets_saddle(&self, contact: &Contact, s: f64, step: f64) -> bool {
+    /// Whether a contact at `s` that ends within the next `step` merges with a saddle. Then its
+    /// footpoints move at unbounded speed before (inversely proportional to the square root of the
+    /// remaining path), or it ends at the border of its feature.
+    fn merges_with_saddle(&self, contact: &Contact, s: f64, step: f64) -> bool {
         let options = QueryOptions { detect_interference: false, ..QueryOptions::within(2.0 * self.depth) };
         let mut pair = ContactPair::new(self.a.clone(), self.b.clone());
         let (mut there, mut gone) = (0.0, step);
@@ -141,10 +143,10 @@ impl Push {
         Pose::from_parts(Translation3::from(place.coords), self.turn)
     }
 
-    /// Goes from a gap through contact to beyond the depth.
+    /// Moves B from a gap through contact beyond the depth.
     ///
     /// # Panics
-    /// When a query is refused.
+    /// If a query is rejected.
     pub fn run(&self, tally: &mut Tally) {
         tally.pushes += 1;
         let (depth, size) = (self.depth, self.a.size().max(self.b.size()));
@@ -155,7 +157,8 @@ impl Push {
         let mut before: Vec<Contact> = Vec::new();
         for k in 0..STEPS {
             let s = self.contact - depth + moved * f64::from(k);
-            pair.query(&self.own_a, &self.pose(s), &options).expect("finite, and thinner than the walls");
+            pair.query(&self.own_a, &self.pose(s), &options)
+                .expect("finite poses and a penetration below the thickness");
             tally.steps += 1;
             let strict = |l: &&Contact| l.kind == ContactKind::Strict && !l.undecided;
             let now: Vec<Contact> = pair.contacts().iter().filter(strict).copied().collect();
@@ -198,7 +201,7 @@ impl Push {
                         tally.crossed += u64::from(crosses);
                     }
                     None if l.distance < -2.0 * tol => tally.gone_inside += 1,
-                    None if self.meets_saddle(l, s - moved, moved) => tally.folded += 1,
+                    None if self.merges_with_saddle(l, s - moved, moved) => tally.folded += 1,
                     None => tally.lost.push(place(l)),
                 }
             }
@@ -217,27 +220,28 @@ impl Push {
     }
 }
 
-/// Whether an outward direction at a footpoint (both in the solid's frame) is at the border of the polar of
-/// its feature, or the footpoint at the border of its face: there a minimum can meet a saddle of a neighbour.
+/// Whether an outward direction at a footpoint (both in the solid's frame) is at the border of the polar
+/// of its feature, or the footpoint is at the border of its face. A minimum can merge there with a saddle
+/// of a neighbour.
 fn is_at_border(body: &Body, feature: &FeatureRef, p: &P3, n: &V3) -> bool {
-    const NEAR: f64 = 1e-5;
+    const TOLERANCE: f64 = 1e-5;
     let h = body.hierarchy();
     match feature.kind {
         FeatureKind::Vertex => {
             let polar = &h.vertices[feature.index as usize].constraints;
-            polar.iter().any(|v| n.dot(v).abs() <= NEAR * v.norm())
+            polar.iter().any(|v| n.dot(v).abs() <= TOLERANCE * v.norm())
         }
         FeatureKind::Edge => h.edges[feature.index as usize].sides.iter().any(|side| {
             let face = &h.faces[side.face.index()];
             let normal = face.surface.normal(face.surface.invert(p, None, None));
-            (normal * if face.outward { 1.0 } else { -1.0 } - n).norm() <= NEAR
+            (normal * if face.outward { 1.0 } else { -1.0 } - n).norm() <= TOLERANCE
         }),
         FeatureKind::Face => {
             let face = &h.faces[feature.index as usize];
             let uv = P2::new(feature.uv[0], feature.uv[1]);
             let d = face.surface.derivs(uv);
             let metric = [d.du.norm_squared(), d.du.dot(&d.dv), d.dv.norm_squared()];
-            face.trim.nearest(uv, metric, NEAR * body.size()).is_some()
+            face.trim.nearest(uv, metric, TOLERANCE * body.size()).is_some()
         }
     }
 }

@@ -1,19 +1,19 @@
-//! Queries allocate nothing once their memory has grown to what a trajectory needs.
-#![expect(clippy::print_stdout, reason = "the test reports what it counted")]
+//! Queries do not allocate once their buffers have grown to the size that a trajectory needs.
+#![expect(clippy::print_stdout, reason = "the test reports the counted allocations")]
 
 use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, QueryOptions};
 use feeler_tests::corpus::scenarios;
 use feeler_tests::{model, random_pose};
 
-/// Two models, where B is, its spread in mm and radians, `d_max`.
+/// Two models, base translation of B, largest translation (mm) and rotation (rad) from it, `d_max`.
 type Case = (&'static str, &'static str, [f64; 3], f64, f64, f64);
 
 const CASES: [Case; 8] = [
     ("socket", "plug", [0.0, 0.0, 0.1], 0.03, 6e-4, 0.12),
     ("stepped-seat", "stepped-cone", [0.0, 0.0, 0.2], 0.08, 1.5e-3, 0.3),
     ("bayonet-socket", "bayonet-plug", [0.0, 0.0, 0.0], 0.04, 1e-3, 0.3),
-    // Deep in each other, and conformal.
+    // Deep interference, then conformal contact.
     ("box", "half-cone", [0.0, 0.0, 5.0], 8.0, 3.0, 10.0),
     ("bore", "pin", [0.0, 0.0, 0.0], 0.0, 0.0, 1.0),
     ("race", "ball", [13.0, 0.0, 0.0], 0.08, 3.0, 0.3),
@@ -48,7 +48,7 @@ fn second_passes_allocate_nothing() {
     }
 }
 
-/// The insertion scenarios, where they are found.
+/// The insertion scenarios of `data/`, and those of the shared corpus if it is present.
 #[test]
 fn trajectories_allocate_nothing_the_second_time() {
     for s in scenarios() {

@@ -1,5 +1,5 @@
-//! Boxes, extents and hulls never cut anything off their solid, and leave no more room than they may.
-#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+//! Boxes, extents and hulls contain their solid, and are as tight as documented.
+#![expect(clippy::print_stdout, reason = "the test reports the compared values")]
 
 use feeler_geom::trim::Side;
 use feeler_geom::{Aabb, P2, P3, Pose, Rect, V3};
@@ -8,7 +8,7 @@ use feeler_tests::{Part, data_dir, part, part_of, random_pose, shared_dir};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// Random points of all faces, as many from each.
+/// Random points of all faces, equally many from each.
 fn samples(h: &Hierarchy, count: usize, rng: &mut SmallRng) -> Vec<P3> {
     let per_face = count / h.faces.len() + 1;
     let mut out = Vec::new();
@@ -29,7 +29,7 @@ fn samples(h: &Hierarchy, count: usize, rng: &mut SmallRng) -> Vec<P3> {
     out
 }
 
-/// Whether a point is one of the solid's: a vertex, on an edge, or on a face and inside its trims.
+/// Whether a point is on a vertex, an edge, or a face inside its trims.
 fn is_on(h: &Hierarchy, p: &P3, near: f64) -> bool {
     let on_face = |f: &feeler_hierarchy::Face| {
         let uv = f.surface.invert(p, None, Some(&f.trim.rect));
@@ -64,34 +64,42 @@ fn check(name: &str, part: &Part, count: usize, rng: &mut SmallRng) -> f64 {
     assert!(points.len() > count / 4, "{name}: {} points", points.len());
     let tight = Aabb { min: h.info.bbox_min.into(), max: h.info.bbox_max.into() };
     let size = tight.diagonal();
-    // Trimming curves that were fitted to edges may lie as much beyond them.
+    // Trimming curves that are fitted to edges may exceed them by this deviation.
     let fitted = h.info.max_trim_deviation.min(1e-7 * size) + 1e-13 * size;
     let outside =
         |b: &Aabb, p: &P3| (0..3).map(|k| (b.min[k] - p[k]).max(p[k] - b.max[k])).fold(0.0, f64::max);
     let off = points.iter().map(|p| outside(&tight, p)).fold(0.0, f64::max);
-    assert!(off <= fitted, "{name}: a point is {off} mm out of the box");
+    assert!(off <= fitted, "{name}: a point is {off} mm outside the box");
     let mut directions: Vec<V3> = (0..3).flat_map(|k| [V3::ith(k, 1.0), -V3::ith(k, 1.0)]).collect();
     directions.extend((0..6).map(|_| direction(rng)));
     directions.extend(h.faces.iter().take(4).map(|f| {
         f.surface
             .normal(P2::new(0.5 * (f.trim.rect.u0 + f.trim.rect.u1), 0.5 * (f.trim.rect.v0 + f.trim.rect.v1)))
     }));
-    let mut room: f64 = 0.0;
+    let mut looseness: f64 = 0.0;
     for d in &directions {
         let e = extent(h, d, 1e-8 * size).expect("it has nodes");
-        let most = points.iter().map(|p| d.dot(&p.coords)).fold(f64::NEG_INFINITY, f64::max);
-        assert!(most <= e.upper + fitted, "{name} along {d:?}: {most} is beyond {}", e.upper);
-        assert!(is_on(h, &e.point, fitted + 1e-9 * size), "{name} along {d:?}: {:?} is not on it", e.point);
+        let farthest = points.iter().map(|p| d.dot(&p.coords)).fold(f64::NEG_INFINITY, f64::max);
+        assert!(
+            farthest <= e.upper + fitted,
+            "{name} along {d:?}: a point at {farthest} exceeds the bound {}",
+            e.upper
+        );
+        assert!(
+            is_on(h, &e.point, fitted + 1e-9 * size),
+            "{name} along {d:?}: {:?} is not on the solid",
+            e.point
+        );
         assert!((d.dot(&e.point.coords) - e.lower).abs() <= 1e-12 * size + 1e-14 * e.lower.abs(), "{name}");
-        room = room.max((e.upper - e.lower) / size);
+        looseness = looseness.max((e.upper - e.lower) / size);
     }
     for _ in 0..3 {
         let pose = random_pose(rng.random(), &Pose::identity(), 3.0 * size, 3.0);
         let exact = placed_box(h, &pose);
         let quick = part.body.posed_bounds(&pose);
         for p in &points {
-            assert!(outside(&exact, &(pose * p)) <= fitted, "{name}: a point is out of the placed box");
-            assert!(outside(&quick, &(pose * p)) <= fitted, "{name}: a point is out of the posed bounds");
+            assert!(outside(&exact, &(pose * p)) <= fitted, "{name}: a point is outside the placed box");
+            assert!(outside(&quick, &(pose * p)) <= fitted, "{name}: a point is outside the posed bounds");
         }
         for k in 0..3 {
             assert!(
@@ -100,14 +108,14 @@ fn check(name: &str, part: &Part, count: usize, rng: &mut SmallRng) -> f64 {
             );
         }
     }
-    room
+    looseness
 }
 
 #[test]
 fn boxes_of_the_models_are_tight() {
     let mut rng = SmallRng::seed_from_u64(7);
     let mut files: Vec<_> = std::fs::read_dir(data_dir())
-        .expect("the models are there")
+        .expect("the folder of the models")
         .map(|f| f.expect("an entry").path())
         .filter(|f| f.extension().is_some_and(|e| e == "step"))
         .collect();
@@ -116,9 +124,12 @@ fn boxes_of_the_models_are_tight() {
     for file in files {
         let name = file.file_stem().expect("a name").to_string_lossy().into_owned();
         let part = part(&file, 0);
-        let room = check(&name, &part, 10_000, &mut rng);
-        println!("{name}: room {room:.1e}, {} points of the hull", part.body.hierarchy().hull.len());
-        assert!(room <= 1e-6, "{name}: {room:.1e} of the size is left");
+        let looseness = check(&name, &part, 10_000, &mut rng);
+        println!(
+            "{name}: looseness {looseness:.1e}, {} points of the hull",
+            part.body.hierarchy().hull.len()
+        );
+        assert!(looseness <= 1e-6, "{name}: the bounds are loose by {looseness:.1e} of the size");
     }
 }
 
@@ -131,13 +142,19 @@ fn boxes_of_real_parts_are_tight() {
         let import = feeler_step::read_step(&path).expect("a file of the corpus");
         for source in import.solids.iter().take(2) {
             let part = part_of(source, 0.5);
-            let room = check(name, &part, 10_000, &mut rng);
+            let looseness = check(name, &part, 10_000, &mut rng);
             let info = &part.body.hierarchy().info;
             let size = part.body.size();
-            println!("{name}: room {room:.1e}, {} points of the hull", part.body.hierarchy().hull.len());
-            // What the file's own gaps add is no looseness.
+            println!(
+                "{name}: looseness {looseness:.1e}, {} points of the hull",
+                part.body.hierarchy().hull.len()
+            );
+            // Gaps of the file do not count as looseness.
             let gaps = if info.max_trim_deviation > 1e-7 * size { info.max_trim_deviation } else { 0.0 };
-            assert!(room <= 1e-6 + gaps / size, "{name}: {room:.1e} of the size is left");
+            assert!(
+                looseness <= 1e-6 + gaps / size,
+                "{name}: the bounds are loose by {looseness:.1e} of the size"
+            );
         }
     }
 }
@@ -164,7 +181,7 @@ fn closed_forms() {
             assert!((high[k] - max[k]).abs() <= tol && high[k] >= max[k], "{name}: {high:?}");
         }
     }
-    // A turned torus: R + r along directions in its plane, r along its axis, √(1 - a²) R + r between.
+    // Support of a torus: R + r along directions in its plane, r along its axis, √(1 - a²) R + r between.
     let torus = part(&data_dir().join("torus.step"), 0);
     let mut rng = SmallRng::seed_from_u64(9);
     for _ in 0..200 {

@@ -1,4 +1,4 @@
-//! Canonical shapes written as B-splines give the same hierarchy as their analytic twins.
+//! Canonical shapes that are written as B-splines have the same hierarchy as their analytic twins.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use feeler_tests::{Part, model, query, random_pose};
 
 const TWINS: [&str; 6] = ["box", "cylinder", "cone", "sphere", "torus", "shaft"];
 
-/// Faces by type, edges by curve, edges by status.
+/// Numbers of faces by type, and of edges by curve and status.
 fn counts(part: &Part) -> BTreeMap<String, usize> {
     let s = &part.solid;
     let mut out = BTreeMap::new();
@@ -31,7 +31,7 @@ fn counts(part: &Part) -> BTreeMap<String, usize> {
 }
 
 #[test]
-fn splines_have_the_hierarchy_of_what_they_are() {
+fn splines_have_the_hierarchy_of_their_canonical_shape() {
     for name in TWINS {
         let (twin, nurbs) = (model(name), model(&format!("{name}-nurbs")));
         assert_eq!(counts(&twin), counts(&nurbs), "{name}");
@@ -56,7 +56,7 @@ fn splines_have_the_hierarchy_of_what_they_are() {
 }
 
 #[test]
-fn splines_have_the_minima_of_what_they_are() {
+fn splines_have_the_minima_of_their_canonical_shape() {
     let partner = model("box");
     let mut n = 0;
     for name in TWINS {
@@ -78,7 +78,7 @@ fn splines_have_the_minima_of_what_they_are() {
                     points.max((o.distance - l.distance).abs())
                 });
                 let off = off.fold(f64::INFINITY, f64::min);
-                assert!(off <= 1e-9 * size, "{name} {seed}: {off:e} from {l:?}");
+                assert!(off <= 1e-9 * size, "{name} {seed}: no minimum within {off:e} mm of {l:?}");
                 n += 1;
             }
         }

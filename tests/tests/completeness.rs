@@ -1,6 +1,6 @@
-//! The set of local minimal distances agrees with a brute force that shares none of the machinery (MATH
-//! §14.3).
-#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+//! The set of local minimal distances agrees with a brute-force search that shares none of its methods
+//! (MATH §14.3).
+#![expect(clippy::print_stdout, reason = "the test reports the numbers of compared poses and minima")]
 
 use feeler_geom::Pose;
 use feeler_runtime::{ContactKind, QueryOptions, Status};
@@ -8,7 +8,7 @@ use feeler_tests::brute_force::{Minimum, all_minima};
 use feeler_tests::cases::{Case, cases};
 use feeler_tests::{Part, model, query, random_pose};
 
-/// What differs, in words; empty when the sets agree.
+/// Number of decided minima, and descriptions of the differences.
 fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String>) {
     let pose = random_pose(seed, &c.base, c.dt, c.dr);
     let options = QueryOptions { d_max: c.d_max, ..QueryOptions::default() };
@@ -30,7 +30,7 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
         if n != 1 {
             out.push(format!(
                 "{} of {} / {}: d = {:.9}, {} and {}, eigenvalue {:.2e}",
-                if n == 0 { "lost".to_owned() } else { format!("{n} times") },
+                if n == 0 { "missing".to_owned() } else { format!("{n} duplicates") },
                 c.a,
                 c.b,
                 m.distance,
@@ -43,7 +43,7 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
     for l in pair.contacts().iter().filter(|l| l.kind == ContactKind::Strict) {
         if !expected.iter().any(|m| near(m, l)) {
             out.push(format!(
-                "invented {} / {}: d = {:.9}, {:?} #{} and {:?} #{} at {:?}",
+                "not a minimum of {} / {}: d = {:.9}, {:?} #{} and {:?} #{} at {:?}",
                 c.a,
                 c.b,
                 l.distance,
@@ -58,7 +58,7 @@ fn differences(c: &Case, (a, b): &(Part, Part), seed: u64) -> (usize, Vec<String
     (expected.iter().filter(|m| m.borderline.is_none()).count(), out)
 }
 
-/// Other random poses than the usual ones with `FEELER_OTHER_POSES=1`, 2, and so on.
+/// `FEELER_OTHER_POSES=1`, 2, and so on select other random poses.
 #[test]
 fn every_minimum_is_found_once_and_none_is_invented() {
     let cases = cases();

@@ -1,12 +1,12 @@
-//! Conformal contact through near-conformal poses: the demands and the scenarios are in
-//! [`feeler_tests::conformal`], the whole campaign is a program of the benches.
-#![expect(clippy::print_stdout, reason = "the test reports what it looked at")]
+//! Conformal contact through near-conformal poses. The demands and the scenarios are in
+//! [`feeler_tests::conformal`]; the benchmark program `conformal` runs more poses.
+#![expect(clippy::print_stdout, reason = "the test reports the numbers of poses and contacts")]
 
 use feeler_brep::fixtures::prism;
 use feeler_geom::{P2, P3, Pose, V3, math};
 use feeler_runtime::{ContactKind, ContactPair, QueryOptions};
 use feeler_tests::conformal::shapes::Shape;
-use feeler_tests::conformal::{Ask, Rig, Seen, all, ramp, tilts};
+use feeler_tests::conformal::{RampOptions, Rig, Seen, all, ramp, tilts};
 use feeler_tests::part_of;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -21,11 +21,11 @@ fn tilted_contacts() {
         for (gap, seed) in [(0.0, 1), (0.05, 0)] {
             let rig = Rig::new(all(gap).swap_remove(i), seed);
             for (k, axis) in rig.scenario.axes.iter().enumerate() {
-                // Both ways and both angles, in turn.
+                // Alternate the direction of the tilt.
                 let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
                 for quasi_angle in [0.0, 2e-3] {
                     let (found, now, _) =
-                        ramp(&rig, axis, sign, gap, &tilts, &Ask { quasi_angle, spacing: None });
+                        ramp(&rig, axis, sign, gap, &tilts, &RampOptions { quasi_angle, spacing: None });
                     seen.add(&now);
                     let of =
                         format!("{}, gap {gap}, about {}, α {quasi_angle}", rig.scenario.name, axis.name);
@@ -34,12 +34,13 @@ fn tilted_contacts() {
             }
         }
         println!("{}: {} poses, {} contacts", all(0.0)[i].name, seen.poses, seen.contacts);
-        assert!(seen.contacts > 2 * seen.poses, "contacts are met");
+        assert!(seen.contacts > 2 * seen.poses, "too few contacts");
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
 }
 
-/// The oracles themselves: boundaries lie at distance 0, steps along a normal go as far as they should.
+/// Checks the closed forms themselves: boundary points have distance 0, a step along a normal has its
+/// length.
 #[test]
 fn distances_of_the_shapes() {
     for scenario in all(0.05) {
@@ -48,32 +49,40 @@ fn distances_of_the_shapes() {
             let worst = boundary.iter().map(|p| shape.distance(p).abs()).fold(0.0, f64::max);
             assert!(worst < 1e-14 * 50.0, "{}: {worst}", scenario.name);
         }
-        // In the pose itself the smallest distance over B's boundary is the closed form's, from above.
+        // In an untilted pose too, the smallest distance over samples of B's boundary is at least that of
+        // the closed form.
         let axis = scenario.axes[0].dir;
         let pose = scenario.place(&axis, 1e-3, 0.05);
         let lowest = (scenario.lowest)(&pose);
-        let least = scenario
+        let smallest = scenario
             .b
             .boundary(0.1)
             .iter()
             .map(|p| scenario.a.distance(&(pose * p)).abs())
             .fold(f64::INFINITY, f64::min);
-        assert!((-1e-12..2e-3).contains(&(least - lowest)), "{}: {least} {lowest}", scenario.name);
+        assert!(
+            (-1e-12..2e-3).contains(&(smallest - lowest)),
+            "{}: {smallest} over samples, {lowest} in closed form",
+            scenario.name
+        );
     }
     let block = Shape::Box { half: [2.0, 3.0, 4.0], fillet: 0.5 };
     let corner = P3::new(1.5, 2.5, 3.5) + V3::repeat(1.0);
-    assert!((block.distance(&corner) - (3.0_f64.sqrt() - 0.5)).abs() < 1e-15, "off a rounded corner");
+    assert!(
+        (block.distance(&corner) - (3.0_f64.sqrt() - 0.5)).abs() < 1e-15,
+        "the distance from a rounded corner is wrong"
+    );
 }
 
-/// Two prisms over random convex polygons, one flush on the other: the corners of the common area are those
-/// of the clipped polygon, and all samples lie in it.
+/// Two prisms over random convex polygons, flush on each other: the corners of the common area are those
+/// of the clipped polygon, and all samples are in it.
 #[test]
 fn corners_of_flush_polygons() {
     let mut random = SmallRng::seed_from_u64(46);
     let mut num_corners = 0;
     for case in 0..200 {
         let mut polygon = |n: usize| -> Vec<[f64; 2]> {
-            // Points on an ellipse are convex.
+            // Points on an ellipse form a convex polygon.
             let mut angles: Vec<f64> = (0..n).map(|_| random.random_range(0.0..TAU)).collect();
             angles.sort_by(f64::total_cmp);
             angles.dedup_by(|x, y| (*x - *y).abs() < 0.2);

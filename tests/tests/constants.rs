@@ -70,6 +70,10 @@ fn constants(file: &str, source: &str) -> Vec<Constant> {
     let mut out = Vec::new();
     for (k, line) in lines.iter().enumerate() {
         let declaration = line.trim_start();
+        // Constants of functions and of trait implementations are explained by their surroundings.
+        if declaration != *line && !declaration.starts_with("pub") {
+            continue;
+        }
         let declaration = declaration.strip_prefix("pub(crate) ").unwrap_or(declaration);
         let declaration = declaration.strip_prefix("pub(super) ").unwrap_or(declaration);
         let declaration = declaration.strip_prefix("pub ").unwrap_or(declaration);

@@ -1,4 +1,4 @@
-//! What solids that touch have in common, against closed forms.
+//! Contact regions of touching solids, against closed forms.
 
 use feeler_geom::{Pose, V3, math};
 use feeler_runtime::{ContactPair, ContactRegion, QueryOptions, RegionKind, Status};
@@ -15,7 +15,7 @@ fn turned(axis: V3, angle: f64) -> Pose {
     Pose::from_parts(Translation3::identity(), UnitQuaternion::from_scaled_axis(axis * angle))
 }
 
-/// The contacts of two solids, in that order and with roles swapped, both moved by a common motion.
+/// Contact regions of two solids, with a common motion of both; checked against those with swapped roles.
 fn contacts(a: &Spec, b: &Spec, pose_b: &Pose) -> Vec<ContactRegion> {
     let mut pool = Pool::default();
     let common = Pose::from_parts(
@@ -24,18 +24,18 @@ fn contacts(a: &Spec, b: &Spec, pose_b: &Pose) -> Vec<ContactRegion> {
     );
     let (x, y) = (pool.get(a), pool.get(b));
     let (pose_x, pose_y) = (common, common * pose_b);
-    let ask = |x: &std::sync::Arc<feeler_runtime::Body>,
-               y: &std::sync::Arc<feeler_runtime::Body>,
-               p: &Pose,
-               q: &Pose| {
+    let regions = |x: &std::sync::Arc<feeler_runtime::Body>,
+                   y: &std::sync::Arc<feeler_runtime::Body>,
+                   p: &Pose,
+                   q: &Pose| {
         let options = QueryOptions::within(0.1);
         let mut pair = ContactPair::new(x.clone(), y.clone());
         pair.query(p, q, &options).expect("finite poses, options and shapes");
         assert_eq!(pair.status(), Some(Status::Touching), "{a:?} {b:?}");
         pair.contact_regions(p, q, &options).expect("finite poses, options and shapes")
     };
-    let found = ask(&x.body, &y.body, &pose_x, &pose_y);
-    let swapped = ask(&y.body, &x.body, &pose_y, &pose_x);
+    let found = regions(&x.body, &y.body, &pose_x, &pose_y);
+    let swapped = regions(&y.body, &x.body, &pose_y, &pose_x);
     let sums = |list: &[ContactRegion]| {
         list.iter().fold([0.0; 2], |[a, l], c| [a + c.area.unwrap_or(0.0), l + c.length.unwrap_or(0.0)])
     };
@@ -46,7 +46,7 @@ fn contacts(a: &Spec, b: &Spec, pose_b: &Pose) -> Vec<ContactRegion> {
     found
 }
 
-/// Total area or length of contacts of one kind.
+/// Total area or length of the regions of one kind.
 fn total(list: &[ContactRegion], kind: RegionKind) -> f64 {
     list.iter().filter(|c| c.kind == kind).map(|c| c.area.or(c.length).unwrap_or(0.0)).sum()
 }
@@ -56,7 +56,7 @@ fn close(found: f64, right: f64, relative: f64) {
     assert!((found - right).abs() <= relative * right, "{found}, not {right}");
 }
 
-/// Area of a disc between two parallel lines at `x0` and `x1` of its middle.
+/// Area of a disc between two parallel lines at `x0` and `x1` from its centre.
 fn slice(r: f64, x0: f64, x1: f64) -> f64 {
     let upto = |x: f64| {
         let x = x.clamp(-r, r);
@@ -68,7 +68,7 @@ fn slice(r: f64, x0: f64, x1: f64) -> f64 {
 #[test]
 fn plates() {
     let plate = Spec::Block { x: 4.0, y: 3.0, z: 1.0 };
-    // Overlapping by 2.5 × 1.2, then turned by 45°: a square of 2 in the middle of 4 × 3.
+    // Overlap of 2.5 × 1.2, then a square of 2 rotated by 45° in the middle of 4 × 3.
     let list = contacts(&plate, &plate, &moved(1.5, 1.8, 1.0));
     close(total(&list, RegionKind::Plane), 2.5 * 1.2, 1e-9);
     let square = Spec::Block { x: 2.0, y: 2.0, z: 1.0 };
@@ -91,7 +91,7 @@ fn plates() {
 
 #[test]
 fn bores_and_seats() {
-    // A pin that fills its bore, to half its height, and turned over.
+    // A pin that fills its bore to half its height, also upside down.
     let drilled = Spec::Drilled { a: 6.0, h: 2.0, r: 1.0 };
     for spec in [
         Spec::Cylinder { r: 1.0, h: 3.0 },
@@ -103,7 +103,7 @@ fn bores_and_seats() {
         let list = contacts(&drilled, &spec, &(moved(0.0, 0.0, 1.3) * turned(V3::x(), PI)));
         close(total(&list, RegionKind::Cylinder), 2.0 * PI * 1.3, 1e-8);
     }
-    // A stub in a countersink: the cone and nothing else.
+    // A stub in a countersink: only the cone.
     let seat = Spec::Countersunk { outer: 4.0, inner: 1.0, h: 2.0 };
     let list = contacts(&seat, &Spec::Frustum { low: 1.0, high: 2.5, h: 1.0 }, &moved(0.0, 0.0, 1.0));
     close(total(&list, RegionKind::Cone), PI * 3.5 * 3.25_f64.sqrt(), 1e-8);
@@ -114,7 +114,7 @@ fn bores_and_seats() {
 
 #[test]
 fn balls() {
-    // A ball in a hollow ball of the same radius: all of it.
+    // A ball in a hollow ball of the same radius: the whole sphere.
     let hollow = Spec::HollowBall { outer: 3.0, inner: 2.0 };
     let list = contacts(&hollow, &Spec::Ball { r: 2.0 }, &turned(V3::new(0.3, 0.2, 0.1), 1.0));
     close(total(&list, RegionKind::Sphere), 16.0 * PI, 1e-9);
@@ -131,7 +131,7 @@ fn balls() {
     let lying = moved(0.5, 1.0, 2.0) * turned(V3::x(), FRAC_PI_2);
     let list = contacts(&plate, &Spec::Cylinder { r: 1.0, h: 5.0 }, &lying);
     assert_eq!(list.len(), 1, "{list:?}");
-    // From y = 1 back to the plate's edge at -1.5.
+    // From y = 1 to the plate's edge at -1.5.
     close(total(&list, RegionKind::Line), 2.5, 1e-8);
     // A ring on a plate: a circle.
     let list = contacts(&plate, &Spec::Torus { major: 1.0, minor: 0.25 }, &moved(0.0, 0.0, 1.25));

@@ -1,8 +1,8 @@
-//! Every solid of the shared corpus is built, and its area and volume are those of an independent kernel.
+//! Area and volume of every solid of the shared corpus agree with those of an independent kernel.
 //!
-//! Only where the corpus is there (a folder `shared` beside the repository). Run with `--nocapture` for the
-//! table.
-#![expect(clippy::print_stdout, reason = "the table is what one runs this for")]
+//! The tests are skipped unless a folder `shared` with the corpus is beside the repository. Run with
+//! `--nocapture` for the table.
+#![expect(clippy::print_stdout, reason = "the table is a result of the test")]
 
 use std::path::{Path, PathBuf};
 
@@ -10,19 +10,18 @@ use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_brep::{Solid, SolidSource};
 use serde::Deserialize;
 
-/// Largest relative difference of area and volume on solids whose faces are canonical in the file, and on
-/// others.
+/// Maximum relative difference of area and volume of solids whose faces are all canonical in the file.
 const CANONICAL: f64 = 1e-6;
+/// Maximum relative difference of area and volume of other solids.
 const FREE_FORM: f64 = 1e-5;
 
-/// Solids whose numbers differ by more, each with its cause. The list can only shrink.
+/// Solids with larger differences, each with its cause. The list may only shrink.
 const KNOWN_DIFFERENCES: &[(&str, u64, &str)] = &[
     (
         "boxed-sphere.step",
         11,
-        "the other kernel is off: its parameter curves are 0.06 mm off the edges; finer and finer meshes \
-            tend to 210.05 mm3, \
-         our 210.0499, not to its 208.59",
+        "the other kernel is wrong: its parameter curves are 0.06 mm off the edges; refined meshes converge \
+            to 210.05 mm3, feeler gives 210.0499, it gives 208.59",
     ),
     ("beer-bottle.step", 15, "free-form offset surfaces, approximated to 2e-4 mm: 1.0 mm3 of 58440"),
     (
@@ -33,9 +32,8 @@ const KNOWN_DIFFERENCES: &[(&str, u64, &str)] = &[
     (
         "ur-tool-coupler.step",
         2011,
-        "edges are 1.4e-3 mm off their faces: the other kernel's sum leaves the gaps open, and depends on \
-            its reference \
-         point; 0.14 mm3 of 39100",
+        "edges are 1.4e-3 mm off their faces: the other kernel's sum includes the gaps and depends on its \
+            reference point; 0.14 mm3 of 39100",
     ),
 ];
 
@@ -56,7 +54,7 @@ struct Facts {
     volume_mm3: f64,
 }
 
-/// The corpus, when it is there.
+/// The corpus, if it is present.
 fn corpus() -> Option<(PathBuf, Vec<Model>)> {
     let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/models");
     let text = std::fs::read_to_string(models.join("manifest.json")).ok()?;
@@ -73,7 +71,7 @@ fn every_solid_of_the_corpus_has_the_known_area_and_volume() {
         let import = match feeler_step::read_step(&models.join(file)) {
             Ok(import) => import,
             Err(e) => {
-                println!("{file}: refused: {e}");
+                println!("{file}: rejected: {e}");
                 if model.solids.is_some_and(|n| n > 0) {
                     failures.push(format!("{file}: {e}"));
                 }
@@ -81,10 +79,10 @@ fn every_solid_of_the_corpus_has_the_known_area_and_volume() {
             }
         };
         if model.distinct_solids.is_some_and(|n| n != import.solids.len()) {
-            failures.push(format!("{file}: {} distinct solids", import.solids.len()));
+            failures.push(format!("{file}: wrong number of distinct solids: {}", import.solids.len()));
         }
         if model.solids.is_some_and(|n| n != import.instances.len()) {
-            failures.push(format!("{file}: {} placed solids", import.instances.len()));
+            failures.push(format!("{file}: wrong number of placed solids: {}", import.instances.len()));
         }
         let mut built: Vec<Option<Solid>> = vec![];
         for source in &import.solids {
@@ -101,7 +99,7 @@ fn every_solid_of_the_corpus_has_the_known_area_and_volume() {
                 }
             }
         }
-        // Files with many solids state sums only.
+        // For files with many solids the manifest has only sums.
         if model.solids_facts.is_empty() {
             let sum = |f: &dyn Fn(&Solid) -> f64| -> f64 {
                 import.instances.iter().filter_map(|i| built[i.solid].as_ref()).map(f).sum()
@@ -111,7 +109,7 @@ fn every_solid_of_the_corpus_has_the_known_area_and_volume() {
                 if let Some(known) = known.filter(|k| *k > 0.0)
                     && (got / known - 1.0).abs() > FREE_FORM
                 {
-                    failures.push(format!("{file}: sum over all solids {got} is not {known}"));
+                    failures.push(format!("{file}: the sum over all solids is {got} instead of {known}"));
                 }
             }
         }
@@ -123,7 +121,8 @@ fn every_solid_of_the_corpus_has_the_known_area_and_volume() {
 
 fn check_solid(file: &str, model: &Model, source: &SolidSource, solid: &Solid, failures: &mut Vec<String>) {
     let off = |f: &Facts| ((solid.area / f.area_mm2 - 1.0).abs(), (solid.volume / f.volume_mm3 - 1.0).abs());
-    // Readers list the solids of a file in different orders: the nearest facts are its own.
+    // Readers list the solids of a file in different orders, so the solid is identified by the nearest
+    // values.
     let best = model.solids_facts.iter().min_by(|a, b| {
         let cost = |f: &Facts| off(f).0 + off(f).1;
         cost(a).total_cmp(&cost(b))
@@ -133,7 +132,8 @@ fn check_solid(file: &str, model: &Model, source: &SolidSource, solid: &Solid, f
         return;
     };
     let (area, volume) = off(facts);
-    // In the file: the other kernel integrates numerically what is canonical in disguise.
+    // The surfaces in the file decide, because the other kernel integrates canonical shapes written as
+    // splines numerically.
     let canonical = source.faces.iter().all(|f| f.surface.is_canonical());
     let tol = if canonical { CANONICAL } else { FREE_FORM };
     let known = KNOWN_DIFFERENCES.iter().find(|k| k.0 == file && k.1 == solid.source);
@@ -150,35 +150,33 @@ fn check_solid(file: &str, model: &Model, source: &SolidSource, solid: &Solid, f
             solid.source
         )),
         (true, Some(_)) => {
-            failures.push(format!("{file} #{}: agrees now; take it off the list", solid.source));
+            failures.push(format!("{file} #{}: agrees now; remove it from the list", solid.source));
         }
         _ => {}
     }
 }
 
-/// Solids of the files that were once refused or measured wrongly whose numbers are not the other kernel's:
-/// file, number of faces, cause.
+/// Solids of the imported files whose values differ from those of the other kernel: file, number of
+/// faces, cause.
 const KNOWN_OF_IMPORTS: &[(&str, usize, &str)] = &[
     (
         "connector-xt30pw-m.step",
         21,
         "the other kernel takes the other three quarters of a horn torus that bends a pin by a right angle: \
-            6.22 mm3 where \
-         the closed forms of its parts sum up to 25.96",
+            it gives 6.22 mm3, the closed forms of the parts sum up to 25.96",
     ),
     (
         "keyswitch-mx.step",
         224,
         "a face is 3.4e-4 mm off all its edges, which leaves the volume undetermined to 1e-4; meshes, which \
-            draw the face to \
-         its edges, tend to 294.8645 mm3, ours is 294.8689, the other kernel's 294.8359",
+            extend the face to its edges, converge to 294.8645 mm3, feeler gives 294.8689, the other kernel \
+            294.8359",
     ),
     (
         "lqfp-48.step",
         764,
-        "edges miss each other by 6e-4 mm at corners; meshes tend to 178.5282 mm2 and 66.4324 mm3, ours are \
-            178.5292 and \
-         66.4325, the other kernel's 178.5250 and 66.4276",
+        "edges miss each other by 6e-4 mm at corners; meshes converge to 178.5282 mm2 and 66.4324 mm3, \
+            feeler gives 178.5292 and 66.4325, the other kernel 178.5250 and 66.4276",
     ),
 ];
 
@@ -205,7 +203,7 @@ fn files_of_other_systems_are_read_whole() {
     for Imported { file, solids } in &files {
         let import = feeler_step::read_step(&folder.join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
         if import.instances.len() != solids.len() {
-            failures.push(format!("{file}: {} solids", import.instances.len()));
+            failures.push(format!("{file}: wrong number of solids: {}", import.instances.len()));
         }
         for source in &import.solids {
             let solid = match build_solid(source, &BuildOptions::default()) {

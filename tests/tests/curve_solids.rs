@@ -1,6 +1,6 @@
-//! Minima between deformable curves and solids beside the distances of densely sampled curves
-//! ([`feeler_tests::curve_solids`]): random curves about the solids of `data`, and poses of the scenarios of
-//! [`feeler_tests::curve_scenes`]. The campaign `curves` of the benches judges more poses.
+//! Minima between deformable curves and solids, compared with the distances of densely sampled curves
+//! ([`feeler_tests::curve_solids`]): random curves near the solids of `data`, and poses of the scenarios
+//! of [`feeler_tests::curve_scenes`]. The benchmark program `curves` checks more poses.
 
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_curves::{Curve, CurveOptions, CurveSolidPair, Obstacle, P3};
@@ -8,7 +8,7 @@ use feeler_geom::{Pose, V3};
 use feeler_hierarchy::Options;
 use feeler_runtime::Body;
 use feeler_tests::curve_scenes::CURVE_SCENES;
-use feeler_tests::curve_solids::{Verdict, judge};
+use feeler_tests::curve_solids::{Verdict, compare};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ fn random_pose(rng: &mut SmallRng, shift: f64) -> Pose {
     Pose::new(at, axis * 3.0)
 }
 
-/// Control points of cubics with a direction that goes on at joints.
+/// Control points of cubics with continuous derivative at joints.
 fn random_curve(rng: &mut SmallRng, pieces: usize, extent: f64) -> Vec<P3> {
     let mut any = || V3::from_fn(|_, _| rng.random_range(-extent..extent));
     let points: Vec<V3> = (0..=pieces).map(|_| any()).collect();
@@ -40,7 +40,7 @@ fn random_curve(rng: &mut SmallRng, pieces: usize, extent: f64) -> Vec<P3> {
     out
 }
 
-/// All are right; how many minima agreed.
+/// Asserts that all cases are right and returns the number of minima that agree.
 fn agreed(verdicts: &[(String, Verdict)]) -> usize {
     let wrong: Vec<String> =
         verdicts.iter().filter(|(_, v)| !v.is_right()).map(|(name, v)| format!("{name}: {v:?}")).collect();
@@ -72,7 +72,7 @@ fn random_curves_about_solids() {
         "void",
         "inch-bracket",
     ];
-    let judged = |(i, name): (usize, &&str)| {
+    let compared = |(i, name): (usize, &&str)| {
         let solid = solid(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../data/{name}.step")));
         let size = solid.body().size();
         let mut rng = SmallRng::seed_from_u64(7 + i as u64);
@@ -81,11 +81,11 @@ fn random_curves_about_solids() {
             let points = random_curve(&mut rng, 1 + k % 3, 0.6 * size);
             let curve = Curve::new(3, &points, 0.02 * size, false).expect("a cubic");
             let options = CurveOptions { d_max: 0.2 * size, ..CurveOptions::default() };
-            (format!("{name} {k}"), judge(&curve, &solid, &pose, &options))
+            (format!("{name} {k}"), compare(&curve, &solid, &pose, &options))
         };
         (0..4).map(&mut one).collect::<Vec<_>>()
     };
-    let verdicts: Vec<_> = names.par_iter().enumerate().flat_map(judged).collect();
+    let verdicts: Vec<_> = names.par_iter().enumerate().flat_map(compared).collect();
     let n = agreed(&verdicts);
     assert!(n > 40, "{n}");
 }
@@ -96,19 +96,19 @@ fn poses_of_the_scenarios() {
         let Some(file) = scene.solid() else { continue };
         let solid = solid(&file);
         let bounds = *solid.body().bounds();
-        let judged = |k: u32| {
+        let compared = |k: u32| {
             let points = scene.points(f64::from(k) / 8.0, &bounds.min, &bounds.max);
             let curve = Curve::new(3, &points, scene.radius(), scene.is_closed()).expect("a scenario");
             let options = CurveOptions { d_max: scene.d_max(), ..CurveOptions::default() };
-            (format!("{} {k}", scene.name()), judge(&curve, &solid, &Pose::identity(), &options))
+            (format!("{} {k}", scene.name()), compare(&curve, &solid, &Pose::identity(), &options))
         };
-        let verdicts: Vec<_> = (0..9).into_par_iter().map(judged).collect();
+        let verdicts: Vec<_> = (0..9).into_par_iter().map(compared).collect();
         let n = agreed(&verdicts);
         assert!(n > 9, "{}: {n}", scene.name());
     }
 }
 
-/// A block whose top is a ridge: a parabola of degree 2 pushed along y, 20 mm.
+/// A block whose top is a ridge: a parabola of degree 2, extruded by 20 mm along y.
 fn ridge() -> Obstacle {
     use truck_modeling::{Point3, Solid, Vector3, Wire, builder};
     let corner = |x: f64, z: f64| builder::vertex(Point3::new(x, 0.0, z));
@@ -128,11 +128,11 @@ fn ridge() -> Obstacle {
 fn a_cable_along_a_ridge_is_one_set() {
     let solid = ridge();
     let bounds = *solid.body().bounds();
-    // Where the parabola is highest: z' = 0 of its Bernstein form (5, 15, 5) is at its middle.
+    // The parabola is highest where z' of its Bernstein form (5, 15, 5) vanishes: in its middle.
     let top = P3::new(1.0, 0.0, 10.0);
     assert!((bounds.max.z - top.z).abs() < 1e-9, "{bounds:?}");
     let at = |y: f64| P3::new(top.x, y, top.z + 0.8);
-    // From beyond the one end to the middle, in four pieces.
+    // The cable runs from beyond one end to the middle, in four pieces.
     let points: Vec<P3> = (0..=12).map(|k| at(-5.0 + 17.0 * f64::from(k) / 12.0)).collect();
     let cable = Curve::new(3, &points, 0.5, false).expect("a cable");
     let options = CurveOptions { d_max: 0.5, ..CurveOptions::default() };
@@ -142,7 +142,7 @@ fn a_cable_along_a_ridge_is_one_set() {
     let of_set = |m: &&feeler_curves::SolidMinimum| m.set == Some(0);
     let ys: Vec<f64> = found.iter().filter(of_set).map(|m| m.foot.y).collect();
     let (low, high) = (ys.iter().copied().fold(99.0, f64::min), ys.iter().copied().fold(-99.0, f64::max));
-    // On the border of a patch feet count that are beside it by 1e-10 of the size.
+    // Feet within 1e-10 of the size beside the border of a patch count as on the patch.
     let slack = 2e-10 * solid.body().size();
     assert!(low.abs() < slack && (high - 12.0).abs() < slack, "{low} {high}");
     assert!(found.iter().all(|m| m.set == Some(0) || m.place == feeler_curves::Place::End), "{found:?}");
@@ -150,7 +150,8 @@ fn a_cable_along_a_ridge_is_one_set() {
 
 #[test]
 fn cables_that_run_into_a_concave_fillet() {
-    // Over the long leg towards the short one: level until the fillet begins, then nearer and nearer.
+    // The cables run along the long leg towards the short one: level until the fillet begins, then nearer
+    // to it.
     let solid = solid(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/inch-bracket.step"));
     let mut rng = SmallRng::seed_from_u64(29);
     let verdicts: Vec<_> = (0..40)
@@ -161,7 +162,7 @@ fn cables_that_run_into_a_concave_fillet() {
             let points: Vec<P3> = (0..=6).map(|k| at(f64::from(k) / 6.0)).collect();
             let curve = Curve::new(3, &points, 0.2, false).expect("a cable");
             let options = CurveOptions { d_max: 4.0, ..CurveOptions::default() };
-            (format!("{k}"), judge(&curve, &solid, &Pose::identity(), &options))
+            (format!("{k}"), compare(&curve, &solid, &Pose::identity(), &options))
         })
         .collect();
     let n = agreed(&verdicts);

@@ -1,23 +1,28 @@
-//! Minima between deformable curves, and of curves with themselves, beside a brute force that shares no code
-//! with feeler-curves ([`feeler_tests::curves`]): none lost, none made up, none twice, footpoints to 1e-12 of
-//! the size. The campaign `curves` of the benches does this for many more.
+//! Minima between deformable curves, and of curves with themselves, compared with a brute-force search
+//! that shares no code with feeler-curves ([`feeler_tests::curves`]): no minimum is missing, invented or
+//! duplicated, and footpoints are right to 1e-12 of the size. The benchmark program `curves` checks many
+//! more.
 
 use feeler_curves::{CurveMinimum, CurveOptions, CurvePair};
 use feeler_tests::curves::cases::{LOOPS, PAIRS, itself, pair, raised, split};
-use feeler_tests::curves::compare::{Shape, Verdict, judge, judge_itself};
+use feeler_tests::curves::compare::{Shape, Verdict, compare, compare_itself};
 use nalgebra::{Rotation3, Vector3};
 use rayon::prelude::*;
 
 type V3 = Vector3<f64>;
 
-/// Sums verdicts; what is wrong ends the test with the numbers of the cases.
+/// Sums of minima that agree and of degenerate ones; panics with the numbers of the cases that have
+/// faults.
 fn sum(names: &[&str], verdicts: &[(u64, Verdict)]) -> [usize; 2] {
     let wrong: Vec<String> = verdicts
         .iter()
         .filter(|(_, v)| !v.is_right())
         .map(|(n, v)| {
             let name = names[usize::try_from(*n).expect("few cases") % names.len()];
-            format!("{n} ({name}): lost, made up, twice, wrong, missed by the judge {:?}: {v:?}", v.counts())
+            format!(
+                "{n} ({name}): lost, invented, twice, wrong, missed by the brute force {:?}: {v:?}",
+                v.counts()
+            )
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {} cases\n{}", wrong.len(), verdicts.len(), wrong.join("\n"));
@@ -30,7 +35,7 @@ fn minima_between_curves_are_those_of_the_brute_force() {
         .into_par_iter()
         .map(|n| {
             let (a, b, options) = pair(n);
-            (n, judge(&a, &b, &options))
+            (n, compare(&a, &b, &options))
         })
         .collect();
     let [agreed, degenerate] = sum(&PAIRS, &verdicts);
@@ -43,14 +48,14 @@ fn minima_of_curves_with_themselves_are_those_of_the_brute_force() {
         .into_par_iter()
         .map(|n| {
             let (a, options) = itself(n);
-            (n, judge_itself(&a, &options))
+            (n, compare_itself(&a, &options))
         })
         .collect();
     let [agreed, degenerate] = sum(&LOOPS, &verdicts);
     assert!(agreed > 500 && degenerate < agreed / 50, "{agreed} minima, {degenerate} nearly degenerate");
 }
 
-fn told(a: &Shape, b: Option<&Shape>, options: &CurveOptions) -> Vec<[V3; 2]> {
+fn minima_of(a: &Shape, b: Option<&Shape>, options: &CurveOptions) -> Vec<[V3; 2]> {
     let mut pair = CurvePair::new();
     let found = match b {
         Some(b) => pair.query(&a.curve(), &b.curve(), options),
@@ -60,8 +65,9 @@ fn told(a: &Shape, b: Option<&Shape>, options: &CurveOptions) -> Vec<[V3; 2]> {
     found.iter().map(points).collect()
 }
 
-/// Whether both have the same pairs of points. Of a curve with itself, a place at the start of a ring may be
-/// one at its end, and come last.
+/// Whether both sets have the same pairs of points. With `may_turn`, for curves with themselves, the
+/// points of a pair may be swapped, because a footpoint at the start of a ring may be reported at its
+/// end.
 fn is_one_set(p: &[[V3; 2]], q: &[[V3; 2]], tolerance: f64, may_turn: bool) -> bool {
     let mut is_used = vec![false; q.len()];
     let is_near = |p: &[V3; 2], q: &[V3; 2]| {
@@ -75,7 +81,7 @@ fn is_one_set(p: &[[V3; 2]], q: &[[V3; 2]], tolerance: f64, may_turn: bool) -> b
         })
 }
 
-/// Moved curves have moved minima; pieces that are cut, or raised by a degree, are the same curve.
+/// Moved curves have moved minima; splitting a piece or raising its degree does not change the curve.
 #[test]
 fn minima_are_those_of_the_shape() {
     let rotation = Rotation3::from_scaled_axis(V3::new(0.7, -1.1, 0.4));
@@ -87,35 +93,36 @@ fn minima_are_those_of_the_shape() {
             let (a, options) = itself(n);
             (a, None, options)
         };
-        let verdict = b.as_ref().map_or_else(|| judge_itself(&a, &options), |b| judge(&a, b, &options));
+        let verdict = b.as_ref().map_or_else(|| compare_itself(&a, &options), |b| compare(&a, b, &options));
         if verdict.weak + verdict.degenerate + verdict.in_sets > 0 || verdict.is_open {
             return Vec::new();
         }
-        let base = told(&a, b.as_ref(), &options);
+        let base = minima_of(&a, b.as_ref(), &options);
         let size = a.points.iter().chain(b.iter().flat_map(|b| &b.points)).map(V3::norm).fold(0.0, f64::max);
         let motion = |p: V3| rotation * p + V3::new(0.3, -0.5, 0.2) * size;
         let moved: Vec<[V3; 2]> = base.iter().map(|p| p.map(motion)).collect();
         let at = 0.37 + (n % a.n() as u64) as f64;
-        let mut ways = vec![
+        let mut variants = vec![
             (
                 "moved",
-                told(&a.mapped(motion), b.as_ref().map(|b| b.mapped(motion)).as_ref(), &options),
+                minima_of(&a.mapped(motion), b.as_ref().map(|b| b.mapped(motion)).as_ref(), &options),
                 moved,
             ),
-            ("cut", told(&split(&a, at), b.as_ref(), &options), base.clone()),
+            ("cut", minima_of(&split(&a, at), b.as_ref(), &options), base.clone()),
         ];
         if a.degree < 5 {
-            ways.push(("raised", told(&raised(&a), b.as_ref(), &options), base.clone()));
+            variants.push(("raised", minima_of(&raised(&a), b.as_ref(), &options), base.clone()));
         }
         if let Some(b) = &b {
             let turned = base.iter().map(|p| [p[1], p[0]]).collect();
-            ways.push(("exchanged", told(b, Some(&a), &options), turned));
+            variants.push(("exchanged", minima_of(b, Some(&a), &options), turned));
         }
-        ways.iter()
+        variants
+            .iter()
             .filter(|(_, now, expected)| !is_one_set(now, expected, 1e-7 * size, !is_pair))
             .map(|(name, now, expected)| {
                 format!(
-                    "{n} of {}, {name}: {now:?}, not {expected:?}",
+                    "{n} of {}, {name}: {now:?} instead of {expected:?}",
                     if is_pair { "pairs" } else { "loops" }
                 )
             })
@@ -128,9 +135,9 @@ fn minima_are_those_of_the_shape() {
     assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Two segments and a point are found where arithmetic by hand finds them: the judge is judged.
+/// Checks the brute-force search itself on two pairs that can be computed by hand.
 #[test]
-fn the_brute_force_finds_what_is_known() {
+fn the_brute_force_search_finds_known_minima() {
     use feeler_tests::curves::{Chain, minima, minima_itself};
     let chain = |points: &[[f64; 3]], is_closed: bool| {
         let points: Vec<V3> = points.iter().map(|p| V3::from(*p)).collect();
@@ -142,7 +149,7 @@ fn the_brute_force_finds_what_is_known() {
     assert_eq!(found.len(), 1, "{found:?}");
     let off = (found[0].u[0] - 0.25).abs() + (found[0].u[1] - 0.75).abs() + (found[0].distance - 2.0).abs();
     assert!(off < 1e-14, "{found:?}");
-    // A bow tie crosses itself once; both free ends face nothing nearer.
+    // A bow tie crosses itself once; its free ends have no contacts.
     let tie = chain(&[[0.0, 0.0, 0.0], [2.0, 2.0, 0.0], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0]], false);
     let found = minima_itself(&tie, 50).minima;
     let crossing = found.iter().find(|m| m.distance < 1e-12).expect("a crossing");

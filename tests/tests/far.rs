@@ -1,6 +1,7 @@
-//! Far apart, and far from the origin of the world: right or refused, never wrong.
+//! Solids that are far apart or far from the world's origin: queries give the right result or are
+//! rejected.
 //!
-//! A few pairs of `data/` at a few distances; the program `far` of the benches runs all of them.
+//! These are some pairs of `data/` at some distances; the benchmark program `far` runs all of them.
 
 use feeler_geom::{Pose, V3, math};
 use feeler_runtime::{ContactPair, QueryOptions};
@@ -13,8 +14,8 @@ const MODELS: [&str; 6] = ["box", "sphere", "torus", "loft", "half-cone", "spher
 /// Powers of ten (mm): around the limits, and where squares and products overflow.
 const POWERS: [i32; 16] = [3, 5, 7, 8, 9, 10, 11, 13, 15, 18, 30, 77, 103, 154, 200, 300];
 
-/// Runs `check` for each pair of models, panics with the sentences of all failures, and returns how many
-/// queries were right and how many were refused.
+/// Runs `check` for each pair of models, panics with the descriptions of all failures, and returns the
+/// numbers of right and of rejected queries.
 fn for_pairs(
     mut check: impl FnMut(&mut ContactPair, &mut dyn FnMut(String, Result<Outcome, String>)),
 ) -> [u32; 2] {
@@ -26,7 +27,7 @@ fn for_pairs(
             check(&mut pair, &mut |what, outcome| match outcome {
                 Ok(Outcome::Right) => right += 1,
                 Ok(Outcome::Refused) => refused += 1,
-                Err(why) => wrong.push(format!("{name_a} {name_b} {what}: {why}")),
+                Err(why) => wrong.push(format!("{name_a} / {name_b}, {what}: {why}")),
             });
         }
     }
@@ -44,41 +45,42 @@ fn turned() -> Pose {
 
 #[test]
 fn solids_that_are_far_apart() {
-    let [right, refused] = for_pairs(|pair, say| {
+    let [right, refused] = for_pairs(|pair, report| {
         for k in POWERS {
             for direction in directions() {
                 for rotation in [Pose::identity(), turned()] {
                     for d_max in [1.0, f64::INFINITY] {
                         let place = (&rotation, &direction, power_of_ten(k));
                         let outcome = far_apart(pair, place, &QueryOptions::within(d_max));
-                        say(format!("1e{k} mm, d_max {d_max}"), outcome);
+                        report(format!("1e{k} mm, d_max {d_max}"), outcome);
                     }
                 }
             }
         }
     });
-    // With an infinite d_max all are refused from some distance on, with a finite one none is.
+    // With an infinite `d_max`, queries beyond some distance are rejected; with a finite one, no query
+    // is.
     assert!(right > refused && refused > 0, "{right} {refused}");
 }
 
 #[test]
 fn offsets_that_both_solids_share() {
-    let [right, refused] = for_pairs(|pair, say| {
+    let [right, refused] = for_pairs(|pair, report| {
         let size = pair.body_a().size().max(pair.body_b().size());
         let beside = Pose::from_parts((V3::z() * size).into(), turned().rotation);
-        // Beyond, nothing is left of the distance between the solids.
+        // Beyond 1e18 mm, rounding loses the distance between the solids.
         for k in POWERS.into_iter().filter(|k| *k <= 18 || *k == 300) {
             for direction in directions() {
                 for d_max in [1.0, f64::INFINITY] {
                     let (offset, options) = (power_of_ten(k), QueryOptions::within(d_max));
                     let outcome =
                         far_from_the_origin(pair, [&turned(), &beside], (&direction, offset), &options);
-                    say(format!("offset 1e{k} mm, d_max {d_max}"), outcome);
+                    report(format!("offset 1e{k} mm, d_max {d_max}"), outcome);
                 }
             }
         }
     });
-    assert!(right > 0 && refused == 0, "{right} {refused}: an offset that both share does not count");
+    assert!(right > 0 && refused == 0, "{right} right, {refused} rejected: a common offset must not matter");
 }
 
 fn power_of_ten(k: i32) -> f64 {

@@ -1,4 +1,4 @@
-//! Contacts that are followed from pose to pose, against queries of each pose and against closed forms.
+//! Contacts that are tracked from pose to pose, against queries of each pose and against closed forms.
 
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::nurbs::NurbsGrain;
@@ -32,7 +32,7 @@ fn direction(rng: &mut StdRng) -> V3 {
     }
 }
 
-/// Where B, coming along a direction, is first this near to A, by bisection of the smallest distance.
+/// Pose of B at contact with A along a direction, by bisection of the status.
 fn near(pair: &mut ContactPair, towards: V3, turn: UnitQuaternion<f64>) -> Pose {
     let far = 2.0 * (pair.body_a().size() + pair.body_b().size());
     let (mut lo, mut hi) = (0.0, far);
@@ -46,8 +46,8 @@ fn near(pair: &mut ContactPair, towards: V3, turn: UnitQuaternion<f64>) -> Pose 
     Pose::from_parts(Translation3::from(towards * hi), turn)
 }
 
-/// Strict minima within reach, and whether all are strict.
-fn asked(pair: &mut ContactPair, pose: &Pose, options: &FollowOptions) -> (Vec<(V3, f64)>, bool) {
+/// Strict minima of a fresh query within reach, and whether all minima are strict.
+fn queried(pair: &mut ContactPair, pose: &Pose, options: &FollowOptions) -> (Vec<(V3, f64)>, bool) {
     let query = QueryOptions {
         penetration: options.penetration,
         detect_interference: false,
@@ -63,21 +63,22 @@ fn asked(pair: &mut ContactPair, pose: &Pose, options: &FollowOptions) -> (Vec<(
 
 struct Seen {
     followed: usize,
-    asked: usize,
-    told: usize,
+    updated: usize,
+    compared: usize,
 }
 
-/// Walks B about A and compares each pose; tells how often the pair was asked.
+/// Moves B about A and compares the contacts at each pose with a fresh query; returns the numbers of
+/// steps and contacts.
 fn walk(a: &Arc<Body>, b: &Arc<Body>, seed: u64) -> Seen {
     let mut rng = StdRng::seed_from_u64(seed);
-    let [mut pair, mut judge] = [(); 2].map(|()| ContactPair::new(a.clone(), b.clone()));
+    let [mut pair, mut reference] = [(); 2].map(|()| ContactPair::new(a.clone(), b.clone()));
     let size = a.size().min(b.size());
     let penetration = (0.01 * size).min(0.4 * (a.min_thickness() + b.min_thickness()));
     let options = FollowOptions { reach: 0.01 * size, penetration, stride: 0.02 * size };
-    let mut seen = Seen { followed: 0, asked: 0, told: 0 };
+    let mut seen = Seen { followed: 0, updated: 0, compared: 0 };
     for _ in 0..6 {
         let turn = UnitQuaternion::from_scaled_axis(direction(&mut rng) * rng.random_range(0.0..3.0));
-        let mut pose = near(&mut judge, direction(&mut rng), turn);
+        let mut pose = near(&mut reference, direction(&mut rng), turn);
         let mut following = Following::default();
         let along = direction(&mut rng) * (5e-4 * size);
         for step in 0..40 {
@@ -93,9 +94,9 @@ fn walk(a: &Arc<Body>, b: &Arc<Body>, seed: u64) -> Seen {
                 seen.followed += 1;
             } else {
                 following.ask(&mut pair, &Pose::identity(), &pose, &options).expect("finite");
-                seen.asked += 1;
+                seen.updated += 1;
             }
-            let (expected, is_strict) = asked(&mut judge, &pose, &options);
+            let (expected, is_strict) = queried(&mut reference, &pose, &options);
             if !is_strict {
                 continue;
             }
@@ -103,22 +104,22 @@ fn walk(a: &Arc<Body>, b: &Arc<Body>, seed: u64) -> Seen {
                 (c.local_a.coords - p).norm() < 1e-6 * size && (c.distance - d).abs() < 1e-10 * size
             };
             for one in &expected {
-                seen.told += 1;
+                seen.compared += 1;
                 let is_there = following.contacts().iter().any(|c| close(c, one));
-                // On the limit of the reach, and of the depth, rounding decides.
+                // Rounding decides at the limits of reach and depth.
                 let is_on_limit =
                     (one.1 - options.reach).abs() < 1e-9 * size || (one.1 + penetration).abs() < 1e-9 * size;
                 assert!(
                     is_there || is_on_limit,
-                    "seed {seed}, step {step}: {one:?} is not followed: {:#?}",
+                    "seed {seed}, step {step}: {one:?} is not tracked: {:#?}",
                     following.contacts()
                 );
             }
-            let is_told = |d: f64| 1e-9 * size - penetration < d && d < options.reach - 1e-9 * size;
-            for c in following.contacts().iter().filter(|c| is_told(c.distance)) {
+            let is_in_range = |d: f64| 1e-9 * size - penetration < d && d < options.reach - 1e-9 * size;
+            for c in following.contacts().iter().filter(|c| is_in_range(c.distance)) {
                 assert!(
                     expected.iter().any(|one| close(c, one)),
-                    "seed {seed}, step {step}: {c:?} is no minimum of {expected:?}"
+                    "seed {seed}, step {step}: {c:?} is not one of the minima {expected:?}"
                 );
             }
         }
@@ -130,16 +131,22 @@ fn walk(a: &Arc<Body>, b: &Arc<Body>, seed: u64) -> Seen {
 fn solids_of_all_kinds_have_the_minima_of_queries() {
     let names = ["cylinder.step", "cone.step", "torus.step", "box.step", "wave.step", "half-cone.step"];
     let bodies: Vec<Arc<Body>> = names.iter().map(|n| solid(n)).collect();
-    let mut all = Seen { followed: 0, asked: 0, told: 0 };
+    let mut all = Seen { followed: 0, updated: 0, compared: 0 };
     for (i, a) in bodies.iter().enumerate() {
         for (j, b) in bodies.iter().enumerate() {
             let seen = walk(a, b, (i * 10 + j) as u64);
             all.followed += seen.followed;
-            all.asked += seen.asked;
-            all.told += seen.told;
+            all.updated += seen.updated;
+            all.compared += seen.compared;
         }
     }
-    assert!(all.told > 3_000 && all.followed > 3 * all.asked, "{} {} {}", all.told, all.followed, all.asked);
+    assert!(
+        all.compared > 3_000 && all.followed > 3 * all.updated,
+        "{} {} {}",
+        all.compared,
+        all.followed,
+        all.updated
+    );
 }
 
 #[test]
@@ -151,21 +158,28 @@ fn grains_have_the_minima_of_queries() {
         NurbsGrain::random(2, 2.0, 0.6).unwrap(),
     ];
     let bodies: Vec<Arc<Body>> = shapes.iter().map(grain).collect();
-    let mut all = Seen { followed: 0, asked: 0, told: 0 };
+    let mut all = Seen { followed: 0, updated: 0, compared: 0 };
     for (i, a) in bodies.iter().enumerate() {
         for (j, b) in bodies.iter().enumerate() {
             let seen = walk(a, b, (i * 10 + j) as u64 + 100);
             all.followed += seen.followed;
-            all.asked += seen.asked;
-            all.told += seen.told;
+            all.updated += seen.updated;
+            all.compared += seen.compared;
         }
     }
-    assert!(all.told > 1_500 && all.followed > 5 * all.asked, "{} {} {}", all.told, all.followed, all.asked);
+    assert!(
+        all.compared > 1_500 && all.followed > 5 * all.updated,
+        "{} {} {}",
+        all.compared,
+        all.followed,
+        all.updated
+    );
 }
 
 #[test]
-fn what_lies_flat_is_followed_while_it_lies_still() {
-    // A box on a box, turned about the vertical and pressed by 0.01 mm: corners, and edges that cross.
+fn flush_contacts_are_tracked_at_rest() {
+    // A box on a box, rotated about the vertical and pressed by 0.01 mm: contacts are corners and
+    // crossings of edges.
     let block = solid("box.step");
     let (bounds, size) = (*block.bounds(), block.size());
     let high = bounds.max.z - bounds.min.z;
@@ -180,11 +194,11 @@ fn what_lies_flat_is_followed_while_it_lies_still() {
         let at = middle - turn * middle + across + V3::z() * (high - 0.01);
         let pose = Pose::from_parts(Translation3::from(at), turn);
         let mut following = Following::default();
-        following.ask(&mut pair, &here, &pose, &options).expect("an answer");
+        following.ask(&mut pair, &here, &pose, &options).expect("a query");
         let first: Vec<u64> = following.contacts().iter().map(|c| c.id).collect();
         assert!(first.len() > 3 && following.contacts().iter().all(|c| c.is_flat), "{k}: {}", first.len());
         assert!(following.contacts().iter().all(|c| (c.distance + 0.01).abs() < 1e-9));
-        // Hardly moved: the depth of each corner is what the plane of the lower box tells.
+        // After a tiny motion, the depth of each corner is that below the top plane of the lower box.
         let tilt = UnitQuaternion::from_scaled_axis(direction(&mut rng) * 1e-8);
         let by = direction(&mut rng) * (1e-8 * size);
         let moved = Pose::from_parts(Translation3::from(at + by), tilt * turn);
@@ -193,10 +207,10 @@ fn what_lies_flat_is_followed_while_it_lies_still() {
             let depth = (moved * contact.local_b).z - bounds.max.z;
             assert!((contact.distance - depth).abs() < 1e-12 * size, "{k}: {} {depth}", contact.distance);
         }
-        // And where it has moved it is asked again; the contacts keep their numbers.
+        // After a larger motion a new query is needed; the contacts keep their identities.
         let moved = Pose::from_parts(Translation3::from(at + V3::x() * (1e-5 * size)), turn);
         assert!(!following.go_on(&block, &block, &here, &moved, &options).expect("a pose"), "{k}");
-        following.ask(&mut pair, &here, &moved, &options).expect("an answer");
+        following.ask(&mut pair, &here, &moved, &options).expect("a query");
         let mut again: Vec<u64> = following.contacts().iter().map(|c| c.id).collect();
         again.sort_unstable();
         assert_eq!(again, first, "{k}");
@@ -205,7 +219,8 @@ fn what_lies_flat_is_followed_while_it_lies_still() {
 
 #[test]
 fn sheets_are_pressed_by_solids_and_never_by_sheets() {
-    // A ball, pressed through a square sheet from either side, over its middle, its inner edge and its rim.
+    // A ball, pressed through a square sheet from either side: over its middle, its inner edge and its
+    // rim.
     let points =
         [(-30.0, -30.0), (30.0, -30.0), (30.0, 30.0), (-30.0, 30.0)].map(|(x, y)| P3::new(x, y, 0.0));
     let open = MeshOptions { open_shells: true, ..MeshOptions::default() };
@@ -213,7 +228,8 @@ fn sheets_are_pressed_by_solids_and_never_by_sheets() {
     let sheet = Arc::new(Body::from_model(&model, 0).expect("a body"));
     let ball = grain(&NurbsGrain::sphere(2.0).expect("a ball"));
     let query = QueryOptions { penetration: 0.3, ..QueryOptions::within(1.0) };
-    let least = |pair: &ContactPair| pair.contacts().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
+    let smallest =
+        |pair: &ContactPair| pair.contacts().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
     for (x, y) in [(3.0, -2.0), (4.0, 4.0), (29.9, 1.0), (-30.0, 2.5), (30.2, 3.0)] {
         for depth in [-0.2, 0.05, 0.2] {
             for side in [1.0, -1.0] {
@@ -222,11 +238,11 @@ fn sheets_are_pressed_by_solids_and_never_by_sheets() {
                     let bodies = if swapped { [&ball, &sheet] } else { [&sheet, &ball] };
                     let mut pair = ContactPair::new(bodies[0].clone(), bodies[1].clone());
                     let poses = if swapped { [pose, Pose::identity()] } else { [Pose::identity(), pose] };
-                    pair.query(&poses[0], &poses[1], &query).expect("an answer");
-                    // Beyond the rim the nearest point is on it.
+                    pair.query(&poses[0], &poses[1], &query).expect("a query");
+                    // Beyond the rim the nearest point is on the rim.
                     let beside = x.abs().max(30.0) - 30.0;
                     let expected = f64::sqrt((2.0 - depth) * (2.0 - depth) + beside * beside) - 2.0;
-                    let found = least(&pair);
+                    let found = smallest(&pair);
                     assert!(
                         (found - expected).abs() < 1e-9,
                         "{x} {y} {depth} {side} {swapped}: {found} {expected}"
@@ -240,6 +256,6 @@ fn sheets_are_pressed_by_solids_and_never_by_sheets() {
         Translation3::new(1.0, 2.0, 0.0),
         UnitQuaternion::from_axis_angle(&V3::x_axis(), 0.4),
     );
-    pair.query(&Pose::identity(), &crossing, &query).expect("an answer: nothing is pressed");
-    assert!(pair.contacts().iter().all(|l| l.distance > -1e-4), "{}", least(&pair));
+    pair.query(&Pose::identity(), &crossing, &query).expect("a query");
+    assert!(pair.contacts().iter().all(|l| l.distance > -1e-4), "{}", smallest(&pair));
 }

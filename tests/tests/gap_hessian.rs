@@ -10,7 +10,7 @@ use rand::{Rng as _, SeedableRng as _};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bound of the steps whose sets are examined: differences stay within it.
+/// Bound of the steps whose sets are examined; the differences stay within it.
 const BOUND: StepBound = StepBound { rotation: 1e-3, displacement: 0.02 };
 /// Step of the differences, as a part of the twist.
 const STEP: f64 = 2e-5;
@@ -50,7 +50,7 @@ fn scenes() -> Vec<Scene> {
     ]
 }
 
-/// Gap of a contact after an update at another pose, by its number and features.
+/// Gap of the same contact (by identity, features and kind) after an update at another pose.
 fn gap_at(tracker: &ContactTracker, pose: &Pose, of: &StepContact) -> Option<f64> {
     let mut tracker = tracker.clone();
     tracker.update(&Pose::identity(), pose, BOUND).expect("valid");
@@ -59,10 +59,10 @@ fn gap_at(tracker: &ContactTracker, pose: &Pose, of: &StepContact) -> Option<f64
 }
 
 #[test]
-fn hessians_are_those_of_differences() {
+fn hessians_agree_with_differences() {
     let mut compared: BTreeMap<(String, StepContactKind), usize> = BTreeMap::new();
     let mut rng = SmallRng::seed_from_u64(47);
-    let mut unsettled = 0;
+    let mut skipped = 0;
     for scene in scenes() {
         for number in 0..30 {
             let Some(start) = scene.start(3, number) else { continue };
@@ -72,7 +72,7 @@ fn hessians_are_those_of_differences() {
             for contact in tracker.contacts() {
                 let Some(hessian) = tracker.gap_hessian(contact) else { continue };
                 let rate = Vector6::from(contact.gap_rate(&start.pose));
-                // Translations in mm, rotations of points at that distance by as much.
+                // Translations are in mm; rotations move points at a distance of the size by as much.
                 let size = scene.b.size();
                 let twist: Vector6<f64> = Vector6::from_fn(|i, _| {
                     rng.random_range(-1.0..1.0) * if i < 3 { 1.0 } else { 1.0 / size }
@@ -93,7 +93,7 @@ fn hessians_are_those_of_differences() {
                 let scale = 1.0 + hessian.norm() * twist.norm_squared();
                 if (wide[1] - second).abs() > 2e-3 * scale || (wide[0] - first).abs() > 1e-7 {
                     // Terms of third order, or another contact.
-                    unsettled += 1;
+                    skipped += 1;
                     continue;
                 }
                 assert!((first - rate.dot(&twist)).abs() <= 1e-6, "{}: {contact:?} {first}", scene.name);
@@ -109,7 +109,7 @@ fn hessians_are_those_of_differences() {
         }
     }
     let total: usize = compared.values().sum();
-    assert!(unsettled <= total / 4, "{unsettled} of {total}");
+    assert!(skipped <= total / 4, "{skipped} skipped, {total} compared");
     for features in ["Face Face", "Edge Face", "Face Vertex", "Edge Edge"] {
         let count: usize =
             compared.iter().filter(|((kinds, _), _)| kinds == features).map(|(_, count)| count).sum();
@@ -118,7 +118,7 @@ fn hessians_are_those_of_differences() {
     assert!(compared.iter().any(|((_, kind), _)| *kind == StepContactKind::Sample), "{compared:?}");
 }
 
-/// A ball over a plane: the gap is the height of its centre less its radius.
+/// A ball over a plane: the gap is the height of its centre minus its radius.
 #[test]
 fn a_ball_over_a_plane_has_the_hessian_of_its_centre() {
     let (plate, ball) = (model("box").body, model("ball").body);
@@ -133,7 +133,7 @@ fn a_ball_over_a_plane_has_the_hessian_of_its_centre() {
         tracker.update(&Pose::identity(), &pose, BOUND).expect("valid");
         let contact = tracker.contacts().iter().find(|c| c.kind == StepContactKind::Strict).expect("one");
         let hessian = tracker.gap_hessian(contact).expect("isolated");
-        // z of ω × (ω × c + v), symmetric.
+        // z component of ω × (ω × c + v).
         let c = center.coords;
         for k in 0..20 {
             let angle = f64::from(k);

@@ -1,6 +1,6 @@
-//! The smallest local minimal distance equals the distance that an independent kernel measured
+//! The smallest local minimal distance agrees with the distance that an independent kernel computed
 //! (`data/golden`).
-#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+#![expect(clippy::print_stdout, reason = "the test reports the numbers of compared poses")]
 
 use feeler_geom::Pose;
 use feeler_runtime::QueryOptions;
@@ -27,7 +27,7 @@ struct GoldenPose {
 }
 
 #[test]
-fn smallest_distance_equals_the_other_kernels() {
+fn smallest_distance_equals_that_of_the_other_kernel() {
     let text = std::fs::read_to_string(data_dir().join("golden/distances.json")).unwrap();
     let golden: Golden = serde_json::from_str(&text).unwrap();
     let mut wrong = Vec::new();
@@ -50,7 +50,7 @@ fn smallest_distance_equals_the_other_kernels() {
             };
             let tol = 1e-7 * size + deviation;
             if d < g.distance - tol {
-                // The other kernel may miss a minimum: then both footpoints must lie on the solids.
+                // The other kernel may have missed a minimum; then both footpoints must be on the solids.
                 let l = &result.contacts()[0];
                 let world_b = pose_of_matrix(&g.pose_b) * b.pose;
                 let off = boundary_distance(&a.solid, &(a.pose.inverse() * l.point_a))
@@ -80,6 +80,6 @@ fn smallest_distance_equals_the_other_kernels() {
         "{poses} poses of {} pairs; the other kernel missed the smallest distance in {missed}",
         golden.pairs.len()
     );
-    assert!(poses >= 380, "the golden file holds only {poses} poses");
+    assert!(poses >= 380, "the golden file has only {poses} poses");
     assert!(wrong.is_empty(), "{} of {poses} differ:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -1,8 +1,8 @@
-//! Whether solids are apart, touch or meet is as an independent kernel says (`data/golden/verdicts.json`).
+//! Status of solids against that of an independent kernel (`data/golden/verdicts.json`).
 //!
-//! Wrong verdicts that are known are listed in `tests/known-wrong-verdicts.txt`; the list can only shrink. A
-//! row that turns from one wrong verdict into another stays on it.
-#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+//! Known wrong verdicts are listed in `tests/known-wrong-verdicts.txt`; the list may only shrink. A row
+//! whose verdict changes to another wrong one remains listed.
+#![expect(clippy::print_stdout, reason = "the test reports the numbers of compared rows")]
 
 use feeler_geom::Pose;
 use feeler_runtime::{ContactPair, QueryOptions, Status};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 #[derive(Deserialize)]
 struct Golden {
-    /// Distances up to this part of the size are none.
+    /// Solids whose distance is at most this part of the size count as touching.
     touch: f64,
     rows: Vec<Row>,
 }
@@ -27,12 +27,12 @@ struct Row {
     what: String,
     /// Translation (mm) and unit quaternion x, y, z, w.
     pose_b: [f64; 7],
-    /// Distance (mm); none when the other kernel failed.
+    /// Distance (mm), `None` if the other kernel failed.
     distance: Option<f64>,
-    /// Common volume (mm³); none when the other kernel failed.
+    /// Common volume (mm³), `None` if the other kernel failed.
     common: Option<f64>,
     verdict: String,
-    /// Why nobody is to be judged by this row.
+    /// Reason why the row is not used as a reference, if any.
     #[serde(default)]
     marked: Option<String>,
 }
@@ -56,13 +56,13 @@ fn known_failures() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The name of a status in the golden file; statuses that it does not have give their own.
+/// Name of a status as in the golden file.
 fn name(status: Option<Status>) -> String {
     status.map_or_else(String::new, |s| format!("{s:?}").to_lowercase())
 }
 
-/// What is wrong with the verdict of a row.
-fn judge(row: &Row, a: &Part, b: &Part, touch: f64) -> Option<String> {
+/// Description of a wrong verdict of a row, `None` if it is right.
+fn fault(row: &Row, a: &Part, b: &Part, touch: f64) -> Option<String> {
     let size = a.solid.bounds.diagonal().max(b.solid.bounds.diagonal());
     let deviation = a.body.hierarchy().info.max_trim_deviation + b.body.hierarchy().info.max_trim_deviation;
     let close = touch * size + deviation;
@@ -72,7 +72,7 @@ fn judge(row: &Row, a: &Part, b: &Part, touch: f64) -> Option<String> {
     let status = name(pair.status());
     let apart = pair.min_distance().is_none_or(|d| d > 0.0);
     let near = pair.min_distance().is_some_and(|d| d <= close);
-    // The other kernel's touching allows for more than ours: a gap as small as that is as good.
+    // The other kernel's `touching` has a larger tolerance, so a gap within that tolerance is accepted.
     let same = status == row.verdict || row.verdict == "touching" && status == "separated" && apart && near;
     (!same).then(|| {
         format!(
@@ -86,7 +86,7 @@ fn judge(row: &Row, a: &Part, b: &Part, touch: f64) -> Option<String> {
 }
 
 #[test]
-fn verdicts_equal_the_other_kernels() {
+fn verdicts_equal_those_of_the_other_kernel() {
     let text = std::fs::read_to_string(data_dir().join("golden/verdicts.json")).unwrap();
     let golden: Golden = serde_json::from_str(&text).unwrap();
     let mut of_pair: BTreeMap<(&str, &str), Vec<&Row>> = BTreeMap::new();
@@ -108,7 +108,7 @@ fn verdicts_equal_the_other_kernels() {
                 continue;
             }
             *counts.entry(row.verdict.as_str()).or_insert(0) += 1;
-            let wrong = judge(row, &models[a], &models[b], golden.touch);
+            let wrong = fault(row, &models[a], &models[b], golden.touch);
             match (&wrong, known.contains_key(&key)) {
                 (Some(why), false) => new.push(format!("{key}: {why}")),
                 (None, true) => agree.push(key.clone()),
@@ -118,14 +118,14 @@ fn verdicts_equal_the_other_kernels() {
             seen.insert(key);
         }
     }
-    println!("{counts:?}, {marked} marked and not judged by; {failed} known or new failures");
+    println!("{counts:?}, {marked} marked rows skipped; {failed} known or new failures");
     assert!(counts.values().sum::<usize>() >= 1300, "too few rows: {counts:?}");
     let unknown: Vec<_> = known.keys().filter(|k| !seen.contains(*k)).collect();
-    assert!(unknown.is_empty(), "listed rows that the golden file does not judge by: {unknown:?}");
+    assert!(unknown.is_empty(), "listed rows that the golden file does not contain or marks: {unknown:?}");
     assert!(new.is_empty(), "{} new wrong verdicts:\n{}", new.len(), new.join("\n"));
     assert!(
         agree.is_empty(),
-        "{} listed rows agree now, take them off the list:\n{}",
+        "{} listed rows agree now, remove them from the list:\n{}",
         agree.len(),
         agree.join("\n")
     );

@@ -1,7 +1,7 @@
 //! Volume, centroid, inertia and boxes against an independent kernel (`tools/oracle/inertia.py`).
 //!
-//! Run with `--nocapture` for the table. Files of the shared corpus are compared where it is there.
-#![expect(clippy::print_stdout, reason = "the table is what one runs this for")]
+//! Run with `--nocapture` for the table. Files of the shared corpus are compared if it is present.
+#![expect(clippy::print_stdout, reason = "the table is a result of the test")]
 
 use feeler_geom::{Aabb, P3};
 use feeler_hierarchy::placed_box;
@@ -9,10 +9,11 @@ use feeler_tests::{data_dir, part_of, shared_dir};
 use nalgebra::Matrix3;
 use std::collections::BTreeMap;
 
-/// Largest relative difference of volume and inertia, and of the centroid by the size.
+/// Maximum relative difference of volume and inertia, and of the centroid relative to the size.
 const TOL: f64 = 1e-6;
 
-/// Files with solids that differ by more, by how much at most, and why. The list can only shrink.
+/// Files with solids that differ by more, with the maximum difference and its cause. The list may only
+/// shrink.
 const KNOWN: &[(&str, f64, &str)] = &[
     ("cone-nurbs.step", 3e-6, NURBS),
     ("cylinder-nurbs.step", 3e-6, NURBS),
@@ -30,21 +31,20 @@ const KNOWN: &[(&str, f64, &str)] = &[
     (
         "beer-bottle.step",
         5e-5,
-        "edges are off their faces by 5e-3 mm; a third method over its pcurves is with the other kernel",
+        "edges are off their faces by 5e-3 mm; a third method over the pcurves agrees with the other kernel",
     ),
     (
         "so101-trigger.step",
         1e-5,
-        "edges are off their faces by 8e-4 mm, which leaves the solid undetermined by as much",
+        "edges are off their faces by 8e-4 mm, which leaves the solid undetermined to this accuracy",
     ),
 ];
 
 const NURBS: &str = "the other kernel integrates rational splines to 1e-4 (its own methods differ by that); \
-    the same shape without \
-    splines agrees, and closed forms are met to 1e-12";
+    the same shape without splines agrees, and closed forms are reproduced to 1e-12";
 
-/// Files whose boxes the other kernel makes smaller or larger than 1e-6 of the size, by how much at most, and
-/// why.
+/// Files whose boxes differ from those of the other kernel by more than 1e-6 of the size, with the
+/// maximum difference and its cause.
 const KNOWN_BOXES: &[(&str, f64, &str)] = &[
     ("as1-assembly-occ.step", 2e-6, "edges are off their faces by 3e-5 mm, which is added to the box"),
     ("so101-trigger.step", 1e-5, "edges are off their faces by 8e-4 mm, which is added to the box"),
@@ -55,18 +55,18 @@ struct Facts {
     centroid: P3,
     tensor: Matrix3<f64>,
     around: Aabb,
-    /// What the other kernel's own methods differ by.
-    doubt: f64,
+    /// Difference of the other kernel's own methods.
+    spread: f64,
 }
 
 fn facts(row: &[f64]) -> Facts {
-    let [v, x, y, z, xx, yy, zz, xy, xz, yz, a, b, c, d, e, f, doubt] = *row else { panic!("17 numbers") };
+    let [v, x, y, z, xx, yy, zz, xy, xz, yz, a, b, c, d, e, f, spread] = *row else { panic!("17 numbers") };
     Facts {
         volume: v,
         centroid: P3::new(x, y, z),
         tensor: Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz),
         around: Aabb { min: P3::new(a, b, c), max: P3::new(d, e, f) },
-        doubt,
+        spread,
     }
 }
 
@@ -76,8 +76,7 @@ fn allowed(list: &[(&str, f64, &str)], file: &str) -> f64 {
 
 #[test]
 fn another_kernel_agrees() {
-    let text =
-        std::fs::read_to_string(data_dir().join("golden/inertia.json")).expect("the golden values are there");
+    let text = std::fs::read_to_string(data_dir().join("golden/inertia.json")).expect("the golden values");
     let golden: BTreeMap<String, Vec<Vec<f64>>> = serde_json::from_str(&text).expect("they are JSON");
     let mut compared = 0;
     let mut wrong = Vec::new();
@@ -106,7 +105,7 @@ fn another_kernel_agrees() {
                 (f.volume / info.volume - 1.0).abs().max(centroids).max(tensors)
             };
             let nearest = (0..left.len()).min_by(|a, b| off(&left[*a]).total_cmp(&off(&left[*b])));
-            let theirs = left.swap_remove(nearest.expect("as many as instances"));
+            let theirs = left.swap_remove(nearest.expect("one row for each instance"));
             let difference = off(&theirs);
             let ours = placed_box(part.body.hierarchy(), &place.pose);
             let sides = |k: usize| {
@@ -115,8 +114,8 @@ fn another_kernel_agrees() {
             };
             let wider = (0..3).map(sides).fold(0.0, |m: f64, s| if s.abs() > m.abs() { s } else { m }) / size;
             println!(
-                "{file}: {difference:.1e} (other kernel's doubt {:.0e}), its box is {wider:.1e} wider",
-                theirs.doubt
+                "{file}: {difference:.1e} (spread of the other kernel {:.0e}), its box is {wider:.1e} wider",
+                theirs.spread
             );
             if difference > allowed(KNOWN, file) || wider.abs() > allowed(KNOWN_BOXES, file) {
                 wrong.push(format!("{file}: {difference:.1e}, box {wider:.1e}"));

@@ -1,12 +1,13 @@
-//! Insertions: a part goes into another with little play, pose after pose, as `feeler sweep` asks.
+//! Insertions of a part into another with little clearance, as sequences of poses like those of `feeler
+//! sweep`.
 
 use feeler_runtime::{ContactPair, QueryOptions, Status};
 use feeler_tests::corpus::scenarios;
 
-/// No pose interferes, and wherever an independent kernel has looked, the smallest distance is its own. That
-/// kernel's distances are given to six digits.
+/// No pose interferes, and the smallest distance agrees with that of an independent kernel at the poses
+/// that it computed. Its distances have six digits.
 #[test]
-fn smallest_distances_along_insertions_are_those_of_another_kernel() {
+fn smallest_distances_along_insertions_agree_with_another_kernel() {
     for s in scenarios() {
         let mut pair = ContactPair::new(s.a.0.clone(), s.b.0.clone());
         let options = QueryOptions::within(s.d_max());
@@ -19,7 +20,7 @@ fn smallest_distances_along_insertions_are_those_of_another_kernel() {
                 Some(d) => d,
                 None => {
                     let nearest = pair.nearest_distance(&s.a.1, pose, &options);
-                    nearest.expect("finite poses").expect("solids apart have a distance")
+                    nearest.expect("finite poses").expect("separated solids have a distance")
                 }
             };
             assert!((found - expected).abs() < 2e-6, "{} {i}: {found} instead of {expected}", s.name);

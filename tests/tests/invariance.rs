@@ -1,5 +1,5 @@
-//! What must not change the result, and how it changes along a motion (MATH §14.4–5).
-#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+//! Invariances of results, and their continuity along a motion (MATH §14.4–5).
+#![expect(clippy::print_stdout, reason = "the test reports the numbers of compared minima")]
 
 use feeler_geom::{P3, Pose};
 use feeler_runtime::{Contact, ContactKind, ContactPair, FeatureKind, QueryOptions, Status};
@@ -23,8 +23,8 @@ fn decided(pair: &ContactPair) -> Vec<Contact> {
     pair.contacts().iter().filter(|l| l.kind == ContactKind::Strict).copied().collect()
 }
 
-/// Every strict minimum of one set is in the other, with the points mapped by `map`; those within `slack` of
-/// the largest distance may be on either side of it.
+/// Asserts that every strict minimum of one set is in the other, with the points mapped by `map`. Minima
+/// close to `d_max` may be missing from either set.
 fn assert_same(
     what: &str,
     x: &[Contact],
@@ -71,7 +71,7 @@ fn hierarchies_lose_nothing() {
         let culled = query(a, b, &Pose::identity(), &pose, &options);
         let all = query(a, b, &Pose::identity(), &pose, &options.brute_force());
         assert_eq!(culled.status(), all.status(), "{what}");
-        // The same solves from the same areas: the same bits.
+        // The same solves from the same areas give the same bits.
         let key = |p: &ContactPair| {
             p.contacts()
                 .iter()
@@ -83,7 +83,7 @@ fn hierarchies_lose_nothing() {
             compared += 1;
         }
     });
-    assert!(compared >= 30, "only {compared} poses had strict minima alone");
+    assert!(compared >= 30, "only {compared} poses had no other minima than strict ones");
 }
 
 #[test]
@@ -151,13 +151,13 @@ fn the_same_query_gives_the_same_bits_again() {
     for_each_pose(2, |what, a, b, pose, options, _| {
         let mut pair = query(a, b, &Pose::identity(), &pose, &options);
         let first: Vec<_> = pair.contacts().to_vec();
-        // Another pose in between must leave no trace.
+        // A query at another pose must not affect the result.
         pair.query(&Pose::identity(), &Pose::translation(5.0, 1.0, 40.0), &options)
             .expect("finite poses and options");
         pair.query(&(Pose::identity() * a.pose), &(pose * b.pose), &options)
             .expect("finite poses and options");
         assert_eq!(first, pair.contacts(), "{what}");
-        // All pairs of features, so that there is enough to share out.
+        // Brute force gives enough pairs of features for several threads.
         let all = options.brute_force();
         let one_thread = query(a, b, &Pose::identity(), &pose, &all).contacts().to_vec();
         for threads in [2, 5] {
@@ -170,11 +170,11 @@ fn the_same_query_gives_the_same_bits_again() {
     });
 }
 
-/// Along a smooth motion a tracked minimum moves continuously, also across edges between faces; the smallest
-/// distance is 1-Lipschitz in the motion of B.
+/// Along a smooth motion a tracked minimum moves continuously, also across edges between faces; the
+/// smallest distance is 1-Lipschitz in the motion of B.
 #[test]
 fn minima_move_continuously() {
-    let mut followed = 0usize;
+    let mut tracked = 0usize;
     for (a, b, from, to, tilt, d_max) in [
         ("socket", "plug", [0.01, 0.0, 0.3], [0.0, 0.02, 0.05], 3e-4, 0.4),
         ("box", "sphere", [-30.0, 4.0, 22.0], [30.0, -9.0, 24.0], 0.3, 15.0),
@@ -197,23 +197,26 @@ fn minima_move_continuously() {
             assert_eq!(pair.status(), Some(Status::Separated), "{a}/{b} step {i}");
             let now = decided(&pair);
             if let Some((old_pose, old, old_min)) = &before {
-                // No point of B moves further than this.
+                // Maximum displacement of the points of B.
                 let change = old_pose.inverse() * pose;
                 let moved = change.translation.vector.norm() + change.rotation.angle() * reach;
                 match (*old_min, pair.min_distance()) {
                     (Some(x), Some(y)) => {
                         assert!(
                             (x - y).abs() <= moved * (1.0 + 1e-9) + 1e-9,
-                            "{a}/{b} step {i}: {x} to {y} though nothing moved more than {moved}"
+                            "{a}/{b} step {i}: the distance changes from {x} to {y} in a motion of {moved}"
                         );
                     }
                     (Some(x), None) | (None, Some(x)) => {
-                        assert!(x >= d_max - moved - 1e-9, "{a}/{b} step {i}: {x} came from nowhere")
+                        assert!(
+                            x >= d_max - moved - 1e-9,
+                            "{a}/{b} step {i}: the distance {x} appears or vanishes below d_max"
+                        )
                     }
                     (None, None) => {}
                 }
-                // A minimum on the same pair of features as before, alone there, has moved and not jumped:
-                // footpoints run faster than the motion only where the contact is flat.
+                // The distance of a minimum that is alone on its pair of features, before and now, must
+                // not jump. Footpoints may move faster than the motion, where the contact is flat.
                 for l in &now {
                     let key = |m: &Contact| {
                         (m.feature_a.kind, m.feature_a.index, m.feature_b.kind, m.feature_b.index)
@@ -226,22 +229,22 @@ fn minima_move_continuously() {
                     {
                         let jump = (o.distance - l.distance).abs();
                         assert!(jump <= moved + 1e-9, "{a}/{b} step {i}: {} to {}", o.distance, l.distance);
-                        followed += 1;
+                        tracked += 1;
                     }
                 }
             }
             before = Some((pose, now, pair.min_distance()));
         }
     }
-    println!("{followed} steps of single minima followed");
-    assert!(followed > 300, "only {followed} steps could be followed");
+    println!("{tracked} steps of single minima");
+    assert!(tracked > 300, "only {tracked} steps were tracked");
 }
 
-/// A pair that is asked again and again along a motion with small steps, pauses and jumps finds what a new
-/// pair finds.
+/// A pair that is queried repeatedly along a motion with small steps, pauses and jumps finds the same
+/// minima as a new pair.
 #[test]
-fn a_warm_pair_finds_what_a_cold_one_finds() {
-    let (mut compared, mut most_reused) = (0, 0.0_f64);
+fn warm_and_cold_pairs_find_the_same_minima() {
+    let (mut compared, mut max_reused) = (0, 0.0_f64);
     for (i, (a, b, t, dt, dr, d_max)) in PAIRS.iter().enumerate() {
         let (pa, pb) = (model(a), model(b));
         let size = pa.solid.bounds.diagonal().max(pb.solid.bounds.diagonal());
@@ -250,7 +253,7 @@ fn a_warm_pair_finds_what_a_cold_one_finds() {
             (random_pose(i as u64, &base, *dt, *dr), random_pose(i as u64 + 100, &base, *dt, *dr));
         let mut warm = ContactPair::new(pa.body.clone(), pb.body.clone());
         for k in 0..40_u32 {
-            // Steps of many sizes: B swings between two poses, with every tenth pose somewhere else.
+            // Steps of many sizes: B swings between two poses, and every tenth pose is elsewhere.
             let s = 0.5 - 0.5 * feeler_geom::math::cos(f64::from(k * k) * 0.004);
             let jump = k % 10 == 9;
             let pose =
@@ -260,8 +263,8 @@ fn a_warm_pair_finds_what_a_cold_one_finds() {
             let (status, cold) = {
                 let mut cold = ContactPair::new(pa.body.clone(), pb.body.clone());
                 cold.query(&Pose::identity(), &pose, &options).expect("finite poses and options");
-                most_reused =
-                    most_reused.max(to_f64(cold.stats().bvtt_nodes) - to_f64(warm.stats().bvtt_nodes));
+                max_reused =
+                    max_reused.max(to_f64(cold.stats().bvtt_nodes) - to_f64(warm.stats().bvtt_nodes));
                 (cold.status(), decided(&cold))
             };
             warm.query(&Pose::identity(), &pose, &options).expect("finite poses and options");
@@ -273,7 +276,7 @@ fn a_warm_pair_finds_what_a_cold_one_finds() {
         }
     }
     println!("{compared} minima compared");
-    assert!(compared > 300 && most_reused > 100.0, "{compared} {most_reused}");
+    assert!(compared > 300 && max_reused > 100.0, "{compared} {max_reused}");
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts")]
@@ -281,10 +284,10 @@ fn to_f64(n: u64) -> f64 {
     n as f64
 }
 
-/// Found by `benches/src/bin/continuity.rs`: a minimum that was there before and after this pose, and an apex
-/// that had entered a cylinder through its side.
+/// Cases found by `benches/src/bin/continuity.rs`: a minimum that was present before and after this pose,
+/// and an apex that had entered a cylinder through its side.
 #[test]
-fn what_small_steps_have_found() {
+fn faults_found_by_small_steps() {
     let pose = |p: [f64; 7]| {
         let q = nalgebra::Quaternion::new(p[6], p[3], p[4], p[5]);
         Pose::from_parts(Translation3::new(p[0], p[1], p[2]), UnitQuaternion::from_quaternion(q))
@@ -316,8 +319,8 @@ fn what_small_steps_have_found() {
     assert_eq!(pair.status(), Some(Status::Interfering), "the apex is inside");
 }
 
-/// Found by the completeness test with other poses: two minima so near each other on one spline that no grid
-/// point lies between them.
+/// Found by the completeness test with other poses: two minima on one spline that are closer than the
+/// grid of starts.
 #[test]
 fn two_minima_of_one_area() {
     let (loft, torus) = (model("loft"), model("torus"));

@@ -1,5 +1,5 @@
-//! Of conformal sets what carries loads: flush and aligned poses of generated solids, whose common area is
-//! known in closed form.
+//! Load-bearing samples of conformal sets: flush and aligned poses of generated solids, whose common area
+//! is known in closed form.
 
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{Contact, ContactKind, ContactPair, QueryOptions, Status};
@@ -11,14 +11,14 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
 
-/// Part of the size (of the larger solid) by which places may be off: ten tolerances.
-const OFF: f64 = 1e-6;
-/// Part of the radius of a round border that is cut off between 12 directions 30° apart, each of which takes
-/// one of samples 2.8° apart: 1 - cos 16.4°. Of sets that are pressed deeper there are 32, one of
+/// Maximum error of footpoints relative to the size of the larger solid: ten tolerances.
+const MAX_ERROR: f64 = 1e-6;
+/// Part of the radius of a round border that may be cut off. Samples are 2.8° apart, and each of 12
+/// directions 30° apart keeps one: 1 - cos 16.4°. Sets that penetrate more deeply have 32 samples, one of
 /// them in the middle: up to 22.5° apart, 1 - cos 26.3°.
 const SAGITTA: [f64; 2] = [0.0407, 0.1032];
 
-/// The common area: a convex outline of A's frame as its support, and how far it is cut by its directions.
+/// The common area: a convex outline in the frame of A.
 enum Area {
     /// Corners of a polygon, or the ends of a line.
     Corners(Vec<P3>),
@@ -50,14 +50,14 @@ impl Area {
 struct Case {
     name: &'static str,
     shapes: [Shape; 2],
-    /// Of the second one in the first one's frame: in touch.
+    /// Pose of the second solid in the frame of the first one, in contact.
     pose: Pose,
-    /// Along it the second one is pressed into the first one.
+    /// Direction in which the second solid is pressed into the first one.
     down: V3,
     area: Area,
 }
 
-/// Corners of what two rectangles along x and y have in common.
+/// Corners of the intersection of two rectangles along x and y.
 fn overlap(a: [[f64; 2]; 2], b: [[f64; 2]; 2], z: f64) -> Area {
     let range = |k: usize| [a[0][k].max(b[0][k]), a[1][k].min(b[1][k])];
     let (x, y) = (range(0), range(1));
@@ -78,7 +78,7 @@ fn case(random: &mut SmallRng) -> Case {
     let sides = |h: [f64; 3], x: f64, y: f64| [[x - h[0], y - h[1]], [x + h[0], y + h[1]]];
     let down = -V3::z();
     match kind {
-        // Blocks with some common area, a third of them with sides in line.
+        // Blocks with some common area, half of them with aligned sides.
         0 | 1 => {
             let within = |k: usize, x: f64| x.clamp(1.0 - half[k] - small[k], half[k] + small[k] - 1.0);
             let (mut x, y) = (within(0, x), within(1, y));
@@ -89,14 +89,14 @@ fn case(random: &mut SmallRng) -> Case {
             let name = "block on block";
             Case { name, shapes: [half, small].map(block), pose: at(x, y, top + small[2]), down, area }
         }
-        // Of one footprint.
+        // Blocks with equal footprints.
         2 => {
             let other = [half[0], half[1], small[2]];
             let area = overlap(sides(half, 0.0, 0.0), sides(half, 0.0, 0.0), top);
             let pose = at(0.0, 0.0, top + small[2]);
             Case { name: "one footprint", shapes: [half, other].map(block), pose, down, area }
         }
-        // A cylinder that stands, all of it on the block.
+        // An upright cylinder whose bottom is entirely on the block.
         3 => {
             let r = any(3.0, 7.0);
             let (x, y) = (x * (half[0] - r) / 15.0, y * (half[1] - r) / 15.0);
@@ -104,7 +104,7 @@ fn case(random: &mut SmallRng) -> Case {
             let area = Area::Disc(P3::new(x, y, top), r);
             Case { name: "upright cylinder", shapes: [block(half), cylinder(r, small[2])], pose, down, area }
         }
-        // A cylinder that lies along x, and may stick out.
+        // A cylinder along x on the block, which may overhang.
         4 => {
             let (r, length) = (any(3.0, 7.0), any(4.0, 25.0));
             let x = x.clamp(1.0 - half[0] - length, half[0] + length - 1.0);
@@ -115,7 +115,7 @@ fn case(random: &mut SmallRng) -> Case {
             let area = Area::Corners(ends.map(|x| P3::new(x, y, top)).to_vec());
             Case { name: "lying cylinder", shapes: [block(half), cylinder(r, length)], pose, down, area }
         }
-        // A pin along z that lies on the side of its bore.
+        // A pin along z on the side of its bore.
         _ => {
             let (r, play, long, deep) = (any(3.0, 7.0), any(0.01, 0.5), any(5.0, 15.0), any(5.0, 15.0));
             let (sin, cos) = math::sin_cos(any(-PI, PI));
@@ -130,15 +130,15 @@ fn case(random: &mut SmallRng) -> Case {
     }
 }
 
-/// What the forces along the normals of contacts do at most along a direction of wrenches: force, and torque
-/// about a place.
+/// Largest component, along a direction of wrenches (force, torque about a point), of unit forces along
+/// the normals of contacts.
 fn strongest(contacts: &[Contact], about: &P3, [force, torque]: &[V3; 2]) -> f64 {
     let of = |l: &Contact| l.normal.dot(force) + (l.local_a - about).cross(&l.normal).dot(torque);
     contacts.iter().map(of).fold(f64::NEG_INFINITY, f64::max)
 }
 
 #[test]
-fn what_carries_loads_carries_all_of_them() {
+fn load_bearing_samples_span_all_wrenches() {
     let mut random = SmallRng::seed_from_u64(11);
     let mut names = std::collections::BTreeMap::new();
     for number in 0..400 {
@@ -147,7 +147,7 @@ fn what_carries_loads_carries_all_of_them() {
             case.shapes.each_ref().map(|s| part_of(&s.source(), feeler_import::DEFAULT_FLATNESS).body);
         let size = a.size().max(b.size());
         let is_swapped = number % 2 == 1;
-        // In touch, pressed by as much as touches still, or deeper.
+        // Touching, pressed by less than the tolerance, or pressed deeper.
         let (pressed, status) = match number % 3 {
             0 => (0.0, Status::Touching),
             1 => (random.random_range(0.0..1e-7) * size, Status::Touching),
@@ -156,8 +156,8 @@ fn what_carries_loads_carries_all_of_them() {
         let pose_b = Translation3::from(case.down * pressed) * case.pose;
         let text = format!("{} {number}, swapped {is_swapped}, pressed {pressed}", case.name);
         let somewhere = Pose::new(V3::new(3.0, -2.0, 1.0), V3::new(0.3, 0.2, -0.4));
-        let ask = |load_bearing: bool| -> Vec<Contact> {
-            // As contacts for engines are asked for.
+        let query = |load_bearing: bool| -> Vec<Contact> {
+            // Options of contacts for physics engines.
             let conformal_spacing = Some(size);
             let within = QueryOptions::within(0.2);
             let options = QueryOptions { load_bearing, conformal_spacing, penetration: 0.05, ..within };
@@ -166,10 +166,10 @@ fn what_carries_loads_carries_all_of_them() {
             let mut pair = ContactPair::new(Arc::clone(one.0), Arc::clone(two.0));
             let found = pair.query(&one.1, &two.1, &options).unwrap().to_vec();
             assert_eq!(pair.status(), Some(status), "{text}");
-            // In the first solid's frame, and outward of it.
+            // In the frame of the first solid, with its outward normal.
             found
                 .into_iter()
-                .filter(|l| (l.distance + pressed).abs() < OFF * size)
+                .filter(|l| (l.distance + pressed).abs() < MAX_ERROR * size)
                 .map(|l| {
                     let (local, normal) =
                         if is_swapped { (l.local_b, -l.normal) } else { (l.local_a, l.normal) };
@@ -177,11 +177,11 @@ fn what_carries_loads_carries_all_of_them() {
                 })
                 .collect()
         };
-        let (all, kept) = (ask(false), ask(true));
+        let (all, kept) = (query(false), query(true));
         let is_set = |l: &&Contact| l.kind == ContactKind::Conformal;
         assert!(kept.iter().any(|l| is_set(&l)), "{text}: {kept:?}");
         assert!(kept.len() <= 13, "{text}: {}", kept.len());
-        let (off, lack) = (OFF * size, case.area.lack(status));
+        let (off, lack) = (MAX_ERROR * size, case.area.lack(status));
         let directions: Vec<V3> = (0..60)
             .map(|_| V3::from_fn(|_, _| random.random_range(-1.0..1.0)).normalize())
             .chain((0..24).map(|k| {
@@ -189,20 +189,20 @@ fn what_carries_loads_carries_all_of_them() {
                 V3::new(cos, sin, 0.0)
             }))
             .collect();
-        // On the common area, and out to its border.
+        // All samples are in the common area and extend to its border.
         for d in &directions {
             let reach = |contacts: &[Contact]| {
                 contacts.iter().map(|l| d.dot(&l.local_a.coords)).fold(f64::NEG_INFINITY, f64::max)
             };
-            let (whole, told) = (case.area.support(d), reach(&kept));
-            assert!(told <= whole + off, "{text}: {told} beyond {whole}: {kept:?}");
-            assert!(told >= whole - lack - off, "{text}: {told} of {whole}: {kept:?}");
-            assert!(told >= reach(&all) - lack - off, "{text}: {told} of all");
+            let (whole, reached) = (case.area.support(d), reach(&kept));
+            assert!(reached <= whole + off, "{text}: {reached} exceeds {whole}: {kept:?}");
+            assert!(reached >= whole - lack - off, "{text}: {reached} of {whole}: {kept:?}");
+            assert!(reached >= reach(&all) - lack - off, "{text}: {reached} is less than with all samples");
         }
         for l in &kept {
             assert!(l.normal.dot(&-case.down) > 1.0 - 1e-9, "{text}: {l:?}");
         }
-        // And the same wrenches: torques in parts of the area's size.
+        // They span the same wrenches, with torques relative to the area's size.
         let middle = P3::from(kept.iter().map(|l| l.local_a.coords).sum::<V3>() / kept.len() as f64);
         let extent = case.area.size();
         for pair in directions.windows(2) {
@@ -215,11 +215,11 @@ fn what_carries_loads_carries_all_of_them() {
     assert!(names.len() == 5 && names.values().all(|n| *n > 20), "{names:?}");
 }
 
-/// Distance (mm) within which contacts are searched.
+/// Maximum distance of a query (mm).
 const REACH: f64 = 0.5;
 
-/// Flush blocks pressed into one another keep the corners of their common area: the points of the border are
-/// not inside both blocks, but those beside it are.
+/// Flush blocks pressed into each other keep the corners of their common area. The points of the border
+/// are not inside both blocks, but points next to them are.
 #[test]
 fn pressed_sets_keep_samples_that_are_contacts() {
     let mut pair = ContactPair::new(model("box").body, model("box").body);
@@ -235,7 +235,7 @@ fn pressed_sets_keep_samples_that_are_contacts() {
     }
 }
 
-/// Samples that carry loads are on both solids, the nearest one is among them, and dense samples do not
+/// Load-bearing samples are on both solids, the nearest sample is among them, and dense samples do not
 /// extend much farther in any direction of the plane.
 #[test]
 fn load_bearing_samples_are_outermost() {
@@ -263,7 +263,7 @@ fn load_bearing_samples_are_outermost() {
         let reach = |contacts: &[Contact], d: &V3| {
             contacts.iter().map(|l| d.dot(&l.local_a.coords)).fold(f64::NEG_INFINITY, f64::max)
         };
-        // Corners at least as far apart as eighths of the circle.
+        // Corners are at most an eighth of the circle from each other.
         let sagitta = radius * (1.0 - math::cos(std::f64::consts::FRAC_PI_8));
         for k in 0..360 {
             let (sin, cos) = math::sin_cos(f64::from(k).to_radians());

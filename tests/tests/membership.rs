@@ -1,5 +1,5 @@
-//! The closed forms of generated solids are those solids: volumes and boundaries agree with the prepared
-//! hierarchies.
+//! Closed forms of generated solids describe the same solids as the prepared hierarchies: volumes and
+//! boundaries agree.
 
 use feeler_geom::P3;
 use feeler_tests::membership::Rays;
@@ -10,7 +10,7 @@ use rand::{Rng as _, SeedableRng as _};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Some of each kind of solid, by kind.
+/// Up to three solids of each kind, by kind.
 fn models() -> BTreeMap<String, Vec<Rc<Model>>> {
     let mut pool = Pool::default();
     let mut out: BTreeMap<String, Vec<Rc<Model>>> = BTreeMap::new();
@@ -30,15 +30,15 @@ fn models() -> BTreeMap<String, Vec<Rc<Model>>> {
 }
 
 #[test]
-fn forms_are_their_solids() {
+fn forms_agree_with_their_solids() {
     let mut rng = SmallRng::seed_from_u64(3);
     for m in models().values().flatten() {
         let (form, info) = (&m.shape.form, &m.body.hierarchy().info);
         for p in boundary_points(m.body.hierarchy(), &mut rng) {
             let depth = form.depth(&p);
-            assert!(depth.abs() < 1e-12 * m.size(), "{:?}: {depth:e} deep at {p}", m.spec);
+            assert!(depth.abs() < 1e-12 * m.size(), "{:?}: boundary point {p} has depth {depth:e}", m.spec);
         }
-        // Stratified: the error is a hundredth of the box at most.
+        // Stratified sampling: the error is at most 1 % of the box.
         let (low, high) = (info.bbox_min, info.bbox_max);
         let n = 40;
         let mut hits = 0;
@@ -52,12 +52,16 @@ fn forms_are_their_solids() {
         }
         let whole: f64 = (0..3).map(|k| high[k] - low[k]).product();
         let volume = whole * f64::from(hits) / f64::from(n * n * n);
-        assert!((volume - info.volume).abs() < 0.01 * whole, "{:?}: {volume}, not {}", m.spec, info.volume);
+        assert!(
+            (volume - info.volume).abs() < 0.01 * whole,
+            "{:?}: volume {volume} instead of {}",
+            m.spec,
+            info.volume
+        );
     }
 }
 
-/// The depth changes by no more than the distance, and there is boundary no farther than it says where it is
-/// exact.
+/// The depth is 1-Lipschitz.
 #[test]
 fn depths_are_bounds() {
     let mut rng = SmallRng::seed_from_u64(4);
@@ -74,11 +78,11 @@ fn depths_are_bounds() {
     }
 }
 
-/// Rays tell the same as the closed forms, and tell of most points.
+/// Rays agree with the closed forms, and decide most points.
 #[test]
 fn rays_agree_with_forms() {
     let mut rng = SmallRng::seed_from_u64(5);
-    let (mut told, mut doubtful) = (0, 0);
+    let (mut decided, mut doubtful) = (0, 0);
     for m in models().values().flatten() {
         let rays = Rays::new(m.body.hierarchy());
         let bounds = m.body.bounds().inflated(0.1 * m.size());
@@ -87,17 +91,17 @@ fn rays_agree_with_forms() {
             let depth = m.shape.form.depth(&p);
             match rays.contains(&p) {
                 Some(inside) => {
-                    told += 1;
-                    assert_eq!(inside, depth > 0.0, "{:?}: {depth} deep at {p}", m.spec);
+                    decided += 1;
+                    assert_eq!(inside, depth > 0.0, "{:?}: depth {depth} at {p}", m.spec);
                 }
                 None => doubtful += i32::from(depth.abs() > 0.01 * m.size()),
             }
         }
     }
-    assert!(doubtful * 50 < told, "{doubtful} doubtful, {told} told");
+    assert!(doubtful * 50 < decided, "{doubtful} doubtful, {decided} decided");
 }
 
-/// Volumes of free-form solids by points that rays find inside.
+/// Volumes of free-form solids from the share of points that rays classify as inside.
 #[test]
 fn rays_agree_with_volumes() {
     let mut rng = SmallRng::seed_from_u64(6);
@@ -106,19 +110,19 @@ fn rays_agree_with_volumes() {
         let solid = part.body.hierarchy();
         let rays = Rays::new(solid);
         let (low, high) = (solid.info.bbox_min, solid.info.bbox_max);
-        let (mut inside, mut told) = (0, 0);
+        let (mut inside, mut decided) = (0, 0);
         for _ in 0..2000 {
             let p = P3::from(nalgebra::Vector3::from_fn(|k, _| rng.random_range(low[k]..high[k])));
             if let Some(is) = rays.contains(&p) {
-                told += 1;
+                decided += 1;
                 inside += i32::from(is);
             }
         }
         let whole: f64 = (0..3).map(|k| high[k] - low[k]).product();
-        let (share, expected) = (f64::from(inside) / f64::from(told), solid.info.volume / whole);
+        let (share, expected) = (f64::from(inside) / f64::from(decided), solid.info.volume / whole);
         assert!(
-            told > 1800 && (share - expected).abs() < 0.05,
-            "{name}: {share}, not {expected}, {told} told"
+            decided > 1800 && (share - expected).abs() < 0.05,
+            "{name}: share {share} instead of {expected}, {decided} decided"
         );
     }
 }

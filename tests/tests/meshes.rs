@@ -1,4 +1,4 @@
-//! Solids of triangles, against the closed form of polyhedra and the distance of convex hulls.
+//! Solids made of triangles, against closed forms of polyhedra and distances of convex hulls.
 
 use feeler_convex::{Polytope, Request, distance};
 use feeler_geom::{P3, Pose, V3};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 const SIDES: [[u32; 3]; 8] =
     [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]];
 
-/// An octahedron with arms of different lengths, sheared and turned: always convex.
+/// An octahedron with arms of different lengths, sheared and rotated: always convex.
 fn corners(rng: &mut StdRng) -> Vec<P3> {
     let map = loop {
         let map = Matrix3::from_fn(|_, _| rng.random_range(-1.0..1.0));
@@ -64,12 +64,12 @@ fn distances_of_polyhedra_are_those_of_their_hulls() {
         let [a, b] = [corners(&mut rng), corners(&mut rng)];
         let mut pair = ContactPair::new(body(&a), body(&b));
         for _ in 0..4 {
-            let way = V3::from_fn(|_, _| rng.random_range(-9.0..9.0));
-            let pose = Pose::new(way, V3::from_fn(|_, _| rng.random_range(-3.0..3.0)));
+            let shift = V3::from_fn(|_, _| rng.random_range(-9.0..9.0));
+            let pose = Pose::new(shift, V3::from_fn(|_, _| rng.random_range(-3.0..3.0)));
             let moved: Vec<P3> = b.iter().map(|p| pose * p).collect();
             let hulls = [Polytope::new(&a).expect("a hull"), Polytope::new(&moved).expect("a hull")];
             let known = distance(&hulls[0], &hulls[1], &Request::default()).distance;
-            pair.query(&Pose::identity(), &pose, &QueryOptions::within(100.0)).expect("an answer");
+            pair.query(&Pose::identity(), &pose, &QueryOptions::within(100.0)).expect("a query");
             let found = pair.contacts().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
             if known > 1e-3 {
                 apart += 1;

@@ -1,5 +1,5 @@
-//! Free-form shapes that wave about canonical ones by a little more than is taken for rounding: solved by
-//! closed forms first, they have the minima that their areas have when these are solved one by one.
+//! Free-form shapes with small waves about canonical ones, larger than rounding. The solution by closed
+//! forms gives the same minima as the solution of each area.
 
 use feeler_geom::bezier::H4;
 use feeler_geom::{Aabb, Curve, P3, Pose, Surface, V3, math};
@@ -9,10 +9,11 @@ use feeler_runtime::{Body, Contact, ContactKind, ContactPair, FeatureKind, Query
 use feeler_tests::{Part, data_dir, model, part_of, random_pose};
 use std::sync::Arc;
 
-/// Height of the waves relative to the size: above what is recognised, below what is followed.
+/// Height of the waves relative to the size: too large for the recognition as canonical, small enough for
+/// the approximation by a canonical shape.
 const HEIGHT: f64 = 1e-6;
 
-/// Moves points by waves about half as long as the solid.
+/// Moves points by waves half as long as the solid.
 fn waved(p: &P3, size: f64) -> P3 {
     let k = 4.0 * std::f64::consts::PI / size;
     let wave = V3::new(math::sin(k * p.y + 1.0), math::sin(k * p.z + 2.0), math::sin(k * p.x + 3.0));
@@ -26,7 +27,7 @@ fn wave(control: &mut [H4], size: f64) {
     }
 }
 
-/// The part with waves on all its surfaces and curves.
+/// A part with waves on all its surfaces and curves.
 fn with_waves(name: &str) -> Part {
     let import = feeler_step::read_step(&data_dir().join(format!("{name}-nurbs.step")));
     let import = import.expect("a model of the data folder");
@@ -52,7 +53,8 @@ fn strict(pair: &ContactPair) -> Vec<Contact> {
     pair.contacts().iter().filter(|l| l.kind == ContactKind::Strict).copied().collect()
 }
 
-/// Compares the strict minima of features with those of their areas at random poses about one; returns them.
+/// Compares the strict minima of features with those of their areas at random poses about `base`; returns
+/// all of them.
 fn compare(
     a: &Arc<Body>,
     b: &Arc<Body>,
@@ -63,13 +65,13 @@ fn compare(
     let mut compared = Vec::new();
     for seed in 0..12 {
         let pose = random_pose(seed, base, shift, turn);
-        let apart = options.with_savings(Savings { supermaximal: false, ..Savings::default() });
+        let by_area = options.with_savings(Savings { supermaximal: false, ..Savings::default() });
         let find = |options: &QueryOptions| {
             let mut pair = ContactPair::new(a.clone(), b.clone());
             pair.query(&Pose::identity(), &pose, options).expect("finite poses and options");
             (pair.status(), strict(&pair))
         };
-        let ((x_status, x), (y_status, y)) = (find(options), find(&apart));
+        let ((x_status, x), (y_status, y)) = (find(options), find(&by_area));
         assert_eq!(x_status, y_status, "{seed}");
         for (ours, others) in [(&x, &y), (&y, &x)] {
             for l in ours {
@@ -78,7 +80,7 @@ fn compare(
                     points.max((o.distance - l.distance).abs())
                 });
                 let off = off.fold(f64::INFINITY, f64::min);
-                assert!(off <= 1e-8 * size, "pose {seed}: {off:e} from {l:?}");
+                assert!(off <= 1e-8 * size, "pose {seed}: no minimum within {off:e} mm of {l:?}");
                 compared.push(*l);
             }
         }
@@ -95,7 +97,7 @@ fn waves_have_the_minima_of_their_areas() {
         let h = part.body.hierarchy();
         let near = h.faces.iter().filter(|f| f.near.is_some()).count()
             + h.edges.iter().filter(|e| e.near.is_some()).count();
-        assert!(near > 0, "{name}: nothing follows a canonical shape");
+        assert!(near > 0, "{name}: no feature is near a canonical shape");
         for (a, place, d_max) in [(&partner.body, 45.0, 30.0), (&part.body, 60.0, 40.0)] {
             let poses = (&Pose::translation(place, 10.0, 5.0), 0.3 * a.size().max(part.body.size()), 3.0);
             n += compare(a, &part.body, &QueryOptions::within(d_max), poses).len();
@@ -104,8 +106,8 @@ fn waves_have_the_minima_of_their_areas() {
     assert!(n > 100, "only {n} minima compared");
 }
 
-/// Rims that follow circles and are pressed into each other and into circles: side by side, and end to end
-/// with the axes apart.
+/// Nearly circular rims pressed into each other and into circles: side by side, and end to end with
+/// offset axes.
 #[test]
 fn pressed_rims_have_the_minima_of_their_areas() {
     let part = with_waves("cylinder");
@@ -113,9 +115,7 @@ fn pressed_rims_have_the_minima_of_their_areas() {
         Curve::Circle { frame, radius } => Some((frame.origin.z, radius)),
         _ => None,
     });
-    let [(top, radius), (bottom, _)] = rims.collect::<Vec<_>>()[..] else {
-        panic!("two rims follow circles")
-    };
+    let [(top, radius), (bottom, _)] = rims.collect::<Vec<_>>()[..] else { panic!("two rims near circles") };
     let height = (top - bottom).abs();
     let options = QueryOptions {
         detect_interference: false,
@@ -139,8 +139,8 @@ fn pressed_rims_have_the_minima_of_their_areas() {
     assert!(pressed.iter().all(|n| *n > 20), "only {pressed:?} pressed minima of rims");
 }
 
-/// Base rims of cones side by side in one plane, at a gap of 0 to the waves: the sign of the critical pair of
-/// the circles that they follow is that of rounding.
+/// Base rims of cones side by side in one plane, at a gap of 0 up to the waves. The sign of the critical
+/// pair of the approximating circles depends on rounding.
 #[test]
 fn rims_that_touch_are_found() {
     let part = with_waves("cone");
@@ -148,7 +148,7 @@ fn rims_that_touch_are_found() {
         Curve::Circle { frame, radius } => Some((frame, radius)),
         _ => None,
     });
-    let (frame, radius) = rim.expect("a rim that follows a circle");
+    let (frame, radius) = rim.expect("a rim near a circle");
     for seed in 0..24 {
         let placed = random_pose(seed, &Pose::identity(), 100.0, 3.0);
         let angle = f64::from(u32::try_from(seed).expect("a small number"));
@@ -158,8 +158,8 @@ fn rims_that_touch_are_found() {
         let options =
             QueryOptions { detect_interference: false, penetration: 0.01, ..QueryOptions::within(1.0) };
         pair.query(&placed, &pose, &options).expect("finite poses and options");
-        let least = pair.contacts().iter().map(|l| l.distance.abs()).fold(f64::INFINITY, f64::min);
-        // The waves of both.
-        assert!(least < 4.0 * HEIGHT * 40.0, "{seed}: {least}");
+        let smallest = pair.contacts().iter().map(|l| l.distance.abs()).fold(f64::INFINITY, f64::min);
+        // The bound includes the waves of both solids.
+        assert!(smallest < 4.0 * HEIGHT * 40.0, "{seed}: {smallest}");
     }
 }

@@ -1,4 +1,4 @@
-//! Contacts of grains that one closed NURBS surface bounds, against judges that know nothing of patches.
+//! Contacts of grains bounded by one closed NURBS surface, against references that do not use patches.
 
 use feeler_brep::build::BuildOptions;
 use feeler_geom::{P2, P3, Pose, V3, math};
@@ -11,7 +11,7 @@ use rand::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-/// A body of a grain; with `exactly` also spheres and tori stay splines.
+/// Body of a grain; with `exactly`, spheres and tori remain splines as well.
 fn body(grain: &NurbsGrain, exactly: bool) -> Arc<Body> {
     let default = BuildOptions::default();
     let canonical_tolerance = if exactly { 0.0 } else { default.canonical_tolerance };
@@ -35,20 +35,21 @@ fn turned(rng: &mut StdRng) -> UnitQuaternion<f64> {
     UnitQuaternion::from_scaled_axis(direction(rng) * rng.random_range(0.0..3.0))
 }
 
-/// A fiftieth of the size, or what walls allow: of an exact torus as a spline no wall is known.
+/// A fiftieth of the size, or less if the minimum thickness requires it. The thickness of an exact torus
+/// as a spline is unknown.
 fn depth(pair: &ContactPair) -> f64 {
     let [a, b] = [pair.body_a(), pair.body_b()];
-    (0.02 * a.size().min(b.size())).min(0.49 * (a.wall() + b.wall()))
+    (0.02 * a.size().min(b.size())).min(0.49 * (a.min_thickness() + b.min_thickness()))
 }
 
-/// What a query down to a fiftieth of the size finds, strict minima only.
+/// Strict minima of a query with this penetration depth.
 fn minima(pair: &mut ContactPair, a: &Pose, b: &Pose, reach: f64) -> Vec<Contact> {
     let options = QueryOptions { penetration: depth(pair), ..QueryOptions::within(reach) };
     pair.query(a, b, &options).expect("a query").to_vec()
 }
 
-/// Signed distance of two ellipsoids: the largest gap between supporting planes, by Newton's steps over
-/// directions from the best of many. Their support functions are closed forms.
+/// Signed distance of two ellipsoids: the largest gap between supporting planes, by Newton's method over
+/// directions from the best of many samples. Support functions of ellipsoids are closed forms.
 fn ellipsoids_apart(a: &[f64; 3], b: &[f64; 3], pose_a: &Pose, pose_b: &Pose) -> f64 {
     let shape = |axes: &[f64; 3], pose: &Pose| {
         let turn = pose.rotation.to_rotation_matrix();
@@ -69,7 +70,7 @@ fn ellipsoids_apart(a: &[f64; 3], b: &[f64; 3], pose_a: &Pose, pose_b: &Pose) ->
         }
     }
     for _ in 0..40 {
-        // Gradient and Hessian of a function of degree one, in the plane across n.
+        // Gradient and Hessian of a function of degree one, in the plane orthogonal to n.
         let n = best;
         let x = n.cross(&if n.x.abs() < 0.5 { V3::x() } else { V3::y() }).normalize();
         let y = n.cross(&x);
@@ -93,13 +94,13 @@ fn ellipsoids_apart(a: &[f64; 3], b: &[f64; 3], pose_a: &Pose, pose_b: &Pose) ->
     gap(&best)
 }
 
-/// Moves B along a direction until the judge finds this gap.
-fn placed(gap: f64, far: f64, dir: &V3, turn: UnitQuaternion<f64>, judge: impl Fn(&Pose) -> f64) -> Pose {
+/// Moves B along a direction until the reference distance is the given gap.
+fn placed(gap: f64, far: f64, dir: &V3, turn: UnitQuaternion<f64>, reference: impl Fn(&Pose) -> f64) -> Pose {
     let at = |t: f64| Pose::from_parts((dir * t).into(), turn);
     let (mut lo, mut hi) = (0.2 * far, 2.0 * far);
     for _ in 0..30 {
         let mid = 0.5 * (lo + hi);
-        if judge(&at(mid)) < gap { lo = mid } else { hi = mid }
+        if reference(&at(mid)) < gap { lo = mid } else { hi = mid }
     }
     at(0.5 * (lo + hi))
 }
@@ -109,13 +110,13 @@ fn nearest_to(minima: &[Contact], distance: f64) -> f64 {
 }
 
 #[test]
-fn spheres_are_as_far_apart_as_their_centres_tell() {
+fn distances_of_spheres_follow_from_their_centres() {
     let mut rng = StdRng::seed_from_u64(11);
     for exactly in [false, true] {
         let [small, large] = [1.5, 2.0].map(|r| body(&NurbsGrain::sphere(r).unwrap(), exactly));
         let mut pair = ContactPair::new(small.clone(), large.clone());
         let mut worst = 0.0_f64;
-        // Poles and seams first: z and x.
+        // Start with poles and seams: z and x.
         let fixed = [V3::z(), -V3::z(), V3::x(), -V3::x(), V3::y(), V3::new(1.0, 1.0, 0.0).normalize()];
         let random: Vec<V3> = (0..60).map(|_| direction(&mut rng)).collect();
         for dir in fixed.iter().chain(&random) {
@@ -137,14 +138,14 @@ fn spheres_are_as_far_apart_as_their_centres_tell() {
 }
 
 #[test]
-fn ellipsoids_are_as_far_apart_as_supporting_planes() {
+fn distances_of_ellipsoids_follow_from_supporting_planes() {
     let mut rng = StdRng::seed_from_u64(12);
     let (a, b) = ([3.0, 2.0, 1.5], [1.0, 2.5, 2.0]);
     let bodies = [a, b].map(|axes| body(&NurbsGrain::ellipsoid(axes).unwrap(), false));
     let mut pair = ContactPair::new(bodies[0].clone(), bodies[1].clone());
     let size = bodies[0].size();
     let mut worst = 0.0_f64;
-    // Closed forms along axes, poles and seams among them.
+    // Closed forms along the axes, including poles and seams.
     for k in 0..3 {
         for sign in [1.0, -1.0] {
             for gap in [0.5, 0.0, -0.05] {
@@ -160,24 +161,24 @@ fn ellipsoids_are_as_far_apart_as_supporting_planes() {
     for case in 0..100 {
         let gap = [0.3, 0.02, 1e-6, -1e-6, -0.01, -0.08][case % 6];
         let pose_a = Pose::from_parts(V3::zeros().into(), turned(&mut rng));
-        let judge = |pose: &Pose| ellipsoids_apart(&a, &b, &pose_a, pose);
-        let pose_b = placed(gap, 5.0, &direction(&mut rng), turned(&mut rng), judge);
-        let expected = judge(&pose_b);
+        let reference = |pose: &Pose| ellipsoids_apart(&a, &b, &pose_a, pose);
+        let pose_b = placed(gap, 5.0, &direction(&mut rng), turned(&mut rng), reference);
+        let expected = reference(&pose_b);
         let found = minima(&mut pair, &pose_a, &pose_b, 0.5);
         let off = nearest_to(&found, expected);
         assert!(off < 1e-12 * size, "case {case} at {gap}: {off:e} of {found:?}");
         worst = worst.max(off);
     }
-    assert!(worst > 0.0, "the judge is another one");
+    assert!(worst > 0.0, "the reference is not independent of the program");
 }
 
-/// Where meridians meet, at a pole and beside it, a minimum is one as anywhere.
+/// Minima at and near a pole, where meridians intersect, are found like others.
 #[test]
 fn minima_at_poles_are_found() {
     let mut rng = StdRng::seed_from_u64(21);
     let axes = [[3.0, 2.0, 1.5], [1.0, 2.5, 2.0]];
     let bodies = axes.map(|axes| body(&NurbsGrain::ellipsoid(axes).unwrap(), false));
-    // The point with an outward normal.
+    // The boundary point with a given outward normal.
     let farthest = |axes: &[f64; 3], n: &V3| {
         let s = V3::new(axes[0] * axes[0] * n.x, axes[1] * axes[1] * n.y, axes[2] * axes[2] * n.z);
         s / n.dot(&s).sqrt()
@@ -197,13 +198,13 @@ fn minima_at_poles_are_found() {
             let options = QueryOptions { penetration: 0.03, ..QueryOptions::within(1.0) };
             let found = pair.query(&Pose::identity(), &pose, &options).expect("a query");
             let off = nearest_to(found, gap);
-            assert!(off < 1e-12 * 8.0, "{beside} beside a pole, case {case}, gap {gap}: {off:e}");
+            assert!(off < 1e-12 * 8.0, "{beside} from a pole, case {case}, gap {gap}: {off:e}");
         }
     }
 }
 
-/// All local minima of the distance of two circles about the z axes of their poses, by Newton's steps over
-/// both angles from a grid.
+/// All local minima of the distance of two circles about the z axes of their poses, by Newton's method
+/// over both angles from a grid.
 fn circles_apart(radius: [f64; 2], poses: [&Pose; 2]) -> Vec<f64> {
     let at = |k: usize, t: f64| {
         let (s, c) = math::sin_cos(t);
@@ -231,7 +232,7 @@ fn circles_apart(radius: [f64; 2], poses: [&Pose; 2]) -> Vec<f64> {
             }
             if let Some((d, g)) = last
                 && g < 1e-10
-                && out.iter().all(|known| (known - d).abs() > 1e-9)
+                && out.iter().all(|other| (other - d).abs() > 1e-9)
             {
                 out.push(d);
             }
@@ -242,7 +243,7 @@ fn circles_apart(radius: [f64; 2], poses: [&Pose; 2]) -> Vec<f64> {
 }
 
 #[test]
-fn tori_are_as_far_apart_as_their_circles() {
+fn distances_of_tori_follow_from_their_circles() {
     let mut rng = StdRng::seed_from_u64(13);
     let ([r_a, t_a], [r_b, t_b]) = ([3.0, 1.0], [2.5, 0.7]);
     for exactly in [false, true] {
@@ -251,26 +252,29 @@ fn tori_are_as_far_apart_as_their_circles() {
         let mut pair = ContactPair::new(a.clone(), b);
         let (mut pressed, mut several) = (0, 0);
         for case in 0..40 {
-            // Exact tori as splines can lose pressed contacts in a flat valley: docs/NURBS.md.
+            // Exact tori as splines can lose penetrating contacts in a flat valley: docs/NURBS.md.
             let gap = [0.3, 0.02, 1e-6, if exactly { 0.1 } else { -1e-3 }, if exactly { 0.0 } else { -0.05 }]
                 [case % 5];
-            let judge = |pose: &Pose| circles_apart([r_a, r_b], [&Pose::identity(), pose])[0] - t_a - t_b;
-            let pose = placed(gap, 5.0, &direction(&mut rng), turned(&mut rng), judge);
+            let reference = |pose: &Pose| circles_apart([r_a, r_b], [&Pose::identity(), pose])[0] - t_a - t_b;
+            let pose = placed(gap, 5.0, &direction(&mut rng), turned(&mut rng), reference);
             let expected = circles_apart([r_a, r_b], [&Pose::identity(), &pose]);
             let found = minima(&mut pair, &Pose::identity(), &pose, 0.5);
             let strict: Vec<f64> =
                 found.iter().filter(|l| l.kind == ContactKind::Strict).map(|l| l.distance).collect();
-            // What is deeper than asked is not compared.
-            let least = if exactly { 1e-7 } else { depth(&pair).min(0.06) + 1e-12 };
+            // Contacts deeper than the queried penetration are not compared.
+            let max_depth = if exactly { 1e-7 } else { depth(&pair).min(0.06) + 1e-12 };
             let near: Vec<f64> =
-                expected.iter().map(|d| d - t_a - t_b).filter(|d| (-least..0.49).contains(d)).collect();
+                expected.iter().map(|d| d - t_a - t_b).filter(|d| (-max_depth..0.49).contains(d)).collect();
             for d in &near {
                 let off = strict.iter().map(|s| (s - d).abs()).fold(f64::INFINITY, f64::min);
-                assert!(off < 1e-12 * a.size(), "case {case}: {d} is missing by {off:e}: {strict:?}");
+                assert!(
+                    off < 1e-12 * a.size(),
+                    "case {case}: {d} is missing, the nearest is {off:e} off: {strict:?}"
+                );
             }
             for s in &strict {
                 let off = expected.iter().map(|d| (d - t_a - t_b - s).abs()).fold(f64::INFINITY, f64::min);
-                assert!(off < 1e-12 * a.size(), "case {case}: {s} is none: {near:?}");
+                assert!(off < 1e-12 * a.size(), "case {case}: {s} is not a minimum: {near:?}");
             }
             pressed += u32::from(near.first().is_some_and(|d| *d < 0.0));
             several += u32::from(near.len() > 1);
@@ -291,7 +295,7 @@ fn roles_may_be_swapped() {
         for _ in 0..10 {
             let pose_a = Pose::from_parts((direction(&mut rng) * 0.3).into(), turned(&mut rng));
             let dir = direction(&mut rng);
-            // Outwards until they part.
+            // Move B outwards until the solids no longer interfere deeply.
             let pose_b = (0..60)
                 .map(|k| Pose::from_parts((dir * (1.0 + 0.03 * f64::from(k))).into(), pose_a.rotation))
                 .find(|p| {
@@ -311,7 +315,7 @@ fn roles_may_be_swapped() {
                     (x.point_b - y.point_a).norm(),
                 ];
                 worst.iter_mut().zip(offs).for_each(|(w, o)| *w = w.max(o));
-                // To the last digits, whoever was asked first.
+                // Polished results agree to the last digits in either order of the solids.
                 let [uv_a, uv_b] = [x.feature_a, x.feature_b].map(|f| P2::from(f.uv));
                 let [back_b, back_a] = [y.feature_a, y.feature_b].map(|f| P2::from(f.uv));
                 let there =
@@ -352,10 +356,10 @@ fn ring() -> NurbsGrain {
 }
 
 #[test]
-fn rings_have_walls() {
+fn rings_have_a_thickness() {
     let ring = body(&ring(), false);
-    assert!(0.9 < ring.wall() && ring.wall() < 1.5, "{}", ring.wall());
-    // Through one another like links of a chain: apart, and not inside.
+    assert!(0.9 < ring.min_thickness() && ring.min_thickness() < 1.5, "{}", ring.min_thickness());
+    // Rings linked like a chain are separated, and neither is inside the other.
     let mut pair = ContactPair::new(ring.clone(), ring);
     let turn = UnitQuaternion::from_scaled_axis(V3::x() * std::f64::consts::FRAC_PI_2);
     let linked = Pose::from_parts(V3::new(3.0, 0.0, 0.0).into(), turn);
@@ -365,7 +369,7 @@ fn rings_have_walls() {
 }
 
 #[test]
-fn a_grain_is_stored_as_a_part_is() {
+fn grains_are_stored_like_parts() {
     let grain = NurbsGrain::random(1, 2.0, 0.5).unwrap();
     let model = prepare_grain("pebble", grain.surface()).unwrap();
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,6 +1,7 @@
-//! The shared oracle: global distances from an independent kernel and complete sets of minima from an
-//! independent brute force. Runs when the shared corpus is beside the repository.
-#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+//! Shared reference data: global distances from an independent kernel and complete sets of minima from an
+//! independent brute-force search. The tests are skipped unless the shared corpus is beside the
+//! repository.
+#![expect(clippy::print_stdout, reason = "the test reports the comparison of each pair")]
 
 use feeler_geom::{P3, Pose};
 use feeler_runtime::{Contact, ContactKind, QueryOptions};
@@ -32,7 +33,7 @@ struct Side {
 }
 
 #[derive(Deserialize)]
-#[expect(non_snake_case, reason = "the names of the file")]
+#[expect(non_snake_case, reason = "names of the file's keys")]
 struct PairPose {
     pose_B: [[f64; 4]; 4],
     ocp_distance: f64,
@@ -79,14 +80,15 @@ fn known_differences() -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The list can only shrink: a listed case that agrees fails the test as well.
-fn settle(what: &str, prefix: &str, failures: &BTreeMap<String, String>) {
+/// Compares failures with the list of known differences. The list may only shrink: a listed case that
+/// agrees fails the test as well.
+fn check_failures(what: &str, prefix: &str, failures: &BTreeMap<String, String>) {
     let known = known_differences();
     let new: Vec<_> =
         failures.iter().filter(|(k, _)| !known.contains_key(*k)).map(|(k, v)| format!("{k}: {v}")).collect();
     let gone: Vec<_> = known.keys().filter(|k| k.starts_with(prefix) && !failures.contains_key(*k)).collect();
     assert!(new.is_empty(), "{} new differences in {what}:\n{}", new.len(), new.join("\n"));
-    assert!(gone.is_empty(), "listed differences that agree now, take them off the list: {gone:?}");
+    assert!(gone.is_empty(), "listed differences that agree now, remove them from the list: {gone:?}");
 }
 
 fn parts(dir: &Path, pair: &Pair) -> (Part, Part) {
@@ -150,7 +152,7 @@ fn smallest_distances() {
         }
         println!("{}: {equal} equal, {smaller} smaller, of {}", pair.id, pair.poses.len());
     }
-    settle("the global distances", "distance ", &failures);
+    check_failures("the global distances", "distance ", &failures);
 }
 
 #[test]
@@ -176,8 +178,8 @@ fn complete_sets() {
         let options = QueryOptions { d_max: set.d_max, ..QueryOptions::default() };
         let result = query(a, b, &Pose::identity(), &pose_of_matrix(&set.pose_b), &options);
         let matches = |k: &Known, l: &Contact| {
-            // Footpoints of minima with small curvature gaps are ill-determined along the flat direction: the
-            // distance is compared tightly, the points loosely.
+            // The distance is compared tightly, the points loosely, because footpoints of minima with
+            // small curvature gaps are ill-conditioned along the flat direction.
             let tol = 1e-7 * size + k.model_deviation;
             (k.distance - l.distance).abs() <= tol
                 && (P3::from(k.point_a) - l.point_a).norm() <= 2e-5 * size + 20.0 * tol
@@ -188,7 +190,7 @@ fn complete_sets() {
             if !result.contacts().iter().any(|l| matches(k, l)) {
                 let why = explain(result.contacts(), k);
                 wrong.push(format!(
-                    "lost {:.9} {} {} / {} {} at {:?} ({why})",
+                    "missing {:.9} {} {} / {} {} at {:?} ({why})",
                     k.distance, k.feature_a.kind, k.feature_a.ty, k.feature_b.kind, k.feature_b.ty, k.point_a
                 ));
             }
@@ -196,7 +198,7 @@ fn complete_sets() {
         for l in result.contacts().iter().filter(|l| l.kind == ContactKind::Strict) {
             if !set.contacts.iter().chain(&set.near_misses).any(|k| matches(k, l)) {
                 wrong.push(format!(
-                    "invented {:.9} {:?} #{} / {:?} #{} at {:?}",
+                    "not a minimum: {:.9} {:?} #{} / {:?} #{} at {:?}",
                     l.distance,
                     l.feature_a.kind,
                     l.feature_a.source,
@@ -207,7 +209,7 @@ fn complete_sets() {
             }
         }
         println!(
-            "{}: {} of theirs, {} of ours, {} differences",
+            "{}: {} reference minima, {} found, {} differences",
             set.case,
             set.contacts.len(),
             result.contacts().len(),
@@ -217,10 +219,10 @@ fn complete_sets() {
             failures.insert(format!("set {}", set.case), wrong.join("; "));
         }
     }
-    settle("the complete sets", "set ", &failures);
+    check_failures("the complete sets", "set ", &failures);
 }
 
-/// The nearest of our results, for the message.
+/// Nearest result of the query, for the message.
 fn explain(contacts: &[Contact], k: &Known) -> String {
     contacts
         .iter()

@@ -1,13 +1,13 @@
-//! Particles against exact walls beside a brute force ([`feeler_tests::particle_walls`]). The campaign
-//! `particle_walls` of the benches does this for a million points.
-#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+//! Particles against exact walls, compared with a brute-force search ([`feeler_tests::particle_walls`]).
+//! The benchmark program `particle_walls` does this for a million points.
+#![expect(clippy::print_stdout, reason = "the test reports the numbers of compared minima")]
 
 use feeler_brep::fixtures::SourceBuilder;
 use feeler_brep::source::{LoopSource, SolidSource};
 use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 use feeler_runtime::{Boundary, PointMinima};
 use feeler_tests::membership::Rays;
-use feeler_tests::particle_walls::{Tally, judge};
+use feeler_tests::particle_walls::{Tally, check};
 use feeler_tests::{data_dir, part, part_of};
 use rayon::prelude::*;
 
@@ -35,7 +35,7 @@ fn minima_of_points_are_those_of_the_brute_force() {
             let part = part(file, 0);
             let name = file.file_name().unwrap_or_default().to_string_lossy();
             let reach = 0.03 * part.body.size();
-            judge(&name, &part, reach, 100, 5)
+            check(&name, &part, reach, 100, 5)
         })
         .reduce(Tally::default, Tally::and);
     let Tally { points, agreed, undecided, samples, several, sideless, wrong } = tally;
@@ -47,11 +47,11 @@ fn minima_of_points_are_those_of_the_brute_force() {
     assert!(agreed > 600 && several > 0, "{agreed} agreed, {undecided} undecided, {several} several");
 }
 
-/// A side of an outline that is an arc: its number, its centre, and whether the material is inside the
+/// A side of an outline that is an arc: its index, its centre, and whether the material is inside the
 /// circle.
 type ArcSide = (usize, [f64; 2], bool);
 
-/// A prism 4 mm high over an outline (counter-clockwise), some of whose sides are arcs of less than a turn.
+/// A prism of height 4 mm over an outline (counter-clockwise), some sides of which are arcs.
 fn prism(outline: &[[f64; 2]], arcs: &[ArcSide]) -> SolidSource {
     let mut b = SourceBuilder::new();
     let at = |x: f64, y: f64, z: f64| Frame { origin: P3::new(x, y, z), ..Frame::identity() };
@@ -94,8 +94,9 @@ fn prism(outline: &[[f64; 2]], arcs: &[ArcSide]) -> SolidSource {
     b.finish("prism")
 }
 
-/// A block with a slit from y = 2 down to the z axis: below y = 0.6 it is between two cylinders of radius 1
-/// about x = ±1, which touch there. The edge has no angle, and the material is all around it.
+/// A block with a slit from y = 2 down to the z axis. Below y = 0.6 the slit is between two cylinders of
+/// radius 1 about x = ±1, which touch at the z axis. The edge there has no angle and is surrounded by
+/// material.
 fn slit() -> SolidSource {
     // (1 − 0.8, 0.6) is on the right circle.
     let outline = [
@@ -112,8 +113,9 @@ fn slit() -> SolidSource {
     prism(&outline, &[(0, [-1.0, 0.0], true), (8, [1.0, 0.0], true)])
 }
 
-/// From below the slit its end is the nearest place; from the axes of its cylinders all of their sides are,
-/// and the end, too, seen from its other side: there rays tell that the point is inside.
+/// The end of the slit is the nearest boundary point from below. From the axes of its cylinders their
+/// whole sides are nearest, and so is the end as seen from the opposite side; rays decide that such
+/// points are inside.
 #[test]
 fn ends_of_slits_are_nearest_to_points_inside() {
     let part = part_of(&slit(), feeler_import::DEFAULT_FLATNESS);
@@ -130,13 +132,13 @@ fn ends_of_slits_are_nearest_to_points_inside() {
     ] {
         assert_eq!(rays.contains(&p), Some(true), "{p}");
         let found = query.query(&boundary, &p, 5.0);
-        let [only] = found else { panic!("{} places for {p} inside", found.len()) };
+        let [only] = found else { panic!("{} minima for the inner point {p}", found.len()) };
         let far = (only.distance + distance).abs();
         assert!(far <= 1e-9, "{p}: {} instead of −{distance}", only.distance);
     }
 }
 
-/// Radii of a torus that passes through itself: those of a screw's head.
+/// Radii of a self-intersecting torus, as in a screw's head.
 const SPINDLE: [f64; 2] = [8.25, 54.87];
 
 /// A tube whose top is a ring of the inner sheet of a spindle torus, in two halves.
@@ -147,13 +149,13 @@ fn domed_tube() -> SolidSource {
     let heights = radii.map(|r| (minor * minor - (r + major) * (r + major)).sqrt());
     let bottom = heights[1] - 2.0;
     let at = |z: f64| Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };
-    // Of the inner and the outer rim the corners at x > 0 and at x < 0, and the halves at y > 0 and at y < 0.
+    // Indices: inner and outer rim, then corner at x > 0 and at x < 0, or half at y > 0 and at y < 0.
     let corners = [0, 1].map(|k| [radii[k], -radii[k]].map(|x| b.vertex(x, 0.0, heights[k])));
     let rims = [0, 1].map(|k| {
         let curve = Curve::Circle { frame: at(heights[k]), radius: radii[k] };
         [b.edge(curve.clone(), corners[k][0], corners[k][1]), b.edge(curve, corners[k][1], corners[k][0])]
     });
-    // The tube's circle about the opposite side of the ring, from the outer rim to the inner one.
+    // The tube's circle centred on the opposite side of the ring, from the outer rim to the inner one.
     let across = [(0, 1.0), (1, -1.0)].map(|(side, sign)| {
         let (x, y) = (V3::new(sign, 0.0, 0.0), V3::z());
         let frame = Frame { origin: P3::new(-sign * major, 0.0, 0.0), x, y, z: x.cross(&y) };
@@ -185,9 +187,9 @@ fn domed_tube() -> SolidSource {
     b.finish("domed tube")
 }
 
-/// The outer sheet of the same torus is nearer to some of the points, but the face is not on it.
+/// The outer sheet of the same torus is nearer to some of the points, but the face is on the inner sheet.
 #[test]
-fn feet_are_on_the_sheet_of_a_spindle_torus_that_the_face_is_on() {
+fn feet_on_spindle_tori_are_on_the_sheet_of_the_face() {
     let part = part_of(&domed_tube(), feeler_import::DEFAULT_FLATNESS);
     let boundary = Boundary::new(part.body.clone());
     let mut query = PointMinima::new();
@@ -200,16 +202,19 @@ fn feet_are_on_the_sheet_of_a_spindle_torus_that_the_face_is_on() {
             let from_axis = rho * (1.0 + off / minor) - major;
             let p = P3::new(from_axis * c, from_axis * s, height * (1.0 + off / minor));
             let found = query.query(&boundary, &p, 3.0);
-            assert!(found.iter().any(|m| (m.distance - off).abs() <= 1e-9), "{off} at {angle} of {found:?}");
+            assert!(
+                found.iter().any(|m| (m.distance - off).abs() <= 1e-9),
+                "no minimum at {off} mm, angle {angle}: {found:?}"
+            );
         }
     }
-    let Tally { points, agreed, wrong, .. } = judge("domed tube", &part, 2.0, 200, 3);
+    let Tally { points, agreed, wrong, .. } = check("domed tube", &part, 2.0, 200, 3);
     assert!(wrong.is_empty() && agreed > 150, "{points:?}, {agreed} agreed\n{}", wrong.join("\n"));
 }
 
-/// A bay whose end is two arcs, of radii 1 and 1.5, that go on into one another in a corner of the rim. From
-/// above the bay, in the plane between the arcs, the corner is across both; farther out than both centres it
-/// is the farthest place of either arc, not the nearest.
+/// A bay whose end consists of two arcs, of radii 1 and 1.5, which join in a corner of the rim. From
+/// above the bay, in the plane between the arcs, the direction to the corner is orthogonal to both.
+/// Beyond both centres it is the farthest point of either arc, not the nearest.
 #[test]
 fn ends_of_edges_are_minima_by_their_second_derivatives() {
     let outline = [
@@ -232,6 +237,6 @@ fn ends_of_edges_are_minima_by_their_second_derivatives() {
         let p = P3::new(x, 0.0, 5.0);
         let found = query.query(&boundary, &p, 4.0);
         let is_there = found.iter().any(|m| (m.point - corner).norm() <= 1e-9);
-        assert_eq!(is_there, expected, "from {x} of {found:?}");
+        assert_eq!(is_there, expected, "from x = {x}: {found:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! First contacts of motions: closed forms, and a short campaign of that of `passages` of the benches.
+//! First contacts of motions: closed forms, and some motions of the benchmark program `passages`.
 
 use feeler_brep::fixtures::prism;
 use feeler_geom::{P3, Pose, Twist, V3, math};
@@ -8,7 +8,7 @@ use feeler_runtime::{
     time_of_contact,
 };
 use feeler_tests::cases::cases;
-use feeler_tests::passages::{Motion, judge};
+use feeler_tests::passages::{Motion, check};
 use feeler_tests::{Part, model, part_of};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -17,18 +17,18 @@ fn spheres() -> [Part; 2] {
     ["sphere", "sphere"].map(model)
 }
 
-/// Radius of the ball: half the edge of its box.
+/// Radius of the ball: half the side of its bounding box.
 fn radius(part: &Part) -> f64 {
     0.5 * (part.body.bounds().max.x - part.body.bounds().min.x)
 }
 
-/// B's centre goes from `from` along `way` in a unit of time, and turns on the way.
+/// The centre of B moves from `from` by `way` in a unit of time, while B rotates about it.
 fn pass(parts: &[Part; 2], (from, way): (V3, V3), distance: f64) -> Passage {
     let centre = |part: &Part| part.pose * part.body.bounds().center();
     let pose_b = Pose::translation(from.x, from.y, from.z)
         * Pose::from(centre(&parts[0]) - centre(&parts[1]))
         * parts[1].pose;
-    // Turning about its own centre leaves a ball where it is, but the motion is no translation.
+    // Rotation about its own centre does not change the ball, but the motion is not a pure translation.
     let turn = Twist::rotation(&(centre(&parts[0]) + from), V3::new(0.3, -1.0, 0.5));
     let twists = vec![Twist::translation(way), turn];
     let path_b = Path::of_pieces(vec![PathPiece { pose: pose_b, twists, duration: 1.0 }]).expect("a path");
@@ -37,7 +37,7 @@ fn pass(parts: &[Part; 2], (from, way): (V3, V3), distance: f64) -> Passage {
     time_of_contact(&mut pair, &Path::still(parts[0].pose), &path_b, &options).expect("a passage")
 }
 
-/// When the centres are `reach` apart first.
+/// Time at which the centres are first at a distance of `reach`.
 fn first((from, way): (V3, V3), reach: f64) -> Option<f64> {
     let (a, b, c) = (way.norm_squared(), from.dot(&way), from.norm_squared() - reach * reach);
     let root = b * b - a * c;
@@ -45,14 +45,14 @@ fn first((from, way): (V3, V3), reach: f64) -> Option<f64> {
 }
 
 #[test]
-fn balls_meet_when_their_centres_are_near_enough() {
+fn times_of_contact_of_balls_follow_from_their_centres() {
     let parts = spheres();
     let r = radius(&parts[0]);
-    let mut met = 0;
+    let mut contacts = 0;
     for k in 0..200_u32 {
         let f = f64::from(k);
         let (s, c) = math::sin_cos(0.7 * f);
-        // Every way by from head on to wide of the mark.
+        // From head-on to a wide miss.
         let off = 2.4 * r * f / 200.0;
         let from = V3::new(-4.0 * r, off * c, off * s);
         let way = V3::new(8.0 * r, 0.1 * r, 0.0);
@@ -61,19 +61,19 @@ fn balls_meet_when_their_centres_are_near_enough() {
         match (pass(&parts, (from, way), limit).outcome, expected) {
             (PassageOutcome::Free, None) => {}
             (PassageOutcome::Contact(c), Some(t)) => {
-                met += 1;
-                assert!((c.time - t).abs() < 1e-10, "{k}: {} for {t}", c.time);
+                contacts += 1;
+                assert!((c.time - t).abs() < 1e-10, "{k}: contact at {} instead of {t}", c.time);
                 assert!((c.minimum.distance - limit).abs() < 1e-10 * r);
             }
             other => panic!("{k}: {other:?}"),
         }
     }
-    assert!(met > 120, "{met}");
+    assert!(contacts > 120, "{contacts}");
 }
 
-/// Past each other at a gap around the limit: contact, grazing contact, and free.
+/// Balls that pass each other at a gap around the limit: contact, grazing contact, and free.
 #[test]
-fn grazing_is_told() {
+fn grazing_is_reported() {
     let parts = spheres();
     let r = radius(&parts[0]);
     let at =
@@ -90,7 +90,7 @@ fn grazing_is_told() {
     assert!(free.smallest.is_some_and(|(d, _)| d >= 1e-4 * r * (1.0 - 1e-9)), "{free:?}");
 }
 
-/// A start inside is told, followed until it is left, and searched from there.
+/// A start in interference is reported, followed until it ends, and the search starts at its end.
 #[test]
 fn a_start_in_contact() {
     let parts = spheres();
@@ -132,9 +132,9 @@ fn a_faster_minimum_arrives_first() {
     assert!(overtaken > 40, "{overtaken}");
 }
 
-/// Solids that one joint moves together stand still to each other.
+/// Solids that are moved by the same joint are at rest relative to each other.
 #[test]
-fn together_is_at_rest() {
+fn solids_on_one_joint_are_at_rest() {
     let parts = spheres();
     let r = radius(&parts[0]);
     let turn = Twist::rotation(&P3::new(1.0, 2.0, 3.0), V3::new(0.0, 2.0, 1.0));
@@ -147,7 +147,7 @@ fn together_is_at_rest() {
 }
 
 #[test]
-fn paths_and_limits_that_make_no_sense() {
+fn invalid_paths_and_limits_are_rejected() {
     let pose = Pose::identity();
     assert_eq!(Path::through(&[], &[]), Err(PathError::Empty));
     assert_eq!(Path::through(&[0.0], &[]), Err(PathError::Counts { times: 1, poses: 0 }));
@@ -162,7 +162,7 @@ fn paths_and_limits_that_make_no_sense() {
     assert_eq!(time_of_contact(&mut pair, &still, &still, &options), Err(QueryError::Limit(-1.0)));
 }
 
-/// A path through poses is at each of them at its time, and between them on a screw.
+/// A path through poses reaches each of them at its time, and interpolates between them along a screw.
 #[test]
 fn a_path_goes_through_its_poses() {
     let pose = |k: u32| {
@@ -178,7 +178,7 @@ fn a_path_goes_through_its_poses() {
         assert!((path.pose(time + 1e-9) * p - pose * p).norm() < 1e-6);
     }
     assert!((path.pose(20.0) * p - poses[5] * p).norm() < 1e-12);
-    // The middle of a screw, taken twice, is the whole of it.
+    // Half of a screw, applied twice, is the whole screw.
     let half = path.pose(0.5) * poses[0].inverse();
     assert!((half * half * poses[0] * p - poses[1] * p).norm() < 1e-11);
 }
@@ -190,10 +190,10 @@ fn random_motions() {
         let parts = [model(case.a), model(case.b)];
         for k in 0..12 {
             let motion = Motion::new(case, [&parts[0], &parts[1]], 77_000 + 100 * i as u64 + k);
-            let judged = judge(&motion, [&parts[0], &parts[1]], 100).unwrap();
-            assert_eq!(judged.fault, None, "{} / {}, {k}", case.a, case.b);
-            assert!(!matches!(judged.passage.outcome, PassageOutcome::Undecided(_)), "{judged:?}");
-            contacts += usize::from(matches!(judged.passage.outcome, PassageOutcome::Contact(_)));
+            let checked = check(&motion, [&parts[0], &parts[1]], 100).unwrap();
+            assert_eq!(checked.fault, None, "{} / {}, {k}", case.a, case.b);
+            assert!(!matches!(checked.passage.outcome, PassageOutcome::Undecided(_)), "{checked:?}");
+            contacts += usize::from(matches!(checked.passage.outcome, PassageOutcome::Contact(_)));
         }
     }
     assert!(contacts >= 40, "{contacts}");

@@ -1,5 +1,5 @@
-//! Contacts live through contact: a short campaign of that of `pushes` of the benches, and a part pressed
-//! into its seat.
+//! Contacts persist through zero distance: some pushes of the benchmark program `pushes`, and a part
+//! pressed into its seat.
 
 use feeler_geom::Pose;
 use feeler_runtime::{Contact, ContactPair, QueryOptions};
@@ -7,7 +7,7 @@ use feeler_tests::model;
 use feeler_tests::pushes::{Push, Tally};
 
 #[test]
-fn contacts_live_through_contact() {
+fn contacts_persist_through_zero_distance() {
     for (a, b) in [("box", "torus"), ("cylinder", "cylinder"), ("spool", "spool"), ("torus-nurbs", "wave")] {
         let [part_a, part_b] = [a, b].map(model);
         let mut t = Tally::default();
@@ -22,8 +22,9 @@ fn contacts_live_through_contact() {
     }
 }
 
-/// The plug is pressed through the wall of its socket's slot in a thousand steps: minima at negative
-/// distances go on from step to step, and what is new or gone is so at zero, at the depth or at a neighbour.
+/// The plug is pressed through the wall of its socket's slot in a thousand steps. Minima at negative
+/// distances continue from step to step; they begin and end only at zero, at the maximum depth or at a
+/// neighbouring feature.
 #[test]
 fn a_plug_pressed_into_its_socket() {
     let [socket, plug] = ["bayonet-socket", "bayonet-plug"].map(model);
@@ -35,7 +36,7 @@ fn a_plug_pressed_into_its_socket() {
     let travel = 0.5;
     let moved = travel / f64::from(steps);
     let features = |l: &Contact| [l.feature_a, l.feature_b].map(|f| (f.kind, f.index));
-    // Beside the common axis: on it all round faces are in contact all around.
+    // Start beside the common axis, because on the axis all round faces are in contact all around.
     for k in 5..steps {
         let pose = Pose::translation(moved * f64::from(k), 0.3 * moved * f64::from(k), 0.0) * plug.pose;
         let now = pair.query(&socket.pose, &pose, &options).expect("thin enough").to_vec();
@@ -47,14 +48,14 @@ fn a_plug_pressed_into_its_socket() {
         }
         let at_end = |d: f64| (depth + d).abs() < 3.0 * moved || (d - 0.3).abs() < 3.0 * moved;
         for l in before.iter().filter(|l: &&Contact| !at_end(l.distance)) {
-            let goes_on = now.iter().any(|n| {
+            let continues = now.iter().any(|n| {
                 features(n) == features(l)
                     || (n.point_a - l.point_a).norm().min((n.point_b - l.point_b).norm()) < 30.0 * moved
             });
-            unexplained += usize::from(!goes_on);
+            unexplained += usize::from(!continues);
         }
         before = now;
     }
     assert!(deepest < -0.1, "{deepest}");
-    assert_eq!(unexplained, 0, "contacts that vanish inside");
+    assert_eq!(unexplained, 0, "contacts vanish at negative distances");
 }

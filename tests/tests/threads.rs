@@ -1,5 +1,5 @@
-//! A bolt in its nut: minima along the thread against closed forms of the two helicoids, by formulas of
-//! `tools/models/make_threads.py` and a search that shares nothing with the runtime.
+//! A bolt in its nut: minima along the thread against closed forms of the two helicoids, from the
+//! formulas of `tools/models/make_threads.py` and a search that shares no code with the runtime.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 use feeler_geom::{P3, Pose, V3, math};
@@ -10,29 +10,30 @@ use rand::{Rng, SeedableRng};
 use std::f64::consts::TAU;
 use std::sync::Arc;
 
-/// mm a turn.
+/// Pitch (mm per turn).
 const PITCH: f64 = 1.0;
 const PITCH_RADIUS: f64 = 0.5 * (6.0 - 0.649_519);
-/// Radii of crests and roots, by `make_threads.py`.
+/// Radii of crests and roots, as in `make_threads.py`.
 const NUT_CREST: f64 = 0.5 * (6.0 - 1.082_532);
 const NUT_ROOT: f64 = 3.05;
 const BOLT_CREST: f64 = 2.93;
 const BOLT_ROOT: f64 = NUT_CREST - 0.12;
 const NUT_LENGTH: f64 = 5.0;
-/// What the splines of the files are off the helicoids (mm), with all that follows from it.
-const OFF: f64 = 2e-6;
+/// Maximum error of distances (mm), from the deviation of the splines of the files from the helicoids.
+const MAX_ERROR: f64 = 2e-6;
 
 fn slope() -> f64 {
     math::tan(std::f64::consts::PI / 6.0)
 }
 
-/// Height (mm), at angle 0, of the flank of a groove of the nut at a radius: above the groove or below.
+/// Height (mm), at angle 0, of a flank of the nut's groove at a radius: the upper or the lower flank.
 fn nut_profile(upper: bool, r: f64) -> f64 {
     let half = 0.25 * PITCH - (r - PITCH_RADIUS) * slope();
     if upper { half } else { -half }
 }
 
-/// The same of the bolt's ridge, in its own coordinates: 0.05 mm inside, across the flank.
+/// Height of a flank of the bolt's ridge in its own frame: offset inwards by 0.05 mm, normal to the
+/// flank.
 fn bolt_profile(upper: bool, r: f64) -> f64 {
     let half = 0.25 * PITCH - (r - PITCH_RADIUS) * slope() - 0.05 / math::cos(std::f64::consts::PI / 6.0);
     if upper { half } else { -half }
@@ -44,8 +45,8 @@ fn on_helicoid(profile: Profile, upper: bool, angle: f64, r: f64) -> P3 {
     P3::new(r * math::cos(angle), r * math::sin(angle), PITCH * angle / TAU + profile(upper, r))
 }
 
-/// Signed distance of a point from a helicoid, positive in the air beside the material: of the nut, the air
-/// is in the groove; of the bolt outside of the ridge. By Newton's method on the foot.
+/// Signed distance of a point from a helicoid and its foot, by Newton's method. The sign is positive in
+/// the air: in the groove of the nut, outside the ridge of the bolt.
 fn signed(profile: Profile, is_nut: bool, upper: bool, p: &P3) -> (f64, P3) {
     let mut r = math::hypot(p.x, p.y);
     let mut angle = math::atan2(p.y, p.x);
@@ -71,14 +72,14 @@ fn signed(profile: Profile, is_nut: bool, upper: bool, p: &P3) -> (f64, P3) {
         }
     }
     let q = on_helicoid(profile, upper, angle, r);
-    // The side on which a point lies, along the axis.
+    // The sign follows from the side of the point along the axis.
     let above = (p - q).z > 0.0;
     let in_air = above == (upper != is_nut);
     let d = (p - q).norm();
     (if in_air { d } else { -d }, q)
 }
 
-/// A crest edge of one part against the flank of the other one that it faces.
+/// A crest edge of one part against the opposite flank of the other part.
 #[derive(Clone, Copy, Debug)]
 struct Orbit {
     of_nut: bool,
@@ -86,7 +87,7 @@ struct Orbit {
 }
 
 impl Orbit {
-    /// A point of the edge (nut's coordinates) and its gap.
+    /// Point of the edge, its gap, and its foot on the flank (frame of the nut).
     fn at(self, bolt: &Pose, angle: f64) -> (P3, f64, P3) {
         if self.of_nut {
             let p = on_helicoid(nut_profile, self.upper, angle, NUT_CREST);
@@ -99,8 +100,8 @@ impl Orbit {
         }
     }
 
-    /// Whether the pair is one of both trimmed parts, and the direction is in the polar of the edge: at the
-    /// crest of the other flank, gaps are no smaller a little farther in on the edge's own flank.
+    /// Whether the foot is on the trimmed flank, and the direction is in the polar of the edge: the gap
+    /// increases slightly farther in on the edge's own flank.
     fn is_minimum_across(self, bolt: &Pose, angle: f64) -> bool {
         let (p, d, foot) = self.at(bolt, angle);
         let (r_foot, z) = if self.of_nut {
@@ -122,7 +123,7 @@ impl Orbit {
             let q = bolt * on_helicoid(bolt_profile, self.upper, angle, BOLT_CREST - inward);
             signed(nut_profile, true, self.upper, &q).0
         };
-        // Steep enough that ripples do not matter.
+        // The slope is large enough that ripples of the splines do not matter.
         is_in && (0.05..NUT_LENGTH - 0.05).contains(&z) && beside - d > 1e-4 * inward
     }
 }
@@ -134,9 +135,9 @@ const ORBITS: [Orbit; 4] = [
     Orbit { of_nut: false, upper: false },
 ];
 
-/// Minima along the orbits in the nut, deeper than the saddles beside them by more than `least`: points of
-/// the edge and gaps.
-fn true_minima(bolt: &Pose, least: f64) -> Vec<(Orbit, P3, f64)> {
+/// Minima along the orbits in the nut that are lower than the adjacent saddles by more than `depth`:
+/// points of the edge, and gaps.
+fn true_minima(bolt: &Pose, depth: f64) -> Vec<(Orbit, P3, f64)> {
     let mut out = Vec::new();
     for orbit in ORBITS {
         let n = 240;
@@ -152,10 +153,10 @@ fn true_minima(bolt: &Pose, least: f64) -> Vec<(Orbit, P3, f64)> {
             if !(gaps[k] <= gaps[k - 1] && gaps[k] < gaps[k + 1]) {
                 continue;
             }
-            // Down to the left and to the right until it is lower again.
-            let rise = |way: &mut dyn Iterator<Item = usize>| {
+            // Largest rise in one direction before the gap is lower again.
+            let rise = |indices: &mut dyn Iterator<Item = usize>| {
                 let mut high = gaps[k];
-                for i in way {
+                for i in indices {
                     if gaps[i] < gaps[k] {
                         break;
                     }
@@ -163,7 +164,7 @@ fn true_minima(bolt: &Pose, least: f64) -> Vec<(Orbit, P3, f64)> {
                 }
                 high - gaps[k]
             };
-            if rise(&mut (0..k).rev()) <= least || rise(&mut (k + 1..gaps.len())) <= least {
+            if rise(&mut (0..k).rev()) <= depth || rise(&mut (k + 1..gaps.len())) <= depth {
                 continue;
             }
             let (mut lo, mut hi) =
@@ -182,27 +183,27 @@ fn true_minima(bolt: &Pose, least: f64) -> Vec<(Orbit, P3, f64)> {
     out
 }
 
-/// The smallest gap between the flanks in the nut, at points of both sides of its flanks' overlap.
+/// Smallest gap between the flanks in the nut, from samples on both sides of their overlap.
 fn smallest_gap(bolt: &Pose) -> f64 {
-    let mut least = f64::INFINITY;
+    let mut smallest = f64::INFINITY;
     for upper in [false, true] {
         for k in 0..=7_000 {
             let angle = TAU * (f64::from(k) / 1_000.0 - 1.0);
             for r in [NUT_CREST, 2.6, 2.75, BOLT_CREST - 0.1] {
                 let p = on_helicoid(nut_profile, upper, angle, r);
                 if (0.0..=NUT_LENGTH).contains(&p.z) {
-                    least = least.min(signed(bolt_profile, false, upper, &(bolt.inverse() * p)).0);
+                    smallest = smallest.min(signed(bolt_profile, false, upper, &(bolt.inverse() * p)).0);
                 }
             }
-            // The bolt's crest, all along it.
+            // Samples along the bolt's crest.
             let p = bolt * on_helicoid(bolt_profile, upper, 1.8 * angle + TAU, BOLT_CREST);
             let (gap, foot) = signed(nut_profile, true, upper, &p);
             if (0.0..=NUT_LENGTH).contains(&foot.z) {
-                least = least.min(gap);
+                smallest = smallest.min(gap);
             }
         }
     }
-    // Along the edges with the ends of the nut, where gaps fall to the last point.
+    // Samples along the end edges of the nut, where gaps decrease to the last point.
     for upper in [false, true] {
         for end in [0.0, NUT_LENGTH] {
             for k in 0..=8_000 {
@@ -211,19 +212,19 @@ fn smallest_gap(bolt: &Pose) -> f64 {
                 let p = on_helicoid(nut_profile, upper, angle, r);
                 let (gap, foot) = signed(bolt_profile, false, upper, &(bolt.inverse() * p));
                 if math::hypot(foot.x, foot.y) <= BOLT_CREST {
-                    least = least.min(gap);
+                    smallest = smallest.min(gap);
                 }
             }
         }
     }
-    least
+    smallest
 }
 
 fn parts() -> [Part; 2] {
     ["thread/nut", "thread/bolt"].map(model)
 }
 
-/// The bolt in the middle of the nut, turned anyhow and screwed by as much, moved in its play.
+/// The bolt in the middle of the nut, screwed by a random angle and displaced within its play.
 fn screwed(rng: &mut SmallRng, shift: f64, lift: f64, tilt: f64) -> Pose {
     let turned = rng.random_range(-3.0..3.0);
     let mut any = |x: f64| if x > 0.0 { rng.random_range(-x..x) } else { 0.0 };
@@ -236,30 +237,31 @@ fn screwed(rng: &mut SmallRng, shift: f64, lift: f64, tilt: f64) -> Pose {
 }
 
 fn is_in_phase(bolt: &Pose) -> bool {
-    // The bolt's ridge in the nut's groove.
+    // The bolt's ridge is in the nut's groove.
     let turned = bolt.rotation.scaled_axis().z;
     let off = (bolt.translation.z / PITCH - turned / TAU).rem_euclid(1.0);
     !(0.2..=0.8).contains(&off)
 }
 
-/// The gap is the distance of the footpoints, along the normal.
+/// Asserts that the gap is the distance of the footpoints, along the normal.
 fn check_gap(l: &Contact) {
     assert!(((l.point_b - l.point_a).norm() - l.gap.abs()).abs() < 1e-9 * 16.0, "{l:?}");
     assert!((l.point_b - l.point_a - l.normal * l.gap).norm() < 1e-8, "{l:?}");
 }
 
 fn found_near<'a>(contacts: &'a [Contact], p: &P3, gap: f64) -> Option<&'a Contact> {
-    let near =
-        |l: &&Contact| (l.gap - gap).abs() <= OFF && (l.point_a - p).norm().min((l.point_b - p).norm()) < 0.5;
+    let near = |l: &&Contact| {
+        (l.gap - gap).abs() <= MAX_ERROR && (l.point_a - p).norm().min((l.point_b - p).norm()) < 0.5
+    };
     contacts.iter().find(near)
 }
 
-/// Poses that a test tries: as many as `FEELER_THREADS` says, a multiple of 6, for campaigns.
+/// Number of poses of a test: that of `FEELER_THREADS` (a multiple of 6), for longer runs.
 fn cases(quick: usize) -> usize {
     std::env::var("FEELER_THREADS").ok().map_or(quick, |n| n.parse().expect("a number"))
 }
 
-/// No minimum along the thread is lost, none is invented, whether the axes are one or not.
+/// No minimum along the thread is missing or invented, with coincident and with offset axes.
 #[test]
 fn minima_along_threads_are_those_of_helicoids() {
     let [nut, bolt] = parts();
@@ -283,12 +285,12 @@ fn minima_along_threads_are_those_of_helicoids() {
         assert_eq!(pair.status(), Some(Status::Separated), "{case}");
         let contacts = pair.contacts();
         contacts.iter().for_each(check_gap);
-        // The nearest of all.
-        let least = smallest_gap(&pose);
+        // The smallest distance.
+        let smallest = smallest_gap(&pose);
         let nearest = pair.min_distance().unwrap_or(f64::INFINITY);
-        // Samples do not go quite to the ends, where the nearest place may be; that footpoints are on both
-        // parts shows that a smaller gap is there.
-        assert!(nearest <= least + OFF, "{case}: {nearest} of {least} at {pose:?}");
+        // The samples of the reference do not reach the ends, where the nearest footpoint may be. A
+        // smaller distance is confirmed by its footpoints being on both parts.
+        assert!(nearest <= smallest + MAX_ERROR, "{case}: {nearest} instead of {smallest} at {pose:?}");
         let radius = |p: &P3| math::hypot(p.x, p.y);
         let between_flanks =
             |l: &&Contact| radius(&l.local_a) < NUT_ROOT - 1e-3 && radius(&l.local_b) > BOLT_ROOT + 1e-3;
@@ -300,15 +302,18 @@ fn minima_along_threads_are_those_of_helicoids() {
                     .fold(1.0, f64::min)
             };
             let (of_nut, of_bolt) = (off(nut_profile, &l.local_a), off(bolt_profile, &l.local_b));
-            assert!(of_nut < OFF && of_bolt < OFF, "{case}: off by {of_nut} and {of_bolt}: {l:?}");
+            assert!(
+                of_nut < MAX_ERROR && of_bolt < MAX_ERROR,
+                "{case}: off by {of_nut} and {of_bolt}: {l:?}"
+            );
         }
-        // 10 times what ripples can make.
+        // Ten times the effect of ripples.
         for (orbit, p, gap) in true_minima(&pose, 2e-5) {
-            if gap < 0.1 - OFF {
+            if gap < 0.1 - MAX_ERROR {
                 minima += 1;
                 assert!(
                     found_near(contacts, &p, gap).is_some(),
-                    "{case}: {orbit:?} at {p}, {gap}: {contacts:#?}"
+                    "{case}: {orbit:?} at {p}, gap {gap}, is missing: {contacts:#?}"
                 );
             }
         }
@@ -322,7 +327,7 @@ fn minima_along_threads_are_those_of_helicoids() {
     assert!(minima > 3 * n && sets == n / 3, "{minima} {sets}");
 }
 
-/// Bolts that are screwed, moved and tilted out of their play interfere, others do not.
+/// Bolts that are displaced beyond their play interfere, others do not.
 #[test]
 fn verdicts_of_threads_are_those_of_helicoids() {
     let [nut, bolt] = parts();
@@ -333,7 +338,7 @@ fn verdicts_of_threads_are_those_of_helicoids() {
     for case in 0..n {
         let [shift, lift, tilt] =
             [[0.0, 0.08, 0.0], [0.09, 0.02, 0.0], [0.03, 0.04, 5e-3], [0.0, 0.0, 2e-2]][case % 4];
-        // Every third one with its flanks nearly in touch: up to 1e-5 mm apart or in one another.
+        // Every third pose is nearly in contact: gaps from -1e-5 to 1e-5 mm.
         let is_close = case % 3 == 0;
         let [shift, lift, tilt] = if is_close { [0.03, 0.0, 1e-3] } else { [shift, lift, tilt] };
         let mut pose = screwed(&mut rng, shift, lift, tilt);
@@ -341,7 +346,7 @@ fn verdicts_of_threads_are_those_of_helicoids() {
             let off = rng.random_range(-1e-5..1e-5);
             for _ in 0..6 {
                 let gap = smallest_gap(&pose);
-                // Upwards the gap of the upper flanks shrinks by its cosine.
+                // A lift reduces the gap of the upper flanks by its cosine.
                 pose = Pose::translation(0.0, 0.0, (gap - off) / 0.865) * pose;
             }
         }
@@ -353,16 +358,19 @@ fn verdicts_of_threads_are_those_of_helicoids() {
             g if g > 5e-6 => status == Status::Separated,
             _ => true,
         };
-        assert!(is_right && (gap <= 5e-7 || status != Status::Interfering), "{case}: {status:?} at {gap:e}");
+        assert!(
+            is_right && (gap <= 5e-7 || status != Status::Interfering),
+            "{case}: {status:?} at a gap of {gap:e} mm"
+        );
         seen[if gap < -2e-5 { 0 } else { usize::from(gap > 5e-6) + 1 }] += 1;
     }
     assert!(seen.iter().all(|found| *found >= n / 12), "{seen:?}");
 }
 
-/// Distances along a screwed pair that differ by less than the deviation of its splines are one set. Its
-/// lowest member is reported.
+/// Distances along a screwed pair that differ by less than the deviation of its splines form one set,
+/// whose lowest member is reported.
 #[test]
-fn lowest_members_of_sets_are_those_of_certified_queries() {
+fn lowest_members_of_sets_agree_with_certified_queries() {
     let [nut, bolt] = parts();
     let mut rng = SmallRng::seed_from_u64(14);
     let mut sets = 0;
@@ -370,22 +378,22 @@ fn lowest_members_of_sets_are_those_of_certified_queries() {
         let pose = screwed(&mut rng, 1e-6 * part, 1e-2, 1e-7 * part);
         let plain = QueryOptions { detect_interference: false, ..QueryOptions::within(0.06) };
         let certified = QueryOptions { certified: true, ..plain };
-        let [least, reference] = [plain, certified].map(|options| {
+        let [lowest, reference] = [plain, certified].map(|options| {
             let mut pair = ContactPair::new(Arc::clone(&nut.body), Arc::clone(&bolt.body));
             let found = pair.query(&Pose::identity(), &pose, &options).unwrap();
             sets += usize::from(found.iter().any(|l| l.kind == ContactKind::Conformal));
             found.iter().map(|l| l.distance).fold(f64::INFINITY, f64::min)
         });
         // Ripples of the splines are at most 1e-7 mm high.
-        assert!((least - reference).abs() <= 1e-7, "{k}: {least} {reference}");
+        assert!((lowest - reference).abs() <= 1e-7, "{k}: {lowest} instead of {reference}");
     }
     assert!(sets >= 4, "{sets}");
 }
 
-/// While the bolt is turned by small steps, samples stay where they are and keep their identities. The lowest
+/// While the bolt is rotated by small steps, samples keep their positions and identities. The lowest
 /// member of a set is a role that passes from ripple to ripple.
 #[test]
-fn samples_stay_while_the_bolt_is_turned() {
+fn samples_persist_while_the_bolt_rotates() {
     let [nut, bolt] = parts();
     for (shift, tilt) in [(V3::zeros(), V3::zeros()), (V3::new(0.03, 0.01, 0.01), V3::new(2e-4, -1e-4, 0.0))]
     {
@@ -415,7 +423,7 @@ fn samples_stay_while_the_bolt_is_turned() {
             }
             last = now;
         }
-        // A point of the bolt moves by 0.06 mm. At the ends of the nut minima come and go.
+        // A point of the bolt moves by 0.06 mm. Minima begin and end at the ends of the nut.
         assert!(lost <= 12 && jumps < 0.12, "{shift}: {lost} lost, {jumps}");
         assert!(!last.is_empty());
     }

@@ -21,8 +21,8 @@ fn boxes() -> (ContactTracker, f64) {
     (ContactTracker::new(a.clone(), a, TrackerOptions::default()), height)
 }
 
-/// A box on a box: the corners of the common area while it is flush; tilted, the lowest corner is a minimum
-/// and the others are quasi-minima, with the gaps of their edges.
+/// A box on a box: the contacts are the corners of the common area if it is flush. If it is tilted, the
+/// lowest corner is a minimum, and the others are quasi-minima with the gaps of their edges.
 #[test]
 fn a_tilted_box_keeps_its_corners() {
     let (mut tracker, height) = boxes();
@@ -38,9 +38,9 @@ fn a_tilted_box_keeps_its_corners() {
     }
 }
 
-/// Poses that repeat give the same numbers and the same bits; a clone continues.
+/// Repeated poses give the same identities and the same bits; a clone continues them.
 #[test]
-fn numbers_stay_at_rest_and_in_clones() {
+fn identities_persist_at_rest_and_in_clones() {
     let (mut tracker, height) = boxes();
     let pose = |z: f64| Pose::new(V3::new(0.3, 0.2, height + z), V3::new(2e-5, 1e-5, 0.1));
     let id = Pose::identity();
@@ -55,29 +55,29 @@ fn numbers_stay_at_rest_and_in_clones() {
         let next = pose(0.001 - 1e-5 * f64::from(k));
         tracker.update(&id, &next, bound(1e-3, 0.05)).unwrap();
         copy.update(&id, &next, bound(1e-3, 0.05)).unwrap();
-        let numbers = |t: &ContactTracker| t.contacts().iter().map(|c| c.id).collect::<Vec<_>>();
-        assert_eq!(numbers(&tracker), numbers(&copy));
-        assert_eq!(numbers(&tracker), first.iter().map(|c| c.id).collect::<Vec<_>>());
+        let ids = |t: &ContactTracker| t.contacts().iter().map(|c| c.id).collect::<Vec<_>>();
+        assert_eq!(ids(&tracker), ids(&copy));
+        assert_eq!(ids(&tracker), first.iter().map(|c| c.id).collect::<Vec<_>>());
     }
 }
 
-/// Numbers are never assigned again.
+/// Identities are never reused.
 #[test]
-fn numbers_never_return() {
+fn identities_never_return() {
     let (mut tracker, height) = boxes();
     let id = Pose::identity();
     let at = |z: f64| Pose::new(V3::new(0.3, 0.2, height + z), V3::new(0.0, 0.0, 0.1));
     tracker.update(&id, &at(0.01), bound(1e-3, 0.01)).unwrap();
-    let most = tracker.contacts().iter().map(|c| c.id).max().unwrap();
+    let max_id = tracker.contacts().iter().map(|c| c.id).max().unwrap();
     tracker.update(&id, &at(0.5), bound(1e-3, 0.01)).unwrap();
     assert!(tracker.contacts().is_empty());
     tracker.update(&id, &at(0.01), bound(1e-3, 0.01)).unwrap();
-    assert!(tracker.contacts().iter().all(|c| c.id > most));
+    assert!(tracker.contacts().iter().all(|c| c.id > max_id));
 }
 
-/// Through contact without a verdict but that of the start; what begins deep is decided.
+/// A motion through contact needs only the verdict at its start; a deep start needs a verdict as well.
 #[test]
-fn gaps_go_through_zero_without_a_verdict() {
+fn gaps_pass_through_zero_without_a_verdict() {
     let (mut tracker, height) = boxes();
     let id = Pose::identity();
     let at = |z: f64| Pose::new(V3::new(0.3, 0.2, height + z), V3::new(0.01, 0.0, 0.1));
@@ -102,7 +102,7 @@ fn gaps_go_through_zero_without_a_verdict() {
     }
     assert!(seen == ["separated", "pressed"] || seen == ["separated", "touching", "pressed"], "{seen:?}");
     assert_eq!(tracker.counts().decisions, 1);
-    // From outside to deep inside: a jump.
+    // From outside to deep inside is a jump.
     let update = tracker.update(&id, &at(-0.5 * height), bound(1e-3, 0.01)).unwrap();
     assert!(update.jumped);
     assert!(
@@ -127,14 +127,14 @@ fn motions_are_covered_up_to_the_bound() {
         (0.049, 0.5e-3, false),
     ] {
         assert_eq!(tracker.covers(&id, &at(x, turn)).unwrap(), is_covered, "{x} {turn}");
-        // The world's frame does not count.
+        // The frame of the world does not matter.
         let world = Pose::new(V3::new(100.0, 20.0, 3.0), V3::new(0.3, 0.2, 0.1));
         assert_eq!(tracker.covers(&world, &(world * at(x, turn))).unwrap(), is_covered, "{x} {turn}");
     }
 }
 
 /// A block slides along one flank of an obtuse concave corner: the other flank bounds the step before its
-/// footpoint is on it.
+/// footpoint is on the flank.
 #[test]
 fn the_other_flank_of_an_obtuse_corner_is_extended() {
     for degrees in [100.0_f64, 120.0, 150.0] {
@@ -156,11 +156,11 @@ fn the_other_flank_of_an_obtuse_corner_is_extended() {
     }
 }
 
-/// A corner that slides over the edge of a flush face meets no contact across its motion.
+/// A corner that slides over the edge of a flush face has no contact against its motion.
 #[test]
 fn flush_corners_do_not_obstruct() {
     let (mut tracker, height) = boxes();
-    // B's corners are 0.02 mm beyond A's edge, along x, and flush with A's top up to a tenth of a micrometre.
+    // The corners of B are 0.02 mm beyond the edge of A, along x, and flush with the top of A to 0.1 µm.
     let width = 40.0;
     for above in [1e-4, 0.0, -1e-4] {
         let pose = Pose::translation(width + 0.02, 0.0, height + above);
@@ -172,8 +172,9 @@ fn flush_corners_do_not_obstruct() {
     assert!(tracker.contacts().iter().any(|c| c.normal.z > 0.999), "{:?}", tracker.contacts());
 }
 
-/// A box slides onto another one over its edge, above its top, level with it and pressed into it. No contact
-/// obstructs the slide, at any place; across it, contacts at the edge hold the box that moves down beside it.
+/// A box slides onto another one over its edge: above its top, level with it and pressed into it. No
+/// contact obstructs the slide at any position. A box that moves down beside the edge has contacts across
+/// its motion.
 #[test]
 fn slides_over_flush_edges_are_not_obstructed() {
     let width = 40.0;
@@ -182,16 +183,16 @@ fn slides_over_flush_edges_are_not_obstructed() {
         for x in [0.05, 0.03, 1e-3, 4e-4, 1e-6, 0.0, -1e-6, -2e-6, -5e-4, -0.01, -0.06, -0.2] {
             let pose = Pose::translation(width + x, 0.3, height + above);
             tracker.update(&Pose::identity(), &pose, bound(1e-4, 0.06)).unwrap();
-            // Of the first pose no motion is known.
+            // The motion at the first pose is unknown.
             for c in tracker.contacts().iter().filter(|_| x < 0.05) {
-                // The own normal of near edges may be that of flush faces to 0.1 rad.
+                // Normals of near edges may deviate from that of flush faces by up to 0.1 rad.
                 assert!(c.normal.x.abs() < 0.1, "{above} {x}: {c:?}");
                 assert!(c.gap >= above.min(0.0) - 1e-9, "{above} {x}: {c:?}");
             }
             assert!(tracker.contacts().iter().any(|c| c.normal.z > 0.999), "{above} {x}");
         }
     }
-    // Downwards beside the edge: along x alone.
+    // Downwards beside the edge, contacts act only along x.
     let (mut tracker, height) = boxes();
     for z in [0.05, 1e-3, 1e-6, 0.0, -1e-6, -1e-3, -0.05] {
         let pose = Pose::translation(width + 1e-4, 0.3, height + z);
@@ -202,9 +203,9 @@ fn slides_over_flush_edges_are_not_obstructed() {
     }
 }
 
-/// Contacts of kind strict are those of a fresh query.
+/// Strict contacts agree with those of a fresh query.
 #[test]
-fn strict_contacts_are_those_of_a_query() {
+fn strict_contacts_agree_with_a_query() {
     let cases = [("socket", "plug", [0.01, 0.02, 3.0]), ("race", "ball", [13.0, 0.01, 0.0])];
     for (a, b, at) in cases {
         let (a, b) = (model(a).body, model(b).body);
@@ -236,7 +237,7 @@ fn strict_contacts_are_those_of_a_query() {
     }
 }
 
-/// The largest gaps are dropped first, and counted.
+/// Contacts with the largest gaps are dropped first, and counted.
 #[test]
 fn many_contacts_are_dropped_by_gap() {
     let a = model("box").body;
@@ -254,16 +255,16 @@ fn bounds_are_checked() {
     let (mut tracker, height) = boxes();
     let pose = Pose::translation(0.0, 0.0, height);
     for (rotation, displacement) in [(f64::NAN, 0.0), (0.0, -1.0), (f64::INFINITY, 0.1)] {
-        let refused = tracker.update(&Pose::identity(), &pose, bound(rotation, displacement));
-        assert!(matches!(refused, Err(QueryError::StepBound { .. })));
-        assert!(refused.unwrap_err().to_string().contains("bound of the step"));
+        let rejected = tracker.update(&Pose::identity(), &pose, bound(rotation, displacement));
+        assert!(matches!(rejected, Err(QueryError::StepBound { .. })));
+        assert!(rejected.unwrap_err().to_string().contains("bound of the step"));
     }
 }
 
-/// Along random motions through contact, the status by signed gaps is that of a fresh verdict, and so is the
-/// verdict on demand.
+/// Along random motions through contact, the status by signed gaps agrees with that of a fresh verdict,
+/// and so does the verdict on demand.
 #[test]
-fn statuses_are_those_of_fresh_verdicts() {
+fn statuses_agree_with_fresh_verdicts() {
     let mut random = SmallRng::seed_from_u64(47);
     let cases = [
         ("box", "box", [0.3, 0.2, 20.0], 4e-3),
@@ -299,12 +300,12 @@ fn statuses_are_those_of_fresh_verdicts() {
             seen[usize::from(expected == Status::Interfering)] += 1;
         }
         assert!(seen.iter().all(|n| *n > 20), "{at:?} {seen:?}");
-        // The motion has passed through contact without verdicts of its own.
+        // The tracker passed through contact without verdicts after the first one.
         assert!(tracker.counts().decisions <= 1, "{:?}", tracker.counts());
     }
 }
 
-/// Bodies beyond any reach are separated, also on demand.
+/// Bodies that are very far apart are separated, also on demand.
 #[test]
 fn far_bodies_have_a_verdict() {
     let (mut tracker, height) = boxes();
@@ -330,7 +331,7 @@ fn predicted_gaps_continue_the_motion() {
     let mut tracker = pin_in_bore();
     let mut prediction = GapPrediction::default();
     let heights = [0.45, 0.40, 0.34, 0.27, 0.26];
-    // The last displacement, or more if it has grown; a smaller one does not shrink further.
+    // The prediction repeats the last displacement plus its increase; a decrease is not extrapolated.
     let expected = [0.45, 0.35, 0.27, 0.19, 0.25];
     for (k, (z, ahead)) in heights.into_iter().zip(expected).enumerate() {
         tracker.update(&Pose::identity(), &at_height(z), bound(0.0, 0.5)).unwrap();
@@ -344,12 +345,12 @@ fn predicted_gaps_continue_the_motion() {
     }
 }
 
-/// The pin falls on the bottom, tilted by a thousandth. The set of the step has the other end of its rim, and
-/// the prediction closes that contact, because the first end stops and turns the pin.
+/// The pin falls on the bottom, tilted by 1e-3 rad. The set of the step contains the other end of its
+/// rim, and the prediction closes that contact, because the first end stops and rotates the pin.
 #[test]
 fn the_other_end_of_a_tilted_pin_is_predicted_to_close() {
     let (mut tracker, mut prediction) = (pin_in_bore(), GapPrediction::default());
-    // The tilt is possible in the bore, whose play is 0.1 mm: 30 mm of the pin are in it.
+    // The tilt is possible: the clearance is 0.1 mm and 30 mm of the pin are in the bore.
     let tilted = |z: f64| Pose::new(V3::new(0.0, 0.0, 20.0 + z), V3::new(0.0, 1e-3, 0.0));
     let poses = [0.45, 0.25, 0.05].map(tilted);
     for pose in &poses {
@@ -360,13 +361,13 @@ fn the_other_end_of_a_tilted_pin_is_predicted_to_close() {
     let (near, _) = bottom.iter().min_by(|p, q| p.0.gap.total_cmp(&q.0.gap)).unwrap();
     let far = bottom.iter().filter(|(c, _)| c.local_b.x * near.local_b.x < -50.0);
     let (far, ahead) = far.max_by(|p, q| p.0.gap.total_cmp(&q.0.gap)).unwrap();
-    // By the tilt over the diameter farther than the first one.
+    // The far end is higher by the tilt times the diameter.
     let higher = 1e-3 * (far.local_b.x - near.local_b.x).abs();
     assert!((far.gap - near.gap - higher).abs() < 1e-3, "{far:?} {near:?}");
     assert!(**ahead < 0.0, "{ahead} {far:?}");
 }
 
-/// The same motion after `clear` has the same bits.
+/// Repeating a motion after `clear` gives the same bits.
 #[test]
 fn a_new_motion_after_clear_has_the_same_bits() {
     let mut tracker = pin_in_bore();
@@ -382,7 +383,7 @@ fn a_new_motion_after_clear_has_the_same_bits() {
     assert_eq!(runs[0], runs[1]);
 }
 
-/// Interference without a contact is reported for as long as it lasts.
+/// Interference without a contact is reported as long as it lasts.
 #[test]
 fn hidden_interference_is_reported_until_it_ends() {
     let ball = model("sphere").body;
@@ -397,8 +398,8 @@ fn hidden_interference_is_reported_until_it_ends() {
     assert_eq!(status(20.01), TrackedStatus::Separated);
 }
 
-/// The lower border of a cylinder in a bore is a spline that follows a circle, towards a fillet. A step can
-/// press the cylinder there in any direction: the set contains samples on the border.
+/// The lower border of a cylinder in a bore is a spline near a circle, next to a fillet. A step can press
+/// the cylinder there in any direction, so the set must contain samples on the border.
 #[test]
 fn round_borders_are_sampled_if_they_are_splines() {
     let Some(scene) = scenarios().into_iter().find(|scene| scene.name == "s2") else { return };
@@ -413,7 +414,7 @@ fn round_borders_are_sampled_if_they_are_splines() {
     );
     let mut tracker = ContactTracker::new(scene.a.0.clone(), scene.b.0.clone(), TrackerOptions::default());
     tracker.update(&Pose::identity(), &pose_b, bound(2e-3, 0.2)).expect("the set of a step");
-    // At this height of A's frame the border faces the bore.
+    // The border faces the bore at this height in the frame of A.
     let is_on_border = |c: &&StepContact| {
         c.kind == StepContactKind::Sample
             && matches!(c.features[1].0, FeatureKind::Edge)
@@ -421,7 +422,7 @@ fn round_borders_are_sampled_if_they_are_splines() {
     };
     let border = tracker.contacts().iter().filter(is_on_border);
     let directions: Vec<V3> = border.map(|c| c.normal).collect();
-    // Normal of the contact that the campaign `tracking` has found pressed at the end of a step.
+    // Normal of the contact that was pressed at the end of a step of the benchmark program `tracking`.
     let pressed = V3::new(0.8446, -0.5354, 0.0);
     let nearest = directions.iter().map(|n| n.dot(&pressed)).fold(-1.0, f64::max);
     assert!(directions.len() >= 3 && nearest > math::cos(0.3), "{} samples, {nearest}", directions.len());

@@ -1,4 +1,4 @@
-//! Sets of contact trackers suffice for steps: a short campaign of that of `tracking` of the benches.
+//! Sets of contact trackers suffice for steps: some steps of the benchmark program `tracking`.
 
 use feeler_brep::fixtures::prism;
 use feeler_geom::{Pose, V3};
@@ -14,7 +14,7 @@ fn scene(name: &str, [a, b]: [&str; 2], poses: &[Pose], jitter: [f64; 2]) -> Sce
     Scene { name: name.to_owned(), a: a.body, b: b.body, poses, jitter }
 }
 
-/// Sufficiency, the mirror and agreement on the steps of one seed.
+/// Checks sufficiency, mirror, agreement and continuity on the steps of one seed.
 fn check(scene: &Scene, steps: u64) {
     let mut tally = Tally::default();
     scene.run(1, 0..steps, &mut tally);
@@ -62,7 +62,7 @@ fn ball_in_its_race() {
     check(&scene("race and ball", ["race", "ball"], &poses, [0.05, 3.0]), 90);
 }
 
-/// A corner of a block that touches both flanks of an obtuse corner has a contact with each.
+/// A block's corner that touches both flanks of an obtuse corner has a contact with each.
 #[test]
 fn block_in_an_obtuse_corner() {
     let body = |polygon: &[[f64; 2]], height| part_of(&prism(polygon, height), DEFAULT_FLATNESS).body;

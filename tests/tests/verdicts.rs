@@ -1,15 +1,15 @@
-//! The status of queries against the closed forms of generated solids: a short campaign of that of `verdicts`
-//! of the benches.
+//! The status of queries against the closed forms of generated solids: some pairs of the benchmark
+//! program `verdicts`.
 
 use feeler_tests::verdicts::generate::Case;
-use feeler_tests::verdicts::judge::judge;
-use feeler_tests::verdicts::{Pool, ask};
+use feeler_tests::verdicts::judge::check;
+use feeler_tests::verdicts::{Pool, query};
 use std::collections::BTreeMap;
 
 const PAIRS: u64 = 300;
-/// Pairs that showed a fault once: halves of a shaft in a wall; thin lenses of solids that stand on one
-/// plane; a rim dipped into a cone; pressed sharp tips; pins with a play of a tolerance; lenses hardly deeper
-/// than the tolerance, with either role.
+/// Pairs that were wrong at some time: halves of a shaft in a wall; thin lenses of solids on a common
+/// plane; a rim dipped into a cone; sharp tips pressed into a solid; pins with a clearance of one
+/// tolerance; lenses slightly deeper than the tolerance, with either role.
 const ONCE_WRONG: [u64; 22] = [
     433_791_760_118,
     433_791_703_492,
@@ -35,21 +35,21 @@ const ONCE_WRONG: [u64; 22] = [
     459_561_556_653,
 ];
 
-/// The list of known failures can only shrink: a listed pair that is right fails the test as well.
+/// The list of known failures may only shrink: a listed pair that is right fails the test as well.
 #[test]
 fn closed_forms_agree() {
     let mut pool = Pool::default();
     let mut failures = BTreeMap::new();
     for number in (0..PAIRS).chain(ONCE_WRONG) {
         let c = Case::new(number, &mut pool);
-        let answer = ask(&c.a.body, &c.b.body, &c.pose_a, &c.pose_b, c.d_max);
-        let judged = judge(&c.a, &c.b, &c.pose_a, &c.pose_b, c.d_max, &answer);
-        let what = format!("{:?}: {:?} / {:?}, {:?}", c.category, c.a.spec, c.b.spec, judged.faults);
-        let back = ask(&c.b.body, &c.a.body, &c.pose_b, &c.pose_a, c.d_max);
-        if !judged.faults.is_empty() {
+        let result = query(&c.a.body, &c.b.body, &c.pose_a, &c.pose_b, c.d_max);
+        let checked = check(&c.a, &c.b, &c.pose_a, &c.pose_b, c.d_max, &result);
+        let what = format!("{:?}: {:?} / {:?}, {:?}", c.category, c.a.spec, c.b.spec, checked.faults);
+        let back = query(&c.b.body, &c.a.body, &c.pose_b, &c.pose_a, c.d_max);
+        if !checked.faults.is_empty() {
             failures.insert(number, what);
-        } else if back.verdict != answer.verdict {
-            failures.insert(number, format!("{what}, {:?} and {:?} swapped", answer.verdict, back.verdict));
+        } else if back.verdict != result.verdict {
+            failures.insert(number, format!("{what}, {:?} and {:?} swapped", result.verdict, back.verdict));
         }
     }
     let known: Vec<u64> = include_str!("../known-verdicts.txt")
@@ -61,5 +61,5 @@ fn closed_forms_agree() {
         failures.iter().filter(|(n, _)| !known.contains(n)).map(|(n, why)| format!("{n}: {why}")).collect();
     let gone: Vec<&u64> = known.iter().filter(|n| !failures.contains_key(n)).collect();
     assert!(new.is_empty(), "{} new wrong verdicts:\n{}", new.len(), new.join("\n"));
-    assert!(gone.is_empty(), "listed pairs that are right now, take them off the list: {gone:?}");
+    assert!(gone.is_empty(), "listed pairs that are right now, remove them from the list: {gone:?}");
 }

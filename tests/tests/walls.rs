@@ -1,5 +1,5 @@
-//! The smallest thickness of solids against closed forms: never above them, at most 1 % below.
-#![expect(clippy::print_stdout, reason = "the test reports what it compared")]
+//! Minimum thickness of solids against closed forms: never above them, at most 1 % below.
+#![expect(clippy::print_stdout, reason = "the test reports the compared values")]
 
 use feeler_tests::membership::Spec;
 use feeler_tests::{data_dir, part, part_of};
@@ -10,11 +10,15 @@ fn check(what: &str, found: f64, expected: f64) {
         assert!(found <= expected * (1.0 + 1e-12), "{what}: {found} is more than {expected}");
         assert!(found >= 0.99 * expected, "{what}: {found} is less than {expected}");
     } else {
-        assert_eq!(found.to_bits(), expected.to_bits(), "{what}: {found} where nothing faces anything");
+        assert_eq!(
+            found.to_bits(),
+            expected.to_bits(),
+            "{what}: {found}, but no faces are opposite to each other"
+        );
     }
 }
 
-/// The shortest normal segment through the material, its ends on faces or their borders.
+/// Length of the shortest normal segment through the material with its ends on faces or their borders.
 fn closed_form(spec: &Spec) -> f64 {
     match *spec {
         Spec::Block { x, y, z } => x.min(y).min(z),
@@ -23,7 +27,7 @@ fn closed_form(spec: &Spec) -> f64 {
         | Spec::CylinderHalves { r, h }
         | Spec::Stadium { r, h, .. } => h.min(2.0 * r),
         Spec::Frustum { h, .. } | Spec::Wedge { h, .. } => h,
-        // Opposite sides of a rhombus.
+        // Distance of opposite sides of a rhombus.
         Spec::DoubleCone { r, h } => r * h / (r * r + 0.25 * h * h).sqrt(),
         Spec::Ball { r } | Spec::BallWithSeam { r } => 2.0 * r,
         Spec::HalfBall { r } => r,
@@ -84,7 +88,7 @@ fn closed_forms() {
         Spec::SharpPin { r: 1.0, h: 8.0, tip: 2.0 },
         Spec::Spool { flange: 6.0, core: 1.0, h: 10.0 },
         Spec::HollowBall { outer: 5.0, inner: 4.5 },
-        // What faces itself through air, nearer than through the material.
+        // Walls that are nearer to each other through air than through the material.
         Spec::HollowBall { outer: 5.0, inner: 0.2 },
         Spec::Channel { a: 6.0, wall: 5.8, h: 30.0 },
         Spec::HollowCan { r: 5.0, h: 9.0, wall: 0.4 },
@@ -107,11 +111,11 @@ fn closed_forms() {
     }
 }
 
-/// The same shapes as splines.
+/// Compares shapes given as splines with their canonical versions.
 #[test]
-fn splines_have_the_walls_of_what_they_describe() {
+fn splines_have_the_thickness_of_their_canonical_shape() {
     for name in ["box", "cylinder", "cone", "sphere", "torus", "shaft"] {
-        let wall = |file: String| part(&data_dir().join(file), 0).body.hierarchy().info.min_thickness;
-        check(name, wall(format!("{name}-nurbs.step")), wall(format!("{name}.step")));
+        let thickness = |file: String| part(&data_dir().join(file), 0).body.hierarchy().info.min_thickness;
+        check(name, thickness(format!("{name}-nurbs.step")), thickness(format!("{name}.step")));
     }
 }

@@ -1,5 +1,5 @@
-//! What a pair has found out in earlier poses saves work, and changes no verdict: the same pair through small
-//! and large steps about poses near contact, against a fresh one in each.
+//! Cached results of earlier poses do not change verdicts: one pair through small and large steps about
+//! poses near contact, against a fresh pair at each pose.
 
 use feeler_geom::{Pose, V3};
 use feeler_runtime::{ContactPair, QueryOptions, Status};
@@ -9,8 +9,8 @@ use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// A small motion about the origin of B: its length and angle are `scale` of the solid's size and of a
-/// radian.
+/// A small motion about the origin of B: its length is at most `scale` of the solid's size and its angle
+/// at most `scale` rad in each component.
 fn motion(rng: &mut SmallRng, size: f64, scale: f64) -> Pose {
     let mut vector = |length: f64| V3::from_fn(|_, _| length * rng.random_range(-1.0..1.0));
     let shift = Translation3::from(vector(size * scale));
@@ -29,7 +29,7 @@ fn earlier_poses_change_no_verdict() {
         let size = case.b.body.size();
         let mut warm = ContactPair::new(case.a.body.clone(), case.b.body.clone());
         let (mut pose, mut last) = (case.pose_b, None);
-        // A drift of equal steps, a walk of steps of all sizes, and back to where it began.
+        // A drift of equal steps, a walk of steps of all sizes, then poses near the start.
         let drift = motion(&mut rng, size, 3e-3);
         for k in 0..24 {
             pose = match k {

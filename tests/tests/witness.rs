@@ -1,5 +1,5 @@
-//! How deep the witnesses of interference are, and how short the translations that part the solids, against
-//! closed forms.
+//! Depths of the witnesses of interference, and lengths of the separating translations, against closed
+//! forms.
 
 use feeler_convex::{Ball, Cuboid, Cylinder, Depth, Moved, PenetrationRequest, Support, penetration};
 use feeler_geom::{P3, Pose, V3, math};
@@ -7,14 +7,14 @@ use feeler_runtime::{ContactPair, QueryOptions, Status};
 use feeler_tests::membership::Spec;
 use feeler_tests::random_pose;
 use feeler_tests::verdicts::generate::Case;
-use feeler_tests::verdicts::judge::{Fault, judge};
-use feeler_tests::verdicts::{Model, Pool, ask};
+use feeler_tests::verdicts::judge::{Fault, check};
+use feeler_tests::verdicts::{Model, Pool, query};
 use nalgebra::Translation3;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// A point inside both solids that makes the sum of its depths large, by formulas: many starts, each improved
-/// by steps in random directions.
+/// Large sum of the depths of a point inside both solids, from closed forms: many starts, the best of
+/// which are improved by steps in random directions.
 fn largest_sum(a: &Model, b: &Model, pose_b: &Pose, rng: &mut SmallRng) -> f64 {
     let inverse = pose_b.inverse();
     let sum = |p: &P3| {
@@ -64,14 +64,14 @@ fn convex(spec: &Spec) -> Box<dyn Support> {
                 .expect("finite poses, options and shapes"),
         ),
         Spec::Ball { r } => Box::new(Ball::new(P3::origin(), r).expect("finite poses, options and shapes")),
-        _ => unreachable!("no convex form"),
+        _ => unreachable!("the solid has no convex form"),
     }
 }
 
-/// Two balls: the sum of the radii less the distance of the centres, also with a centre in the other ball and
-/// one inside the other.
+/// Two balls: the sum of the radii minus the distance of the centres, also with a centre in the other
+/// ball and with one ball inside the other.
 #[test]
-fn of_balls_as_deep_as_the_formula() {
+fn depths_of_balls_agree_with_the_formula() {
     let mut pool = Pool::default();
     let mut rng = SmallRng::seed_from_u64(11);
     for i in 0..60 {
@@ -93,18 +93,18 @@ fn of_balls_as_deep_as_the_formula() {
         let size = a.size().max(b.size());
         assert!(
             (found - right).abs() < 1e-6 * size,
-            "{i}: {found}, not {right}, for radii {r} {s} at {apart}"
+            "{i}: {found} instead of {right} for radii {r}, {s} at a distance of {apart}"
         );
     }
 }
 
-/// Blocks, cylinders and balls in each other: at least 0.95 of the largest sum that a search in formulas
-/// finds.
+/// Overlapping blocks, cylinders and balls: at least 0.95 of the largest sum that a search over closed
+/// forms finds.
 #[test]
-fn of_convex_solids_as_deep_as_a_search() {
+fn depths_of_convex_solids_agree_with_a_search() {
     let mut pool = Pool::default();
     let mut rng = SmallRng::seed_from_u64(12);
-    let (mut n, mut least, mut share, mut mean) = (0, f64::INFINITY, f64::INFINITY, 0.0);
+    let (mut n, mut lowest, mut share, mut mean) = (0, f64::INFINITY, f64::INFINITY, 0.0);
     let mut longest = (0.0_f64, 0.0);
     for i in 0..400_u32 {
         let spec = |rng: &mut SmallRng| {
@@ -129,8 +129,13 @@ fn of_convex_solids_as_deep_as_a_search() {
         let found = witness.inside_a + witness.inside_b;
         let best = largest_sum(&a, &b, &pose, &mut rng);
         n += 1;
-        assert!(found >= 0.95 * best, "{i}: {found} of {best} for {:?} in {:?}", b.spec, a.spec);
-        least = least.min(found / best);
+        assert!(
+            found >= 0.95 * best,
+            "{i}: the depth is {found} instead of {best} for {:?} in {:?}",
+            b.spec,
+            a.spec
+        );
+        lowest = lowest.min(found / best);
         let (of_a, of_b) = (convex(&a.spec), convex(&b.spec));
         let depth = penetration(
             &*of_a,
@@ -141,54 +146,61 @@ fn of_convex_solids_as_deep_as_a_search() {
             share = share.min(found / depth.depth);
             mean += found / depth.depth;
             let options = QueryOptions::within(0.0);
-            let way = pair
+            let length = pair
                 .separating_translation(&Pose::identity(), &pose, &options)
                 .expect("finite poses, options and shapes")
                 .expect("an interfering pair")
                 .norm();
             assert!(
-                way >= depth.lower_bound - 5.0 * pair.tolerances().tol,
-                "{i}: {way} is less than the depth {}",
+                length >= depth.lower_bound - 5.0 * pair.tolerances().tol,
+                "{i}: the translation {length} is shorter than the depth {}",
                 depth.depth
             );
-            assert!(found <= way, "{i}: {found} beyond {way}");
-            assert!(way <= 1.05 * depth.depth, "{i}: {way} for a depth of {}", depth.depth);
-            longest = (longest.0.max(way / depth.depth), longest.1 + way / depth.depth);
+            assert!(found <= length, "{i}: the depth {found} is larger than the translation {length}");
+            assert!(
+                length <= 1.05 * depth.depth,
+                "{i}: the translation is {length} for a depth of {}",
+                depth.depth
+            );
+            longest = (longest.0.max(length / depth.depth), longest.1 + length / depth.depth);
         }
     }
     assert!(n > 80, "{n} pairs");
-    let (mean, ways) = (mean / f64::from(n), longest.1 / f64::from(n));
+    let (mean, mean_length) = (mean / f64::from(n), longest.1 / f64::from(n));
     let found = format!(
-        "{least} of the search, {share} ({mean}) of the depth; ways of {} ({ways}) depths",
+        "{lowest} of the search, {share} (mean {mean}) of the depth; translations {} (mean {mean_length})",
         longest.0
     );
-    assert!(least > 0.99 && mean > 0.9 && ways < 1.01, "{found}");
+    assert!(lowest > 0.99 && mean > 0.9 && mean_length < 1.01, "{found}");
 }
 
-/// Solids of all kinds, moved out of each other: their closed forms agree that they no longer interfere.
+/// Solids of all kinds after the separating translation: by their closed forms they no longer interfere.
 #[test]
-fn translations_part_the_solids() {
+fn translations_separate_the_solids() {
     let mut pool = Pool::default();
-    let (mut n, mut asked) = (0, 0);
+    let (mut n, mut total) = (0, 0);
     for seed in 0..150 {
         let Case { a, b, pose_a, pose_b, d_max, .. } = Case::new(seed, &mut pool);
         let options = QueryOptions::within(d_max);
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
         pair.query(&pose_a, &pose_b, &options).expect("finite poses, options and shapes");
-        let way = pair
+        let translation = pair
             .separating_translation(&pose_a, &pose_b, &options)
             .expect("finite poses, options and shapes");
-        asked += 1;
+        total += 1;
         let Some(witness) = pair.verdict().expect("a verdict").witness else {
-            assert_eq!(way, None, "{seed}: {:?}", pair.status());
+            assert_eq!(translation, None, "{seed}: {:?}", pair.status());
             continue;
         };
         n += 1;
-        let way = way.expect("interfering solids");
-        assert!(witness.inside_a + witness.inside_b <= way.norm(), "{seed}: {witness:?} {way}");
-        let moved = Translation3::from(way) * pose_b;
-        let judged = judge(&a, &b, &pose_a, &moved, d_max, &ask(&a.body, &b.body, &pose_a, &moved, d_max));
-        assert!(judged.faults.iter().all(|(f, _)| *f != Fault::Missed), "{seed}: {:?}", judged.faults);
+        let translation = translation.expect("interfering solids");
+        assert!(
+            witness.inside_a + witness.inside_b <= translation.norm(),
+            "{seed}: {witness:?} {translation}"
+        );
+        let moved = Translation3::from(translation) * pose_b;
+        let checked = check(&a, &b, &pose_a, &moved, d_max, &query(&a.body, &b.body, &pose_a, &moved, d_max));
+        assert!(checked.faults.iter().all(|(f, _)| *f != Fault::Missed), "{seed}: {:?}", checked.faults);
     }
-    assert!(n > 50, "{n} of {asked}");
+    assert!(n > 50, "{n} of {total}");
 }

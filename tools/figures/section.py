@@ -1,10 +1,10 @@
-"""The picture of the README: a plug over its socket, cut along the plane y = 0, with all local minimal distances.
+"""Figure of the README: a plug over its socket, cut along the plane y = 0, with all local minimal distances.
 
     pip install -r tools/oracle/requirements.txt
     python tools/figures/section.py target/release/feeler docs/figures/plug.svg
 
-The minima are those of `feeler query --json`; the outlines are cut by an independent kernel (Open CASCADE). The pose
-moves B within the plane, so that all minima lie in it.
+The minima are from `feeler query --json`; the outlines are cut by an independent kernel (Open CASCADE).
+The pose moves B within the plane, so that all minima are in it.
 """
 
 import json
@@ -46,7 +46,7 @@ def solid(path, pose=None):
 
 
 def outline(shape):
-    """Closed polygons of (x, z) in which the plane y = 0 cuts the solid."""
+    """Closed polygons of (x, z): the intersection of the solid with the plane y = 0."""
     section = BRepAlgoAPI_Section(shape, gp_Pln(gp_Pnt(0, 0, 0), gp_Dir(0, 1, 0)))
     pieces = []
     edges = TopExp_Explorer(section.Shape(), TopAbs_EDGE)
@@ -96,7 +96,7 @@ def main(feeler, target):
         out.append(f'<path d="M{at(*a)} L{at(*b)}" stroke="#c0182a" stroke-width="2.5"/>')
         for x, y in (at(*p).split(",") for p in (a, b)):
             out.append(f'<circle cx="{x}" cy="{y}" r="4" fill="#c0182a"/>')
-        # The number stands above the middle, off the solids' outlines.
+        # The number is above the midpoint, off the outlines of the solids.
         x, y = at((a[0] + b[0]) / 2, (a[1] + b[1]) / 2 + 1.3).split(",")
         out.append(f'<text x="{x}" y="{y}" fill="#c0182a" font-weight="bold" text-anchor="middle">{number + 1}</text>')
         x, y = at(23.5, 48 - 5 * number).split(",")

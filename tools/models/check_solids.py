@@ -1,15 +1,15 @@
-"""Imports the files of `make_solids.py` and compares them with what Open CASCADE said of them.
+"""Imports the files of `make_solids.py` and compares them with the values of Open CASCADE.
 
     python tools/models/check_solids.py target/release/feeler DIR [--only TEXT]
 
-Every file must be prepared whole within 10 s of processor time, with area and volume to 1e-6 of `DIR/facts.json`. Where
-they differ, `quadrature.py` decides, which integrates once more with the kernel's surfaces but not its integration:
+Every file must be prepared completely within 10 s of processor time, with area and volume to 1e-6 of `DIR/facts.json`.
+If they differ, `quadrature.py` decides; it integrates with the surfaces of the kernel, but with its own quadrature:
 
-- *its integral*: ours is within 1e-6 of the third one, and the kernel's is not;
-- *gaps*: ours is no farther from the kernel's or the third one than the solid is undetermined, edges being off their
-  faces (or surfaces approximated) by that part of its size, and no more than 1e-5;
-- *undecided*: the third one has not converged to 1e-6 itself;
-- *wrong*: anything else. Exit status 1 when there is one.
+- *its integral*: feeler is within 1e-6 of the third method, and the kernel is not;
+- *gaps*: feeler differs from the kernel or the third method by at most the relative size of the gaps (deviations of edges
+  from their faces, or of approximated surfaces), and by at most 1e-5;
+- *undecided*: the third method has not converged to 1e-6 itself;
+- *wrong*: everything else. The exit status is 1 if there is any.
 """
 
 import argparse
@@ -28,7 +28,7 @@ MAX_TIME = 10
 
 
 def imported(feeler, path, folder):
-    """Row of the report, or why there is none."""
+    """Row of the report and None, or None and the reason of the failure."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (MAX_TIME, MAX_TIME))
     out = subprocess.run([feeler, "preprocess", str(path), "-o", str(Path(folder) / "x.feeler"), "--force", "--jobs", "1",
                           "--json", "-q"], capture_output=True, text=True, preexec_fn=limit, check=False)
@@ -37,19 +37,19 @@ def imported(feeler, path, folder):
     except (ValueError, LookupError):
         return None, f"no report (status {out.returncode}): {out.stderr.strip()[-200:]}"
     if not row["ok"]:
-        return None, f"refused: {row['error']}"
+        return None, f"rejected: {row['error']}"
     if row["solids"] != 1:
-        return None, f"{row['solids']} solids"
+        return None, f"{row['solids']} solids instead of 1"
     return row, None
 
 
 def difference(a, b):
-    """Of areas and volumes, relative."""
+    """Largest relative difference of area and volume."""
     return max(abs(a[k] / b[k] - 1) for k in ("area", "volume"))
 
 
 def undetermined(feeler, prepared):
-    """By which part of its size a prepared solid's edges are off their faces."""
+    """Deviation of a prepared solid's edges from their faces, relative to its size."""
     text = subprocess.run([feeler, "inspect", str(prepared), "--json"], check=True, capture_output=True, text=True).stdout
     solid = json.loads(text)["solids"][0]
     size = sum((a - b) ** 2 for a, b in zip(solid["bbox_max"], solid["bbox_min"])) ** 0.5
@@ -86,8 +86,9 @@ def main():
             else:
                 verdict = "undecided" if doubt > TOL else "WRONG"
             count[verdict.lower()] += 1
-            print(f"{name}: {verdict}: {off:.1e} apart, from the third method ours {ours:.1e}, theirs {theirs:.1e}; doubts: the"
-                  f" third {doubt:.1e}, theirs {fact['doubt']:.0e}; gaps {gap:.1e} of the size", flush=True)
+            print(f"{name}: {verdict}: difference {off:.1e}; from the third method feeler {ours:.1e}, the kernel {theirs:.1e};"
+                  f" errors of the third method {doubt:.1e}, of the kernel {fact['doubt']:.0e}; gaps {gap:.1e} of the size",
+                  flush=True)
     print(f"{len(facts)} files: {dict(count)}; slowest {slowest[0]:.2f} s ({slowest[1]})")
     sys.exit(count["wrong"] > 0)
 

@@ -4,10 +4,11 @@
     python tools/models/make_assemblies.py flange N FILE.step
     python tools/models/make_assemblies.py planetary FOLDER      # FOLDER/stage-00.step … stage-12.step
 
-The flange is two rings, N bolts and N nuts: bolts have 0.5 mm of play in their holes, heads and nuts lie on the rings,
-nuts and bolts share the nominal cylinder of their thread. The stage is a sun, five planets on pins, a ring gear, a
-carrier of two plates, and spacers, 24 parts in all, with play everywhere: involute teeth of module 2 thinned by 0.1 mm,
-pins 0.02 mm thinner than their bores. Position k turns the sun by k steps of 7 degrees.
+The flange consists of two rings, N bolts and N nuts. Bolts have 0.5 mm of play in their holes, heads and
+nuts are in contact with the rings, and nuts and bolts share the nominal cylinder of their thread. The
+stage consists of a sun, five planets on pins, a ring gear, a carrier of two plates, and spacers: 24
+parts, all with play. The involute teeth of module 2 are thinned by 0.1 mm, the pins are 0.02 mm thinner
+than their bores. Position k rotates the sun by k steps of 7 degrees.
 """
 
 import math
@@ -98,7 +99,7 @@ def stage(position):
 
     out = cq.Assembly(name="stage")
     about = lambda a: cq.Location((0, 0, 0), (0, 0, 1), math.degrees(a))  # noqa: E731
-    # A tooth of every planet points at a gap of the ring when the ring is turned by half a tooth.
+    # A tooth of every planet points at a gap of the ring if the ring is rotated by half a tooth.
     out.add(ring, name="ring", loc=about(math.pi / RING))
     out.add(sun, name="sun", loc=about(sun_turn))
     out.add(shaft, name="shaft", loc=about(sun_turn))
@@ -107,7 +108,7 @@ def stage(position):
     for k in range(PLANETS):
         at = carrier_turn + 2 * math.pi * k / PLANETS
         x, y = centre * math.cos(at), centre * math.sin(at)
-        # A tooth of the sun lies at sun_turn; where the gears mesh, a gap of the planet meets it.
+        # A tooth of the sun is at sun_turn; at the mesh it is opposite to a gap of the planet.
         phase = at + math.pi - (sun_turn - at) * SUN / PLANET + math.pi / PLANET
         here = cq.Location((x, y, 0))
         out.add(planet, name=f"planet{k}", loc=here * about(phase))

@@ -1,5 +1,5 @@
-"""Prints data/pour/tray.stl or die.stl: a closed container of 100 x 100 x 60 mm, a cube of 4 mm, each as twelve
-triangles that look outwards.
+"""Prints data/pour/tray.stl or die.stl: a closed container of 100 x 100 x 60 mm, or a cube of 4 mm; each has twelve
+outward triangles.
 
     python make_boxes.py tray > tray.stl
     python make_boxes.py die > die.stl

@@ -4,34 +4,33 @@
     python tools/models/make_contact_mechanisms.py FOLDER [--only NAME...]
 
 Sixteen mechanisms (pin in a blind bore, square peg, box on a plate, table, bricks, roller, cups, drawer, plug, hex bit, ball
-joint, hinge, ball bearing, gears, chain, M6 bolt in its nut) and three pairs whose queries are timed alone (flat rings, the
-cross of a universal joint, a splined shaft). A part is a function that returns a solid; a scene is a function that returns
-the entry of `mechanisms.json`. Both are listed at the end. Without --only everything is written; with it, the named scenes
-and pairs with their parts.
+cross of a universal joint, a splined shaft). Each part is a function that returns a solid; each scene is
+a function that returns the entry of `mechanisms.json`. The tables PARTS, SCENES and PAIRS list them.
+Without --only everything is written; with it, the named scenes and pairs with their parts.
 
 `mechanisms.json` has two lists. An entry of `mechanisms` has
 
-    name, about        what is simulated
+    name, about        name, and description of the simulation
     gravity            mm/s2
     friction           coefficient of all contacts
     seconds            simulated time; steps are 1 ms
     bodies             name, part (file without .step), fixed or density (kg/m3), position (mm), rotation (a rotation vector,
-                       degrees), revolute (the axis of a joint with the world through the body's origin, if there is one)
-    loads              on a body, from..until (s): force (N) at the centre of mass and torque (N mm), with `frequency` (Hz)
-                       times its sine; with `gain` (N mm s) also a torque of `gain` times what the spin about `axis` lacks
-                       of `spin` (rad/s)
+                       degrees), revolute (axis of a joint with the world through the body's origin, optional)
+    loads              on a body, from..until (s): force (N) at the centre of mass and torque (N mm), multiplied by a sine if
+                       `frequency` (Hz) is given; with `gain` (N mm s) also a torque of `gain` times the difference of `spin`
+                       (rad/s) and the spin about `axis`
     pulls              a critically damped spring of `response` (s) that pulls a body along `positions` (mm) at `times` (s)
-                       and holds its rotation at that of the start
-    observe            kind, bodies, and what a closed form expects:
-                       coordinate  final coordinate of the origin along `axis`, one expected value (mm) a body
+                       and keeps its initial rotation
+    observe            kind, bodies, and the value expected by a closed form:
+                       coordinate  final coordinate of the origin along `axis`, one expected value (mm) for each body
                        travel      displacement of the centre of mass along `axis` (mm)
-                       advance     displacement along `axis` a turn, in the second half (mm)
-                       offset      largest displacement of the origin (mm); expected is the play
+                       advance     displacement along `axis` per turn, in the second half (mm)
+                       offset      largest displacement of the origin (mm); the play is expected
                        span        largest distance between the origins of consecutive bodies at the end (mm)
                        turn        largest rotation about `axis` (degrees)
                        period      of the swing about `axis` under gravity (s)
-                       ratio       spin of the second body over that of the first, in the last fifth
-                       orbit       mean rate at which the other bodies revolve around `axis`, over the spin of the first
+                       ratio       ratio of the spin of the second body to that of the first, in the last fifth
+                       orbit       mean rate at which the other bodies revolve around `axis`, divided by the spin of the first
 
 An entry of `pairs` has name, about, the parts a and b, position_b (mm) and reach (mm).
 """
@@ -87,7 +86,7 @@ def plate():
 
 
 def square_peg():
-    """19.9 mm wide with rounded edges, chamfered at its lower end, which is z = 0."""
+    """A peg 19.9 mm wide with rounded edges; its lower end at z = 0 is chamfered."""
     peg = Workplane(box(19.9, 19.9, 40, (0, 0, 20))).edges("|Z").fillet(2)
     return peg.faces("<Z").edges().chamfer(0.5).val()
 
@@ -103,7 +102,7 @@ def rounded_box():
 
 
 def table():
-    """A top on four round feet, which stand on z = 0."""
+    """A top on four round feet with bottoms at z = 0."""
     feet = [upright(4, 0, 6, x, y) for x in (-25, 25) for y in (-15, 15)]
     return merged(box(60, 40, 6, (0, 0, 9)), *feet)
 
@@ -113,7 +112,7 @@ def brick():
 
 
 def roller():
-    """Along y, on z = 0."""
+    """A cylinder along y that touches z = 0."""
     return lying(10, -15, 15, z=10)
 
 
@@ -124,27 +123,27 @@ def cup():
 
 
 def cabinet():
-    """Open at both ends, with a rail of 8 by 4 mm on each side."""
+    """A cabinet that is open at both ends, with a rail of 8 by 4 mm on each side."""
     shell = box(120, 160, 60).cut(box(100, 170, 50))
     return merged(shell, box(8.5, 140, 4, (-46.25, 0, 0)), box(8.5, 140, 4, (46.25, 0, 0)))
 
 
 def drawer_box():
-    """Grooves of 8.5 by 4.4 mm take the rails: 0.2 mm of play in height, 0.5 mm sideways."""
+    """A drawer whose grooves of 8.5 by 4.4 mm fit the rails with 0.2 mm of play in height and 0.5 mm sideways."""
     case = box(99, 140, 40).cut(box(75, 132, 40, (0, 0, 4)))
     case = case.cut(box(9, 150, 4.4, (-45.5, 0, 0)), box(9, 150, 4.4, (45.5, 0, 0)))
     return merged(case, lying(6, -90, -69.5))
 
 
 def two_pin_plug():
-    """Pins of 4 mm with hemispherical ends, 18.5 mm apart; the body stops at z = 0."""
+    """A plug with pins of 4 mm with hemispherical ends, 18.5 mm apart; the body ends at z = 0."""
     body = Workplane(box(35, 14, 15, (0, 0, 7.5))).edges("|Z").fillet(5).val()
     pins = [s for x in (-9.25, 9.25) for s in (upright(2, -17, 1, x), ball(2, (x, 0, -17)))]
     return merged(body, *pins)
 
 
 def two_pin_socket():
-    """Bores of 4.2 mm with conical entries."""
+    """A socket with bores of 4.2 mm with conical entries."""
     block = box(50, 30, 25, (0, 0, -12.5))
     for x in (-9.25, 9.25):
         entry = Solid.makeCone(3.1, 2.1, 1, Vector(x, 0, 0), Vector(0, 0, -1))
@@ -153,22 +152,22 @@ def two_pin_socket():
 
 
 def hexagon(across, z0, z1):
-    """A prism with a distance across its flats."""
+    """A hexagonal prism with a given distance across flats."""
     return Workplane("XY", origin=(0, 0, z0)).polygon(6, across / math.cos(math.radians(30))).extrude(z1 - z0).val()
 
 
-# Distances across the flats.
+# Distances across flats.
 SOCKET_ACROSS, BIT_ACROSS = 5.0, 4.94
 
 
 def hex_screw():
-    """M6 with a socket of 5 mm, 3 mm deep from z = 6."""
+    """An M6 screw with a socket of 5 mm, 3 mm deep from z = 6."""
     head = Workplane(merged(upright(5, 0, 6), upright(3, -20, 0))).edges(">Z").chamfer(0.4).val()
     return head.cut(hexagon(SOCKET_ACROSS, 3, 7))
 
 
 def hex_bit():
-    """4.94 mm across flats, its chamfered end is z = 3."""
+    """A hex bit of 4.94 mm across flats; its end at z = 3 is chamfered."""
     return Workplane(hexagon(BIT_ACROSS, 3, 43)).faces("<Z").edges().chamfer(0.2).val()
 
 
@@ -180,12 +179,12 @@ def ball_stud():
 
 
 def ball_socket():
-    """Encloses the ball beyond its equator, up to z = 5."""
+    """A socket that encloses the ball beyond its equator, up to z = 5."""
     return upright(14, -14, 5).cut(ball(8 + BALL_JOINT_PLAY))
 
 
 def hinge_base():
-    """Two lugs with bores of 8 mm along y, 15 mm apart."""
+    """A base with two lugs, 15 mm apart, with bores of 8 mm along y."""
     base = box(40, 30, 4, (0, 0, -14))
     for y in (-10, 10):
         base = merged(base, box(12, 5, 14, (0, y, -7)), lying(6, y - 2.5, y + 2.5))
@@ -199,11 +198,12 @@ def hinge_leaf():
 
 
 def hinge_pin():
-    """7.9 mm in bores of 8 mm, with a head beyond each lug."""
+    """A pin of 7.9 mm for bores of 8 mm, with a head beyond each lug."""
     return merged(lying(3.95, -12.6, 12.6), lying(6, 12.6, 15.6), lying(6, -15.6, -12.6))
 
 
-# Radii of the ball bearing: of the balls' centres, the balls and the grooves, and the radial play of a ball in each groove.
+# Radii of the ball bearing (mm): circle of the balls' centres, balls, grooves; and radial play of a ball
+# in each groove.
 ORBIT, BALL, GROOVE, RACE_PLAY = 15, 3, 3.12, 0.01
 
 
@@ -225,9 +225,9 @@ def bearing_ball():
 
 
 MODULE, TEETH = 2, (17, 25)
-# Backlash (mm) of the pair, half of it taken off each gear's teeth.
+# Backlash (mm) of the pair, half of which is removed from each gear's teeth.
 BACKLASH = 0.05
-# Points of the spline through a flank.
+# Number of points of the spline through a flank.
 FLANK_POINTS = 8
 
 
@@ -261,12 +261,12 @@ def gear(teeth):
     return outline.close().extrude(10).val().cut(upright(5, -1, 11))
 
 
-# Half the length of a link's straight wires, and radii of its bends (middle of the wire) and of the wire.
+# Half the length of a link's straight wires, and radii of its bends (of the wire's axis) and of the wire.
 STRAIGHT, BEND, WIRE = 10, 8, 3
 
 
 def chain_link():
-    """A wire of 6 mm along a stadium in the plane of x and y, its length along x."""
+    """A wire of 6 mm along a stadium in the plane of x and y, elongated along x."""
     solids = []
     for side in (-1, 1):
         solids.append(Solid.makeCylinder(WIRE, 2 * STRAIGHT, Vector(-STRAIGHT, side * BEND, 0), Vector(1, 0, 0)))
@@ -279,7 +279,7 @@ def flat_ring():
     return upright(12, 0, 3).cut(upright(8, -1, 4))
 
 
-# Radial play of the cross's journals and of the splines (on each flank, at tips and at roots).
+# Radial play of the cross's journals, and play of the splines (on each flank, at tips and at roots).
 CROSS_PLAY, SPLINE_PLAY = 0.025, 0.02
 
 
@@ -292,7 +292,7 @@ def cross():
 
 
 def cross_frame():
-    """A ring with the four bores that the journals of the cross run in."""
+    """A ring with four bores for the journals of the cross."""
     ring = upright(26, -8, 8).cut(upright(14, -9, 9))
     bore = 4 + CROSS_PLAY
     return ring.cut(Solid.makeCylinder(bore, 60, Vector(-30, 0, 0), Vector(1, 0, 0)), lying(bore, -30, 30))
@@ -324,7 +324,7 @@ PARTS = {
     "chain-link": chain_link, "bolt": make_threads.bolt, "nut": make_threads.nut, "flat-ring": flat_ring, "cross": cross,
     "cross-frame": cross_frame, "splined-shaft": splined_shaft, "splined-hub": splined_hub,
 }
-# Large files are written without curves in parameters.
+# Large files are written without parameter curves.
 WITHOUT_PCURVES = {"gear-17", "gear-25", "bolt", "nut"}
 
 
@@ -393,10 +393,11 @@ def roller_scene():
 
 
 def cups_scene():
-    # The lower edge of a cup, of 30 mm, rests in the inner cone of the one below: 28.2 mm at 2 mm of height, 38 mm at 60 mm.
+    # The lower edge of a cup, of radius 30 mm, rests in the inner cone of the cup below: 28.2 mm at a
+    # height of 2 mm, 38 mm at 60 mm.
     pitch = 2 + (30 - 28.2) * 58 / (38 - 28.2)
     names = [f"cup{k}" for k in range(5)]
-    return {"about": "five conical cups fall into one another by 0.5 mm",
+    return {"about": "five conical cups fall into each other by 0.5 mm",
             "gravity": DOWN, "friction": 0.3, "seconds": 0.5,
             "bodies": [fixed("plate", "plate"),
                        *[free(n, "cup", (0, 0, 0.5 + (pitch + 0.5) * k), density=PLASTIC) for k, n in enumerate(names)]],
@@ -427,7 +428,7 @@ def plug_scene():
 def hex_scene():
     radius = BIT_ACROSS / 2 / math.cos(math.radians(30))
     turn = 30 - math.degrees(math.acos(SOCKET_ACROSS / 2 / radius))
-    return {"about": "a hex bit as heavy as the tool that holds it is turned to and fro in a fixed screw",
+    return {"about": "a hex bit as heavy as the tool that holds it oscillates in a fixed screw",
             "gravity": DOWN, "friction": 0.15, "seconds": 1.0,
             "bodies": [fixed("screw", "hex-screw"), free("bit", "hex-bit", (0, 0, 0.05), density=400_000)],
             "loads": [{"body": "bit", "torque": (0, 0, 6), "frequency": 1}],
@@ -445,10 +446,10 @@ def period(solid, amplitude):
     """Period (s) of a pendulum about the y axis, released from rest at an angle (rad)."""
     center, volume = solid.Center(), solid.Volume()
     arm = math.hypot(center.x, center.z)
-    # For unit density, about the centre of mass.
+    # Moment of inertia about the centre of mass, at unit density.
     own = Solid.matrixOfInertia(solid)[1][1]
     small = 2 * math.pi * math.sqrt((own / volume + arm**2) / (EARTH * arm))
-    # The complete elliptic integral is an arithmetic-geometric mean.
+    # The complete elliptic integral as an arithmetic-geometric mean.
     a, b = 1.0, math.cos(amplitude / 2)
     for _ in range(6):
         a, b = (a + b) / 2, math.sqrt(a * b)
@@ -457,7 +458,7 @@ def period(solid, amplitude):
 
 def hinge_scene():
     released = 60
-    # Gravity is along +z, away from the base: the leaf hangs where its arm is along +z.
+    # Gravity is along +z, away from the base: at rest the leaf's arm points along +z.
     return {"about": "the leaf of a hinge with 0.05 mm of radial play swings about its loose pin",
             "gravity": (0, 0, EARTH), "friction": 0.05, "seconds": 1.0,
             "bodies": [fixed("base", "hinge-base"), free("leaf", "hinge-leaf", rotation=(0, released - 90, 0)),
@@ -468,7 +469,7 @@ def hinge_scene():
 def bearing_scene():
     angles = [2 * math.pi * (k + 0.5) / 8 for k in range(8)]
     balls = [free(f"ball{k}", "bearing-ball", (ORBIT * math.cos(t), ORBIT * math.sin(t), 0)) for k, t in enumerate(angles)]
-    return {"about": "the inner ring of a ball bearing carries 2 N and is turned up to 30 rad/s",
+    return {"about": "the inner ring of a ball bearing carries 2 N and is accelerated to 30 rad/s",
             "gravity": (0, 0, 0), "friction": 0.1, "seconds": 0.5,
             "bodies": [fixed("outer", "bearing-outer"), free("inner", "bearing-inner"), *balls],
             "loads": [{"body": "inner", "force": (0, -2, 0), "axis": Z, "spin": 30, "gain": 0.2}],
@@ -488,7 +489,8 @@ def gears_scene():
 
 def chain_scene():
     pitch = 2 * (STRAIGHT + BEND - WIRE)
-    # The length along z; with the plane that of y and z, or that of x and z: a third of a turn about a space diagonal.
+    # Links have their length along z, and their plane is that of y and z or that of x and z (a third of a
+    # turn about a space diagonal).
     third = 120 / math.sqrt(3)
     turns = [(0, 90, 0), (-third, third, third)]
     names = [f"link{k}" for k in range(5)]
@@ -501,7 +503,7 @@ def chain_scene():
 
 
 def bolt_scene():
-    return {"about": "an M6 bolt is turned in its nut, up to 10 rad/s",
+    return {"about": "an M6 bolt is accelerated in its nut to 10 rad/s",
             "gravity": DOWN, "friction": 0.1, "seconds": 0.5,
             "bodies": [fixed("nut", "nut"), free("bolt", "bolt")],
             "loads": [{"body": "bolt", "axis": Z, "spin": 10, "gain": 0.002}],
@@ -525,26 +527,26 @@ PAIRS = {
 
 
 def main():
-    asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    asked.add_argument("folder", type=Path)
-    asked.add_argument("--only", nargs="+", choices=[*SCENES, *PAIRS], default=[*SCENES, *PAIRS])
-    asked = asked.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    scenes = [{"name": n, **make()} for n, make in SCENES.items() if n in asked.only]
-    pairs = [{"name": n, **entry} for n, entry in PAIRS.items() if n in asked.only]
+    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    args.add_argument("folder", type=Path)
+    args.add_argument("--only", nargs="+", choices=[*SCENES, *PAIRS], default=[*SCENES, *PAIRS])
+    args = args.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    scenes = [{"name": n, **make()} for n, make in SCENES.items() if n in args.only]
+    pairs = [{"name": n, **entry} for n, entry in PAIRS.items() if n in args.only]
     wanted = {b["part"] for s in scenes for b in s["bodies"]} | {p[side] for p in pairs for side in "ab"}
-    # Settings of the writer count from its first use on.
+    # Settings of the writer are effective only after this initialisation.
     STEPControl_Controller.Init_s()
     make_models.WITHOUT_PCURVES.update(WITHOUT_PCURVES)
     for name in (n for n in PARTS if n in wanted):
         solids = PARTS[name]().Solids()
         assert len(solids) == 1 and solids[0].isValid(), f"{name}: {len(solids)} solids"
-        path = asked.folder / f"{name}.step"
+        path = args.folder / f"{name}.step"
         make_models.write(solids[0], path, "MM")
         print(f"{name:14} {len(solids[0].Faces()):4} faces  {solids[0].Volume():13.6f} mm3  {path.stat().st_size:7} bytes")
     rows = [",\n".join("  " + json.dumps(entry) for entry in entries) for entries in (scenes, pairs)]
     text = f'{{"mechanisms": [\n{rows[0]}\n], "pairs": [\n{rows[1]}\n]}}\n'
-    (asked.folder / "mechanisms.json").write_text(text)
+    (args.folder / "mechanisms.json").write_text(text)
 
 
 if __name__ == "__main__":

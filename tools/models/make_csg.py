@@ -1,9 +1,10 @@
-"""Writes random solids of constructive geometry as STEP files (mm): models for the program `near_contact` of the benches.
+"""Writes random CSG solids as STEP files (mm): models for the benchmark program `near_contact`.
 
     pip install -r tools/models/requirements.txt
     python tools/models/make_csg.py OUT_DIR [--count 85] [--seed 1] [--only FAMILY]
 
-The families (unions, cuts and intersections of primitives, fillets, chamfers, lofts, revolved splines, sweeps, …) take turns,
+The families (unions, cuts and intersections of primitives, fillets, chamfers, lofts, revolved splines,
+sweeps, …) alternate,
 each with random parameters; the same seed and number give the same solid. The longest side of a solid's box is between 1 and
 100 mm. `manifest.json` stores for each file the family, the seed, the number of the draw, the number of faces, area (mm2),
 volume (mm3) and box (mm), computed by the kernel from the file that was written. A solid is drawn again if the kernel cannot
@@ -22,12 +23,13 @@ from OCP.BRepFilletAPI import BRepFilletAPI_MakeFillet
 
 from make_solids import closed_spline, facts, only_solid, plane_at, profile, read, sound, write
 
-# Seconds for one draw, and the maximum number of draws of one solid.
+# Time limit (s) of one draw.
 TIMEOUT = 60
+# Maximum number of draws of one solid.
 MAX_DRAWS = 60
-# Smallest volume, as a fraction of the cubed diagonal of the box.
+# Smallest volume, relative to the cubed diagonal of the bounding box.
 MIN_VOLUME = 5e-4
-# Largest number of faces.
+# Maximum number of faces.
 MAX_FACES = 60
 
 
@@ -41,7 +43,7 @@ def direction(r):
 
 
 def placed(r, solid, spread):
-    """The solid with its box centre within `spread` of the origin and, two times of three, in a random orientation."""
+    """The solid with the centre of its box within `spread` of the origin and, in two of three cases, in a random orientation."""
     solid = solid.moved(Location(solid.BoundingBox().center * -1))
     if r.random() < 0.67:
         solid = solid.rotate(Vector(0, 0, 0), direction(r), r.uniform(0, 360))
@@ -95,13 +97,13 @@ def intersection(r):
 
 
 def junction(r):
-    """The union of two primitives, and the edges in which they meet."""
+    """The union of two primitives, and the edges in which they intersect."""
     a, b = placed(r, primitive(r, 20), 0), placed(r, primitive(r, 14), 10)
     solid = a.fuse(b).clean()
     own = {(round(c.x, 6), round(c.y, 6), round(c.z, 6)) for s in (a, b) for e in s.Edges() for c in [e.Center()]}
     new = [e for e in solid.Edges() if tuple(round(x, 6) for x in e.Center().toTuple()) not in own]
     curves = [e for e in new if e.geomType() not in ("LINE", "CIRCLE")]
-    assert new, "the primitives do not meet"
+    assert new, "the primitives do not intersect"
     return solid, curves or new
 
 
@@ -224,7 +226,7 @@ def scaled(r, solid):
 
 
 def draw(family, number, attempt, seed, out, answer):
-    """Draws one solid; in a process of its own, because the kernel may crash or not terminate."""
+    """Draws one solid, in a separate process because the kernel may crash or not terminate."""
     try:
         r = random.Random(f"{seed}/{number}/{attempt}/{family.__name__}")
         solid = only_solid(scaled(r, only_solid(family(r))))

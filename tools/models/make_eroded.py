@@ -1,19 +1,20 @@
-"""The plug of the insertion scenario s1, eroded, for a run with implicit dilation as in BREP 5.1.1.
+"""The plug of the insertion scenario s1, eroded, for runs with implicit dilation as in BREP 5.1.1.
 
     pip install -r tools/models/requirements.txt
-    python tools/models/make_eroded.py s1.json OUT_DIR [PART]      # PART of the largest radius, 0.005
+    python tools/models/make_eroded.py s1.json OUT_DIR [PART]      # PART of the largest radius, default 0.005
 
-Writes OUT_DIR/s1-eroded.step and OUT_DIR/s1-eroded.json, which names the dilation (mm) that gives the plug back; the
-receptacle is copied. Poses are those of s1.json.
+Writes OUT_DIR/s1-eroded.step and OUT_DIR/s1-eroded.json, which contains the dilation (mm) that restores
+the plug; the receptacle is copied. The poses are those of s1.json.
 
-The modelling kernel's offset of the whole solid fails on this plug (mixed convex and concave edges at a vertex). It is built
-again instead from its surfaces, each moved inwards by as much and met sharply with its neighbours: planes, cylinders, cones,
-tori and spheres shift in closed form, fillets of convex edges shrink. Before that is believed:
+The offset function of the modelling kernel fails on this plug (mixed convex and concave edges at a
+vertex). The script therefore rebuilds the plug from its surfaces, each moved inwards by the erosion and
+intersected sharply with its neighbours: planes, cylinders, cones, tori and spheres are offset in closed
+form, fillets of convex edges shrink. Checks of the result:
 
-- built with 0 it must be the plug of the scenario: equal volume and area to 1e-6, nothing in one and not in the other;
-- eroded it must be one valid solid, as it is read from its file;
-- points spread over its faces must be as far inside the plug as was asked, to 2e-5 mm, but for those beside concave edges,
-  which sharp joins leave farther inside.
+- built with 0 it must be the plug of the scenario: equal volume and area to 1e-6, empty differences;
+- the eroded solid must be one valid solid, as it is read from its file;
+- points spread over its faces must be at the requested depth inside the plug, to 2e-5 mm, except beside
+  concave edges, where sharp joins are deeper.
 
 Lengths in mm, the tip at z = 0, the axis along z.
 """
@@ -75,7 +76,7 @@ def outside(d):
 
 
 def channel(d):
-    """The bayonet: along the plug, then around it, with round ends."""
+    """The bayonet channel: along the plug, then around it, with round ends."""
     floor, half = FLOOR - d, HALF_WIDTH + d
     slot = Solid.makeBox(40 + d, 2 * half, 35 + d, Vector(floor, -half, 10 - d))
     around = Solid.makeCylinder(60, 2 * half, Vector(0, 0, HEIGHT - half), UP, math.degrees(TURN))
@@ -86,7 +87,7 @@ def channel(d):
 
 
 def hollows(d):
-    """All else that is taken away."""
+    """All other parts that are removed."""
     out = [Solid.makeTorus(TOP + 0.4, 1.6 + d, Vector(0, 0, z), UP) for z in (66, 72)]
     out.append(Solid.makeTorus(cone_radius(18, 0) + 0.3, 1.2 + d, Vector(0, 0, 18), UP))
     for a in map(math.radians, (100, 150, 200, 250, 300)):
@@ -121,7 +122,7 @@ def plug(d):
 
 
 def written(solid, file):
-    """The solid as others read it: reading computes the fillet's trims anew, some of which the kernel finds invalid itself."""
+    """The solid as read from its file: reading recomputes the fillet's trims, some of which the kernel reports as invalid."""
     cq.exporters.export(Workplane(solid), str(file))
     without_date(file)
     read = cq.importers.importStep(str(file)).solids().vals()
@@ -138,7 +139,7 @@ def check_same(mine, theirs):
 
 
 def depths(eroded, original, count=600):
-    """How deep (mm) points on the eroded solid's faces are inside the original one."""
+    """Depths (mm) of points on the eroded solid's faces inside the original one."""
     rng = random.Random(1)
     shell = cq.Compound.makeCompound(original.Faces())
     faces = eroded.Faces()
@@ -160,8 +161,8 @@ def depths(eroded, original, count=600):
 
 
 def main(scenario, folder, part):
-    told = json.loads(scenario.read_text())
-    original = cq.importers.importStep(str(scenario.parent / told["b"])).solids().val()
+    data = json.loads(scenario.read_text())
+    original = cq.importers.importStep(str(scenario.parent / data["b"])).solids().val()
     check_same(plug(0.0), original)
     largest = max(math.hypot(v.X, v.Y) for v in original.Vertices())
     d = round(part * largest, 9)
@@ -174,9 +175,9 @@ def main(scenario, folder, part):
     right = len(found) - len(wrong) - len(deeper)
     print(f"largest radius {largest:.6f} mm, eroded by {d} mm: {len(solid.Faces())} faces of {len(original.Faces())}, "
           f"volume {solid.Volume():.4f} mm3 of {original.Volume():.4f}; of {len(found)} points on its faces {right} are "
-          f"{d} mm inside the plug, {len(deeper)} deeper (at most {found[-1]:.4f} mm), {len(wrong)} less (least "
+          f"{d} mm inside the plug, {len(deeper)} deeper (maximum {found[-1]:.4f} mm), {len(wrong)} less deep (minimum "
           f"{found[0]:.6f} mm)")
-    assert not wrong and len(deeper) < 0.2 * len(found), "the erosion is not right"
+    assert not wrong and len(deeper) < 0.2 * len(found), "the erosion is wrong"
     write_scenario(scenario, file, dilation=d)
 
 

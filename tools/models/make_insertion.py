@@ -1,11 +1,12 @@
-"""The insertion scenario of `data/`: a bayonet plug goes into its socket, is turned, rests there, and comes out again.
+"""The insertion scenario of `data/`: a bayonet plug is inserted into its socket, rotated, at rest, and extracted again.
 
     pip install -r tools/oracle/requirements.txt
     python tools/models/make_insertion.py [DATA_DIR]      # writes DATA_DIR/bayonet.json
 
-The parts are `bayonet_plug` and `bayonet_socket` of make_models.py: 0.1 mm of play between cylinders, 0.2 mm around the
-lugs. Poses are closed formulas: a path along and about the axis, with a wobble that stays within the play. The smallest
-distance at every twelfth pose comes from an independent kernel, as in tools/oracle/distances.py.
+The parts are `bayonet_plug` and `bayonet_socket` of make_models.py: 0.1 mm of play between cylinders, 0.2
+mm around the lugs. Poses are closed formulas: a path along and about the axis, with a wobble within the
+play. The smallest distance at every twelfth pose is from an independent kernel, as in
+tools/oracle/distances.py.
 """
 
 import json
@@ -26,7 +27,7 @@ def smooth(t):
 
 
 def path(phase, t):
-    """Height (mm) and turn (rad) of the plug at part t of a phase."""
+    """Height (mm) and rotation (rad) of the plug at part t of a phase."""
     if phase == "approach":
         return 60 - 26 * smooth(t), 0.0
     if phase == "insertion":
@@ -35,7 +36,7 @@ def path(phase, t):
         return 0.0, TURNED * smooth(t)
     if phase == "inplace":
         return 0.0, TURNED
-    # Back: half of the time turning, half of it rising.
+    # Extraction: half of the time rotating back, half of it rising.
     return (0.0, TURNED * (1 - smooth(2 * t))) if t < 0.5 else (60 * smooth(2 * t - 1), 0.0)
 
 
@@ -46,7 +47,8 @@ def pose(i, phase, t):
     z += 0.06 * math.sin(0.37 * i + 2)
     turn += math.radians(0.3) * math.sin(0.29 * i)
     tilt = [math.radians(0.03) * math.sin(0.53 * i), math.radians(0.03) * math.sin(0.71 * i + 1)]
-    # Tilt after turn, to second order exact enough to be a rotation after normalising.
+    # The tilt follows the rotation; the product is accurate to second order and a rotation after
+    # normalisation.
     c, s = math.cos(turn / 2), math.sin(turn / 2)
     a, b = tilt[0] / 2, tilt[1] / 2
     q = [a * c + b * s, b * c - a * s, s, c]
@@ -55,7 +57,7 @@ def pose(i, phase, t):
 
 
 def distance(socket, plug, at):
-    """Smallest distance (mm), where the kernel finds the parts apart."""
+    """Smallest distance (mm); the kernel must report separated parts."""
     x, y, z, w = at[3:]
     r = [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
          [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],

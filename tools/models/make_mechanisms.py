@@ -1,10 +1,10 @@
 """Mechanisms for `feeler mechanism`: a six-axis arm, and the planetary gear stage of make_assemblies.py.
 
     pip install -r tools/models/requirements.txt
-    python tools/models/make_mechanisms.py arm FOLDER      # FOLDER/arm.urdf, arm.toml, one STEP file a link
+    python tools/models/make_mechanisms.py arm FOLDER      # FOLDER/arm.urdf, arm.toml, one STEP file for each link
     python tools/models/make_mechanisms.py stage FOLDER    # FOLDER/stage.step, stage.toml: a whole turn of the carrier
 
-Lengths in millimetres, in the URDF in metres. Links of the arm are drawn in their own frames.
+Lengths are in millimetres, in the URDF file in metres. Links of the arm are in their own frames.
 """
 
 import math
@@ -48,7 +48,7 @@ def arm_links():
     return {"base": base, "post": post, "turret": turret, "upper": upper, "fore": fore, "roll": roll, "pitch": pitch, "tool": tool}
 
 
-# Where a post stands beside the base.
+# Position (mm) of a post beside the base.
 POST = (440, 310, 0)
 
 # Name, parent, child, origin (mm), axis, limits (degrees).
@@ -61,7 +61,7 @@ ARM_JOINTS = [
     ("wrist3", "pitch", "tool", (58, 0, 0), (1, 0, 0), (-360, 360)),
 ]
 
-# Upright, round by half a turn, bent forward and back; the arm passes a post on its way.
+# Upright, rotated by half a turn, bent forward and back; the arm passes a post on its way.
 ARM_MOTION = {
     "waist": [0, 40, 90, 150, 150, 60, 0],
     "shoulder": [0, 30, 45, 20, -40, -20, 0],
@@ -81,12 +81,12 @@ def arm(folder):
         without_date(file)
     rows = ['<?xml version="1.0"?>', '<robot name="arm">']
     rows += [f'  <link name="{name}"/>' for name in links]
-    for name, parent, child, origin, axis, (least, most) in ARM_JOINTS:
+    for name, parent, child, origin, axis, (lower, upper) in ARM_JOINTS:
         metres = " ".join(f"{x / 1000:g}" for x in origin)
         rows += [f'  <joint name="{name}" type="revolute">',
                  f'    <parent link="{parent}"/><child link="{child}"/>',
                  f'    <origin xyz="{metres}" rpy="0 0 0"/><axis xyz="{" ".join(map(str, axis))}"/>',
-                 f'    <limit lower="{math.radians(least):.9f}" upper="{math.radians(most):.9f}" effort="1" velocity="1"/>',
+                 f'    <limit lower="{math.radians(lower):.9f}" upper="{math.radians(upper):.9f}" effort="1" velocity="1"/>',
                  "  </joint>"]
     metres = " ".join(f"{x / 1000:g}" for x in POST)
     rows += ['  <joint name="floor" type="fixed">', '    <parent link="base"/><child link="post"/>',
@@ -106,15 +106,15 @@ def stage(folder):
     rows = ["# A planetary stage, a whole turn of its carrier: feeler mechanism stage.toml", 'assembly = "stage.step"',
             "neighbours = true", "", "[links]", 'ring = "ring*"', 'sun = ["sun*", "shaft*"]',
             'carrier = ["carrier*", "pin*"]']
-    # Spacers and washers lie flat on planets and plates, and are left out.
-    # Equal parts share a product: they are told apart by their numbers.
+    # Spacers and washers are in flat contact with planets and plates, and are omitted. Equal parts share
+    # a product and are distinguished by their numbers.
     rows += [f'planet{k} = "planet0:{k + 1}"' for k in range(n)]
     ratio = (gears.SUN + gears.RING) / gears.SUN
     rows += ["", "[[joint]]", 'link = "carrier"', "turn = [0, 0, 1]",
              "", "[[joint]]", 'link = "sun"', "turn = [0, 0, 1]", 'follows = "carrier"', f"ratio = {ratio!r}"]
     for k in range(n):
         x, y = (centre * f(2 * math.pi * k / n) for f in (math.cos, math.sin))
-        # Seen from the carrier the sun turns by ratio - 1, and the planet the other way.
+        # Relative to the carrier the sun rotates by ratio - 1, and the planet in the opposite direction.
         own = -(ratio - 1) * gears.SUN / gears.PLANET
         rows += ["", "[[joint]]", f'link = "planet{k}"', 'on = "carrier"', "turn = [0, 0, 1]",
                  f"at = [{x!r}, {y!r}, 0]", 'follows = "carrier"', f"ratio = {own!r}"]

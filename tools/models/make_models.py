@@ -3,8 +3,9 @@
     pip install -r tools/models/requirements.txt
     python tools/models/make_models.py [OUT_DIR]
 
-All lengths in millimetres unless a model says otherwise. Every model is a function that returns a solid; the
-dictionary at the end gives the file names. Headers carry no date, so the same input gives the same bytes.
+All lengths are in millimetres unless a model states otherwise. Every model is a function that returns a
+solid; the dictionary at the end contains the file names. Headers have no date, so the same input gives
+the same bytes.
 """
 
 import math
@@ -53,7 +54,7 @@ def torus():
 
 
 def nurbs(make):
-    """The same solid with every surface and curve written as a B-spline."""
+    """The solid with all surfaces and curves converted to B-splines."""
     return lambda: Solid(BRepBuilderAPI_NurbsConvert(make().wrapped).Shape())
 
 
@@ -95,7 +96,7 @@ def socket():
 
 
 def hopper():
-    """A silo of 70 mm, a cone and an outlet of 20 mm, whose lower end is at z = 0."""
+    """A silo of radius 35 mm, a cone and an outlet of radius 10 mm whose lower end is at z = 0."""
     return revolve([(10, 0), (10, 10), (35, 50), (35, 160), (38, 160), (38, 49), (13, 9), (13, 0)])
 
 
@@ -218,7 +219,7 @@ def inch_bracket():
 
 
 def without_edges(entity, name):
-    """A whole closed surface as one face without any loop. The other kernel cannot write such a file."""
+    """A whole closed surface as one face without loops. Open CASCADE cannot write such a file."""
     return f"""ISO-10303-21;
 HEADER;
 FILE_DESCRIPTION(('{name}: one face without loops'),'2;1');
@@ -256,7 +257,7 @@ END-ISO-10303-21;
 # ------------------------------------------------------------------------------------------------ assemblies
 
 def rack():
-    """Two shelves, each a block with two pins in it, one of them turned; and a ball beside them."""
+    """Two shelves, each a block with two pins, one of them upside down, and a ball beside them."""
     block = Workplane("XY").box(60, 30, 10).faces(">Z").workplane().pushPoints([(-15, 0), (15, 0)]).hole(8)
     pin = Workplane("XY").circle(3.9).extrude(20).faces(">Z").chamfer(0.5)
     shelf = cq.Assembly(name="shelf")
@@ -285,8 +286,8 @@ def find(text, pattern):
 
 
 def pair_of_hands(text):
-    """Adds to a part's file a product that shows it three times by mapped items: as it is, mirrored in the plane
-    x = -10, and mirrored in its own z = 0 and moved by 40 along y."""
+    """Adds to a part's file a product that contains the part three times as mapped items: unchanged, mirrored in the plane
+    x = -10, and mirrored in its own plane z = 0 and moved by 40 along y."""
     rep = find(text, r"^(#\d+) *= *ADVANCED_BREP_SHAPE_REPRESENTATION")
     context = find(text, r"^#\d+ *= *ADVANCED_BREP_SHAPE_REPRESENTATION\('[^']*',\([^)]*\),(#\d+)\)")
     product_context = find(text, r"^(#\d+) *= *PRODUCT_CONTEXT")
@@ -321,7 +322,7 @@ def pair_of_hands(text):
 
 
 def with_references():
-    """A frame whose two feet, and a part that is not there, are in other files; lengths in metres."""
+    """A frame whose two feet and a missing part are in other files; lengths in metres."""
     def part(n, name, file):
         return f"""#{n}=PRODUCT('{name}','{name}','',(#2));
 #{n + 1}=PRODUCT_DEFINITION_FORMATION('','',#{n});
@@ -403,7 +404,7 @@ TEXT = {
 
 
 def write(shape, path, unit):
-    # Files with and without parameter-space curves both occur; the large one is written without.
+    # Both kinds of files occur, with and without parameter curves; large ones are written without.
     Interface_Static.SetIVal_s("write.surfacecurve.mode", 0 if path.stem in WITHOUT_PCURVES else 1)
     Interface_Static.SetCVal_s("write.step.unit", unit)
     Interface_Static.SetCVal_s("write.step.schema", "AP214IS")
@@ -416,7 +417,7 @@ def write(shape, path, unit):
 
 def normalise(path):
     text = path.read_text()
-    # Dates and product counters would change from run to run.
+    # Dates and product counters would differ from run to run.
     text = re.sub(r"FILE_NAME\(.*?\);", f"FILE_NAME('{path.stem}','',(''),(''),'','','');", text, count=1, flags=re.S)
     text = re.sub(r"'Open CASCADE STEP translator [^']*'", f"'{path.stem}'", text)
     path.write_text(text)

@@ -1,13 +1,13 @@
-"""Writes random solids as STEP files, and what Open CASCADE says of them: cases for `check_solids.py`.
+"""Writes random solids as STEP files, with the values that Open CASCADE computes for them: cases for `check_solids.py`.
 
     pip install -r tools/models/requirements.txt
     python tools/models/make_solids.py OUT_DIR [--count 200] [--seed 1] [--only FAMILY]
 
-Families of solids that are hard to read (lofts, sweeps, variable fillets, offsets, threads, engraved text, tangent
-booleans, …) in turns, each with random parameters; the same seed and number give the same solid. Each is written in AP203,
-AP214 and AP242. `facts.json` tells area (mm2), volume (mm3), box (mm) and number of faces of each, of the solid as it is read
-back, by adaptive integration; `doubt` is by how much (relative) the kernel's own methods differ. What the kernel itself cannot
-build, finds invalid or crossing itself, or cannot read back is drawn again.
+Families of solids that are difficult to read (lofts, sweeps, variable fillets, offsets, threads, engraved text, tangent
+booleans, …) alternate, each with random parameters; the same seed and number give the same solid. Each solid is written in
+AP203, AP214 and AP242. `facts.json` contains area (mm2), volume (mm3), box (mm) and number of faces of each solid as read back,
+by adaptive integration; `doubt` is the relative difference of the kernel's own methods. A solid is drawn again if the kernel
+cannot build it, reports it as invalid or self-intersecting, or cannot read it back.
 """
 
 import argparse
@@ -40,9 +40,10 @@ from OCP.Interface import Interface_Static
 from OCP.STEPControl import STEPControl_AsIs, STEPControl_Reader, STEPControl_Writer
 
 SCHEMAS = {"ap203": "AP203", "ap214": "AP214IS", "ap242": "AP242DIS"}
-# Seconds for one draw, and how often a solid is drawn again.
-PATIENCE = 60
-DRAWS = 40
+# Time limit (s) of one draw.
+TIMEOUT = 60
+# Maximum number of draws of one solid.
+MAX_DRAWS = 40
 
 
 # --------------------------------------------------------------------------------------------------- profiles
@@ -136,7 +137,7 @@ def spline_sweep(r):
 
 
 def pipe(r):
-    """Straight pieces and bends, hollow."""
+    """A hollow pipe of straight pieces and bends."""
     a, b, q = r.uniform(10, 30), r.uniform(5, 15), r.uniform(1.5, 4)
     path = Workplane("XZ").lineTo(0, a).radiusArc((b, a + b), b).lineTo(b + a, a + b)
     return Workplane("XY").circle(q).circle(q * r.uniform(0.5, 0.9)).sweep(path).val()
@@ -171,7 +172,7 @@ def free_fillet(r):
 
 
 def junction_fillet(r):
-    """A curved body meets another one, and where they meet is rounded."""
+    """Two intersecting cylinders with fillets along their intersection."""
     a = Solid.makeCylinder(r.uniform(8, 12), 40, Vector(0, 0, -20))
     b = Solid.makeCylinder(r.uniform(3, 7), 30, Vector(0, r.uniform(-1, 1), 0), Vector(1, 0, r.uniform(-0.3, 0.3)))
     both = a.fuse(b).clean()
@@ -211,7 +212,7 @@ def draft(r):
 
 
 def thread(r):
-    """A thread between two curves on cylinders, as bottles have, on its neck."""
+    """A thread between two curves on cylinders, as on bottles, with or without its neck."""
     radius, height = r.uniform(6, 15), r.uniform(8, 20)
     inner = Geom_CylindricalSurface(gp_Ax3(gp_Pnt(0, 0, 0), gp_Dir(0, 0, 1)), radius * 0.99)
     outer = Geom_CylindricalSurface(gp_Ax3(gp_Pnt(0, 0, 0), gp_Dir(0, 0, 1)), radius * r.uniform(1.04, 1.12))
@@ -243,7 +244,7 @@ def cut_thread(r):
 
 
 def text(r):
-    """Letters engraved into, or raised from, a curved face."""
+    """Letters engraved into, or embossed on, a curved face."""
     word = "".join(r.choice("ABCDEFGHKLMNOPRSTUVXYZ0123456789&@s") for _ in range(r.randint(1, 4)))
     radius, deep = r.uniform(12, 25), r.uniform(0.3, 0.8)
     size = r.uniform(4, 7)
@@ -264,7 +265,7 @@ def text(r):
 
 
 def tangent(r):
-    """Booleans of solids with faces that touch along lines, or lie in each other."""
+    """Booleans of solids with faces that touch along lines or coincide."""
     q, h = r.uniform(4, 10), r.uniform(10, 25)
     rod = Solid.makeCylinder(q, h)
     kind = r.randrange(7)
@@ -296,7 +297,7 @@ def ellipsoid(r):
         w = Workplane("XZ").moveTo(0, -b).ellipseArc(a, b, -90, 90, startAtCurrent=True).close()
         solid = w.revolve(r.choice([360, 360, 200]), (0, 0, 0), (0, 1, 0)).val()
         return solid if kind == 0 else solid.cut(Solid.makeCylinder(0.4 * a, 4 * b, Vector(0.1 * a, 0, -2 * b)))
-    # A vessel with dished ends, hollow.
+    # A vessel with dished ends.
     w = Workplane("XZ").moveTo(0, -b).ellipseArc(a, b, -90, 0, startAtCurrent=True).lineTo(a, 2 * b) \
         .ellipseArc(a, b, 0, 90, startAtCurrent=True).close()
     solid = w.revolve(360, (0, 0, 0), (0, 1, 0)).val()
@@ -331,7 +332,7 @@ def vase(r):
 
 
 def drilled(r):
-    """Free-form bodies with holes and chips off."""
+    """Free-form bodies with holes."""
     solid = free_form(r)
     h = solid.BoundingBox().zmax
     for _ in range(r.randint(1, 3)):
@@ -362,12 +363,12 @@ def only_solid(shape):
 
 
 def sound(solid):
-    """The kernel's own searches for what its check of validity passes: faces that cross, edges of four faces."""
+    """The solid, if it passes the kernel's checks beyond validity: no crossing faces, at most two faces at each edge."""
     analyzer = BOPAlgo_ArgumentAnalyzer()
     analyzer.SetShape1(solid.wrapped)
     analyzer.ArgumentTypeMode = analyzer.SelfInterMode = True
     analyzer.Perform()
-    assert not analyzer.HasFaulty(), "its faces cross"
+    assert not analyzer.HasFaulty(), "its faces intersect each other"
     uses = Counter(e.hashCode() for f in solid.Faces() for w in f.Wires() for e in w.Edges()
                    if not BRep_Tool.Degenerated_s(e.wrapped))
     assert max(uses.values()) <= 2, "an edge of more than two faces"
@@ -408,7 +409,7 @@ def read(path):
 
 
 def draw(family, number, attempt, seed, out, answer):
-    """One solid; in a process of its own, as the kernel may crash or never end."""
+    """Draws one solid, in a separate process because the kernel may crash or not terminate."""
     try:
         r = random.Random(f"{seed}/{number}/{attempt}/{family.__name__}")
         solid = only_solid(family(r))
@@ -420,7 +421,7 @@ def draw(family, number, attempt, seed, out, answer):
             back = only_solid(read(path))
             rows[path.name] = facts(sound(back) if not rows else back)
         answer.put(rows)
-    except Exception as e:  # noqa: BLE001 (whatever the kernel throws: drawn again)
+    except Exception as e:  # noqa: BLE001 (any error of the kernel: drawn again)
         answer.put(f"{type(e).__name__}: {e}")
 
 
@@ -437,22 +438,22 @@ def main():
     context = multiprocessing.get_context("fork")
     for number in range(args.count):
         family = families[number % len(families)]
-        for attempt in range(DRAWS):
+        for attempt in range(MAX_DRAWS):
             answer = context.SimpleQueue()
             child = context.Process(target=draw, args=(family, number, attempt, args.seed, args.out, answer))
             child.start()
-            child.join(PATIENCE)
+            child.join(TIMEOUT)
             if child.is_alive():
                 child.kill()
                 child.join()
-            said = "crashed or too slow" if answer.empty() else answer.get()
-            if isinstance(said, dict):
-                all_facts.update(said)
-                any_row = next(iter(said.values()))
+            result = "crash or timeout" if answer.empty() else answer.get()
+            if isinstance(result, dict):
+                all_facts.update(result)
+                any_row = next(iter(result.values()))
                 print(f"{number:03} {family.__name__:16} {any_row['faces']:4} faces {any_row['volume']:14.6f} mm3"
                       f" doubt {any_row['doubt']:.0e}, draw {attempt + 1}", flush=True)
                 break
-            print(f"{number:03} {family.__name__:16} drawn again: {said}", flush=True)
+            print(f"{number:03} {family.__name__:16} drawn again: {result}", flush=True)
             for key in SCHEMAS:
                 (args.out / f"{number:03}-{family.__name__.replace('_', '-')}-{key}.step").unlink(missing_ok=True)
         (args.out / "facts.json").write_text(json.dumps(all_facts, indent=1) + "\n")

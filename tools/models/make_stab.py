@@ -1,17 +1,17 @@
-"""The stab of an insertion scenario in more and in less detail, with the same fit: BREP 5.2 compares such versions.
+"""The stab of an insertion scenario with more and with less detail and the same fit, as compared in BREP 5.2.
 
     pip install -r tools/models/requirements.txt
     python tools/models/make_stab.py SCENARIO.json OUT_DIR [full] [plain]
 
-Writes OUT_DIR/NAME-full.step and NAME-plain.step with a scenario for each beside it (NAME-full.json, ...): the poses, phases
-and receptacle of SCENARIO.json (s2), whose receptacle is copied. Whatever the detail, the surfaces that fit are the same: a
-tip of radius 8 mm, a cone of 20 degrees to 30 mm of diameter, a cylinder, a cone of 30 degrees to 40 mm of diameter, a
-cylinder up to the flange at 150 mm. `plain` is that, with a handle. `full` has what a real one has: seal grooves, galleries
-with cross bores, a depth scale, a knurled flange with countersunk holes, a number engraved with a ball cutter, a spline waist,
-a grip with grooves and dimples. Details only take material away where the stab fits.
+Writes OUT_DIR/NAME-full.step and NAME-plain.step with a scenario for each (NAME-full.json, ...): the poses, phases and
+receptacle of SCENARIO.json (s2); the receptacle is copied. The fitting surfaces do not depend on the detail: a tip of radius
+8 mm, a cone of 20 degrees to a diameter of 30 mm, a cylinder, a cone of 30 degrees to a diameter of 40 mm, a cylinder up to
+the flange at 150 mm. `plain` consists of these surfaces and a handle. `full` has the details of a real stab: seal grooves,
+galleries with cross bores, a depth scale, a knurled flange with countersunk holes, a number engraved with a ball cutter, a
+spline waist, a grip with grooves and dimples. In the fitting region details only remove material.
 
-Both are checked to be one valid solid. The kernel may write the faces of `full` in another order each time; their number
-and the volume stay. Lengths in mm, the tip at z = 0, the axis along z.
+Both are checked to be one valid solid. The kernel may write the faces of `full` in a different order each time; their number
+and the volume do not change. Lengths are in mm, the tip is at z = 0, the axis is along z.
 """
 
 import math
@@ -37,7 +37,7 @@ def at(r, z):
 
 
 def rounded(corners):
-    """Edges of the polyline through corners (r, z, radius): a corner with a radius becomes an arc, tangent to both sides."""
+    """Edges of the polyline through corners (r, z, radius); a corner with a radius becomes an arc, tangent to both sides."""
     ends = []
     for i, (r, z, radius) in enumerate(corners):
         here = at(r, z)
@@ -59,7 +59,7 @@ def rounded(corners):
 
 
 def outline(waist):
-    """The profile from the tip to the top; the neck straight, or waisted by a spline."""
+    """The profile from the tip to the top, with a straight neck or a spline waist."""
     slope, steep = math.radians(20), math.radians(30)
     touch = (TIP * math.cos(slope), TIP - TIP * math.sin(slope))
     half = -0.5 * (math.pi / 2 + slope)
@@ -89,7 +89,7 @@ def along(direction, center, radius, length):
 
 
 def capsule(a, b, radius):
-    """What a ball cutter takes away from a to b."""
+    """The volume that a ball cutter removes from a to b."""
     d = b - a
     ball = Solid.makeSphere(radius, Vector(0, 0, 0), Vector(0, 0, 1), -90, 90, 360)
     return along(d.normalized(), a, radius, d.Length).fuse(ball.moved(cq.Location(a)), ball.moved(cq.Location(b)))
@@ -103,7 +103,7 @@ def handle():
 
 
 def ring(z, radius, half, depth, fillet):
-    """A groove of revolution, its bottom corners rounded."""
+    """A groove of revolution with rounded bottom corners."""
     r = radius - depth
     out = radius + 2
     corners = [(out, z - half, 0), (r, z - half, fillet), (r, z + half, fillet), (out, z + half, 0)]
@@ -130,7 +130,7 @@ def grooves():
 
 
 def scale():
-    """A depth scale: three rows of short marks, every fifth longer, milled 0.25 mm deep; 2.5 mm apart."""
+    """A depth scale: three rows of short marks 2.5 mm apart, every fifth longer, milled 0.25 mm deep."""
     marks = []
     for row in range(3):
         angle = math.radians(45 + 120 * row)
@@ -172,7 +172,7 @@ DIGITS = ["abcdef", "bc", "abged", "abgcd", "fgbc", "afgcd", "afgedc", "abc", "a
 
 
 def number(text="20261124000100400"):
-    """A number around the flange's face, engraved with a ball cutter; strokes stop short of one another."""
+    """A number around the flange's face, engraved with a ball cutter; strokes do not touch each other."""
     strokes = []
     size, gap, cutter, deep = 1.4, 0.34, 0.25, 0.15
     for k, digit in enumerate(text):

@@ -3,13 +3,14 @@
     pip install -r tools/models/requirements.txt
     python tools/models/make_threads.py FOLDER      # FOLDER/bolt.step and nut.step
 
-ISO metric profile of 60 degrees, pitch 1 mm, without chamfers: 12 mm of thread, 5 mm of nut. The nut's flanks are
-nominal, the bolt's 0.05 mm inside of that (measured across the flank), which leaves 0.1 mm of play to the sides;
+The profile is ISO metric with 60 degrees and a pitch of 1 mm, without chamfers: 12 mm of thread, 5 mm of nut. The nut's
+flanks are nominal, the bolt's are offset inwards by 0.05 mm (normal to the flank), which leaves 0.1 mm of play sideways;
 crests and roots are 0.12 mm apart, so that only flanks touch. Each thread is a ridge between ruled faces along four
-helices, as CAD systems draw them: the kernel writes helices as splines, so that flanks only nearly follow the true
-helicoid. The ridge begins and ends outside of the part and is cut by its end planes.
+helices, as in CAD systems: the kernel writes helices as splines, so that flanks are only close to the true helicoid.
+The ridge begins and ends outside the part and is cut by its end planes.
 
-Numbers are rounded to 1e-10 mm, and edges written without curves in parameters: the files stay small.
+Numbers are rounded to 1e-10 mm, and edges are written without parameter curves, which keeps the files
+small.
 """
 
 import math
@@ -24,17 +25,17 @@ import make_models
 
 PITCH = 1.0
 MAJOR, MINOR = 6.0, 6.0 - 1.082532 * PITCH
-# Where ridge and groove are of one width.
+# Radius at which ridge and groove have the same width.
 PITCH_RADIUS = 0.5 * (6.0 - 0.649519 * PITCH)
 SLOPE = math.tan(math.radians(30))
 PLAY = 0.05
 BOLT_LENGTH, NUT_LENGTH = 12.0, 5.0
-# How far a ridge goes on beyond the part before it is cut.
+# Length (mm) of a ridge beyond the part before it is cut.
 BEYOND = 2.0
 
 
 def ridge(profile, z0, z1):
-    """A solid along a helix about z, of a closed polygon of (radius, height)."""
+    """A solid along a helix about z, from a closed polygon of (radius, height)."""
     edges = [Wire.makeHelix(PITCH, z1 - z0, r).translate(Vector(0, 0, z0 + z)).Edges() for r, z in profile]
     sides = [Face.makeRuledSurface(a, b) for k in range(len(profile)) for a, b in zip(edges[k - 1], edges[k])]
     ends = []
@@ -55,7 +56,7 @@ def bolt():
     crest, root = 0.5 * MAJOR - 0.07, 0.5 * MINOR - 0.12
     inset = PLAY / math.cos(math.radians(30))
     half = lambda r: PITCH / 4 - (r - PITCH_RADIUS) * SLOPE - inset
-    # The ridge is rooted in the core, so that the kernel need not join faces in one place.
+    # The ridge begins inside the core, so that the kernel need not join coincident faces.
     inside = root - 0.1
     profile = [(inside, -half(inside)), (crest, -half(crest)), (crest, half(crest)), (inside, half(inside))]
     core = Solid.makeCylinder(root, BOLT_LENGTH + 2 * BEYOND, Vector(0, 0, -BEYOND))
@@ -68,7 +69,7 @@ def nut():
     inside = root + 0.02
     profile = [(crest, -half(crest)), (inside, -half(inside)), (inside, half(inside)), (crest, half(crest))]
     blank = Workplane("XY", origin=(0, 0, -BEYOND)).polygon(6, 11.5).circle(root).extrude(NUT_LENGTH + 2 * BEYOND)
-    # Half a pitch up: where the bolt has its groove.
+    # Half a pitch up, at the groove of the bolt.
     thread = ridge(profile, -BEYOND, NUT_LENGTH + BEYOND).translate(Vector(0, 0, 0.5 * PITCH))
     return cut_to(blank.val().fuse(thread), NUT_LENGTH)
 
@@ -83,7 +84,7 @@ def main():
         sys.exit(__doc__)
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
-    # Settings of the writer count from its first use on.
+    # Settings of the writer are effective only after this initialisation.
     STEPControl_Controller.Init_s()
     for name, make in (("bolt", bolt), ("nut", nut)):
         solid, path = make(), out / f"{name}.step"

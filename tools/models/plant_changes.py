@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Changes one thing in each STEP file of a folder and asks `feeler regress` whether it notices.
+"""Changes one thing in each STEP file of a folder and checks that `feeler regress` reports it.
 
     python tools/models/plant_changes.py MODELS [target/dist/feeler]
 
-A suite over a copy of the folder is blessed and run again with 1 and 2 threads: nothing may differ. Then, file
-by file and each time from the original: the radius of one cylinder is a micrometre larger; one face is taken
-out of a shell. Found is a change after which the file's entry differs, named one that is told as what it is:
-the cylinder with its entity and its new radius; a face that is gone, or a solid that is open or left out there.
-Exit status 1 where something is missed. Files without a cylinder, or a shell, are counted apart.
+A suite over a copy of the folder is blessed and run again with 1 and 2 threads; nothing may differ. Then the script
+changes each file, always starting from the original: it enlarges the radius of one cylinder by a micrometre, or removes
+one face from a shell. A change is *found* if the file's entry differs. It is *named* if a difference describes it: the
+cylinder with its entity and its new radius; a missing face, or a solid that is open or left out.
+The exit status is 1 if a change is missed. Files without a cylinder or without a shell are counted separately.
 """
 
 import json
@@ -33,7 +33,7 @@ def regress(feeler, suite, *more):
 
 
 def unit_of(text):
-    """Millimetres in the unit of length, by what most files say."""
+    """Length unit of a file in millimetres, from the usual forms of its declaration."""
     if re.search(r"INCH", text):
         return 25.4
     if re.search(r"SI_UNIT\s*\(\s*\.MILLI\.\s*,\s*\.METRE\.", text):
@@ -42,7 +42,7 @@ def unit_of(text):
 
 
 def wider(text, rng):
-    """The text with one cylinder wider by a micrometre; the faces on it and its new radius (mm)."""
+    """The text with one cylinder wider by a micrometre, the faces on it, and its new radius (mm)."""
     surface = r"#(\d+)\s*=\s*CYLINDRICAL_SURFACE\s*\(\s*'[^']*'\s*,\s*#\d+\s*,\s*([0-9.Ee+-]+)\s*\)"
     found = list(re.finditer(surface, text))
     if not found:
@@ -55,7 +55,7 @@ def wider(text, rng):
 
 
 def opened(text, rng):
-    """The text without one face of a shell, and the face."""
+    """The text without one face of a shell, and the entity of the face."""
     found = list(re.finditer(r"CLOSED_SHELL\s*\(\s*'[^']*'\s*,\s*\(([^()]*)\)", text))
     found = [m for m in found if m.group(1).count(",") > 2]
     if not found:
@@ -83,7 +83,7 @@ def main():
         golden = json.loads((folder / "suite.golden.json").read_text())["entries"]
         for threads in ("1", "2"):
             same = regress(feeler, suite, "--threads", threads)
-            print(f"again with {threads} threads: {same['differing']} of {len(files)} differ")
+            print(f"repeated with {threads} threads: {same['differing']} of {len(files)} differ")
             missed += same["differing"]
         rows = {"radius + 1 um": [0, 0, 0, 0], "face dropped": [0, 0, 0, 0]}
         for f in files:
@@ -94,8 +94,8 @@ def main():
                     rows[what][3] += 1
                     continue
                 (folder / f.name).write_bytes(planted[0].encode("latin-1"))
-                told = regress(feeler, suite, "--only", f.name)["entries"][0]["differences"]
-                lines = [f"{d['kind']} {d['subject']} {d['what']}" for d in told]
+                differences = regress(feeler, suite, "--only", f.name)["entries"][0]["differences"]
+                lines = [f"{d['kind']} {d['subject']} {d['what']}" for d in differences]
                 if what == "face dropped":
                     named = [t for t in lines if "gone" in t or "open" in t or "left out" in t or "faces" in t]
                 else:

@@ -1,10 +1,10 @@
-"""Area and volume of a STEP file's solids by the divergence theorem, with a quadrature of its own.
+"""Area and volume of a STEP file's solids by the divergence theorem, with an independent quadrature.
 
     python tools/models/quadrature.py FILE.step
 
-Only points and derivatives of surfaces and parameter curves come from Open CASCADE. Per face, by Green's theorem:
-the integral of f over the trimmed domain is the integral of F dv along its boundary, F = the integral of f over u
-from the middle of the face; both by Gauss-Legendre between the knots, in pieces.
+Only points and derivatives of surfaces and parameter curves are from Open CASCADE. For each face, by Green's theorem,
+the integral of f over the trimmed domain is the integral of F dv along its boundary, where F is the integral of f over u
+from the middle of the face. Both integrals use Gauss-Legendre quadrature between the knots, in pieces.
 """
 
 import sys
@@ -40,7 +40,7 @@ def breaks(count, fill, lo, hi, parts):
 
 
 def density(surface, u, v, about):
-    """Area and flux of (x - about) / 3 per parameters."""
+    """Densities of area and of the flux of (x - about) / 3 with respect to the parameters."""
     p, du, dv = gp_Pnt(), gp_Vec(), gp_Vec()
     surface.D1(u, v, p, du, dv)
     n = du.Crossed(dv)
@@ -87,7 +87,7 @@ def face_integrals(face, about, parts):
 
 
 def crossings(curve, cuts, values):
-    """Where the curve crosses one of the values of v, by bisection."""
+    """Parameters at which the curve crosses one of the values of v, by bisection."""
     out = []
     at = lambda t: curve.Value(t).Y()
     for s, e in zip(cuts, cuts[1:]):
@@ -113,7 +113,7 @@ def integrals(path, parts=1):
     p = BRepAdaptor_Surface(faces[0], True).Value(0.0, 0.0)
     area = volume = 0.0
     for f in faces:
-        # Faces are walked with their own orientation left out, as outer loops then turn to the left.
+        # Faces are explored in forward orientation, in which outer loops are counter-clockwise.
         turned = f.Orientation() == TopAbs_REVERSED
         a, flux = face_integrals(TopoDS.Face_s(f.Oriented(f.Orientation().TopAbs_FORWARD)), (p.X(), p.Y(), p.Z()), parts)
         area += a

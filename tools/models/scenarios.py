@@ -1,4 +1,4 @@
-"""What the scripts that make variants of insertion scenarios write in the same way."""
+"""Functions shared by the scripts that make variants of insertion scenarios."""
 
 import json
 import re
@@ -6,15 +6,15 @@ import shutil
 
 
 def without_date(file):
-    """Takes the date out of a STEP file: the same bytes each time."""
+    """Removes the date from a STEP file, so that its bytes are reproducible."""
     file.write_text(re.sub(r"'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d'", "''", file.read_text()))
 
 
 def write_scenario(scenario, plug, **more):
-    """Beside a plug's file the scenario of its name, with the poses, phases and a copy of the receptacle of another one."""
-    told = json.loads(scenario.read_text())
-    shutil.copyfile(scenario.parent / told["a"], plug.parent / told["a"])
-    # Distances were measured on the other plug.
-    own = {**{k: v for k, v in told.items() if k != "reference_min_distance"}, "b": plug.name, **more}
+    """Writes a scenario beside a plug's file, with the poses, phases and a copy of the receptacle of another scenario."""
+    data = json.loads(scenario.read_text())
+    shutil.copyfile(scenario.parent / data["a"], plug.parent / data["a"])
+    # The distances are those of the other plug.
+    own = {**{k: v for k, v in data.items() if k != "reference_min_distance"}, "b": plug.name, **more}
     text = json.dumps(own).replace('"poses_b": [[', '"poses_b": [\n[').replace("], [", "],\n[")
     plug.with_suffix(".json").write_text(text + "\n")

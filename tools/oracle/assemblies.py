@@ -1,13 +1,13 @@
-"""How neighbouring solids of assemblies stand, by an independent kernel (Open CASCADE).
+"""Status of neighbouring solids of assemblies, by an independent kernel (Open CASCADE).
 
     pip install -r tools/oracle/requirements.txt
     python tools/oracle/assemblies.py FEELER OUT.jsonl FILE.step...      # FEELER: the program
 
-For each pair of placed solids whose boxes come within 0.1 mm one line of JSON, with the indices that `feeler inspect` gives the
-solids: matched by the entity of the file that a solid is made from, by placement and by volume. Lines are appended, and pairs that have
-one are left out: an interrupted run goes on. How a verdict is reached: `judge.py`.
+Writes one line of JSON for each pair of placed solids whose boxes are within 0.1 mm, with the indices of the solids in
+`feeler inspect`. Solids are matched by the entity of the file, by placement and by volume. Lines are appended, and existing
+pairs are skipped, so an interrupted run can be continued. `judge.py` documents the verdicts.
 
-Lines without "distance" tell about a file: how many solids each side has, and which have no partner.
+Lines without "distance" describe a file: the number of solids on each side, and those without a partner.
 """
 
 import json
@@ -20,17 +20,17 @@ from pathlib import Path
 import numpy as np
 from OCP.TopLoc import TopLoc_Location
 
-from judge import HERE, Judge, Solid, opened, rotation, solids_of, trsf
+from judge import HERE, Reference, Solid, opened, rotation, solids_of, trsf
 
 NEAR = 0.1  # mm
-LIMIT = 60.0  # seconds for each question to the kernel
+LIMIT = 60.0  # seconds for each query of the kernel
 
 
 def listed(feeler, path):
-    """The instances as feeler lists them."""
+    """The instances in the order of feeler."""
     with tempfile.TemporaryDirectory() as folder:
         prepared = Path(folder) / "x.feeler"
-        # Some files lose a solid or two: what is left counts.
+        # A few solids of some files cannot be prepared; the others are used.
         subprocess.run([feeler, "preprocess", str(path), "-o", str(prepared)], check=False, capture_output=True)
         if not prepared.exists():
             return []
@@ -39,10 +39,10 @@ def listed(feeler, path):
 
 
 def placed(path):
-    """All placed solids, each with the number of its entity in the file."""
+    """All placed solids, each with its entity number in the file."""
     reader = opened(path)
     transfer, model = reader.WS().TransferReader(), reader.WS().Model()
-    # The kernel forgets the numbers; it keeps the order of the file.
+    # The kernel does not keep the entity numbers, but it keeps the order of the file.
     text = re.sub(r"/\*.*?\*/", "", path.read_text("latin-1"), flags=re.S)
     numbers = iter(re.findall(r"#(\d+)\s*=\s*(?:MANIFOLD_SOLID_BREP|BREP_WITH_VOIDS|FACETED_BREP)\s*\(", text))
     kinds = ("StepShape_ManifoldSolidBrep", "StepShape_BrepWithVoids", "StepShape_FacetedBrep")
@@ -57,14 +57,14 @@ def placed(path):
         for shape in (solid.Located(TopLoc_Location()), solid):
             try:
                 source = source or of_entity.get(model.Number(transfer.EntityFromShapeResult(shape, -1)))
-            except Exception:  # the kernel does not know every shape of its own
+            except Exception:  # some shapes have no entity
                 pass
         out.append((solid, source))
     return out
 
 
 def match(solids, instances):
-    """For each solid of the kernel feeler's index of it, and by how much (mm) their placements differ."""
+    """For each solid of the kernel: feeler's index and the difference (mm) of their placements."""
     costs = []
     for i, (s, source) in enumerate(solids):
         t = s.shape.Location().Transformation()
@@ -80,7 +80,8 @@ def match(solids, instances):
         if i not in out and k not in taken:
             out[i] = (k, off)
             taken.add(k)
-    # Where the kernel does not know the entity: the same order on both sides, volume by volume, and within feeler's box.
+    # If the kernel has no entity, solids are matched by their order, with equal volumes and within
+    # feeler's box.
     left = [i for i in range(len(solids)) if i not in out]
     rest = [k for k in range(len(instances)) if k not in taken]
     if len(left) == len(rest):
@@ -112,7 +113,7 @@ def main():
         for path in map(Path, sys.argv[3:]):
             try:
                 solids = [(Solid(s), source) for s, source in placed(path)]
-            except Exception as e:  # what the kernel throws has no common kind
+            except Exception as e:  # exceptions of the kernel have no common class
                 print(f"{path.name}: {e}", flush=True)
                 continue
             if len(solids) < 2:
@@ -125,7 +126,7 @@ def main():
                        "unmatched": [i for i in range(len(solids)) if i not in partner],
                        "worst_match": max((c for _, c in partner.values() if c is not None), default=None),
                        "by_order": sum(c is None for _, c in partner.values())})
-            judge = Judge(solids, LIMIT)
+            reference = Reference(solids, LIMIT)
             near = []
             for i, a in enumerate(solids):
                 for j in range(i + 1, len(solids)):
@@ -137,11 +138,11 @@ def main():
             for i, j in near:
                 if (path.name, i, j) in done:
                     continue
-                row = judge.row(i, j, HERE, (i, j))
+                row = reference.row(i, j, HERE, (i, j))
                 k, l = (partner[x][0] if x in partner else None for x in (i, j))
                 write({"file": path.name, "a": k, "b": l, "kernel_a": i, "kernel_b": j,
                        "size": max(solids[i].size, solids[j].size), **row})
-            judge.close()
+            reference.close()
 
 
 if __name__ == "__main__":

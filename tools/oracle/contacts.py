@@ -1,11 +1,12 @@
-"""Contact areas of assemblies against an independent kernel (Open CASCADE): what two faces of touching solids have in common.
+"""Contact areas of assemblies against an independent kernel (Open CASCADE): areas of common parts of touching faces.
 
     pip install -r tools/oracle/requirements.txt
     python tools/oracle/contacts.py FEELER FILE.step...      # FEELER: the program
 
-For each pair of placed solids that `feeler query` calls `touching` with an area: that area, and the sum of the areas of the common parts
-(BRepAlgoAPI_Common) of each face of the one with each of the other. What differs by more than a part in a million is marked, with the
-kernel's own contradiction: by how much what two faces have in common and what the one cuts off the other are not the other.
+For each pair of placed solids that `feeler query` reports as `touching` with an area, prints this area and the sum of the
+areas of the common parts (BRepAlgoAPI_Common) of each face of one solid with each face of the other. Pairs that differ by more
+than 1e-6 are marked, with the inconsistency of the kernel: the difference between the area of a face and the sum of its common
+part with another face and of the rest that the kernel cuts off.
 """
 
 import json
@@ -46,7 +47,7 @@ def area_of(shape):
 
 
 def common_area(a, b):
-    """The area, and the pairs of faces that have some in common."""
+    """The common area, and the pairs of faces with a common part."""
     total, pairs = 0.0, []
     for f, box in a:
         for g, other in b:
@@ -95,8 +96,8 @@ def main():
                 off = abs(area - other) / max(area, other)
                 differing += off > 1e-6
                 kinds = sorted({c["kind"] for c in contacts if c["area"]})
-                print(f"{path.name} {k} {l}: {area:.9g} {other:.9g} {off:.1e} (said {error / area:.1e}) {'+'.join(kinds)}"
-                      + (f" DIFFERS by {abs(area - other):.1e} mm2, the kernel from itself by {contradiction(pairs):.1e}" if off > 1e-6 else ""), flush=True)
+                print(f"{path.name} {k} {l}: {area:.9g} {other:.9g} {off:.1e} (reported error {error / area:.1e}) {'+'.join(kinds)}"
+                      + (f" DIFFERS by {abs(area - other):.1e} mm2, inconsistency of the kernel {contradiction(pairs):.1e}" if off > 1e-6 else ""), flush=True)
     print(f"{compared} pairs, {differing} differ")
 
 

@@ -1,11 +1,10 @@
-"""Golden distances between models of `data/`, by an independent kernel (Open CASCADE through its Python package).
+"""Golden distances between models of `data/` from an independent kernel (Open CASCADE through its Python package).
 
     pip install -r tools/oracle/requirements.txt
     python tools/oracle/distances.py [DATA_DIR]      # writes DATA_DIR/golden/distances.json
 
-For every pair, random poses of B (seeded) around a base pose are kept when the bodies are apart. The recorded
-number is the global minimum distance; that kernel is a reference, not a judge: it misses some minima, and then
-a smaller value with footpoints on both bodies is right.
+For every pair, seeded random poses of B around a base pose are kept if the bodies are separated. The recorded number is the
+global minimum distance. The kernel misses some minima; a smaller value with footpoints on both bodies is right then.
 """
 
 import json

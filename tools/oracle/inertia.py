@@ -1,11 +1,11 @@
-"""Volume, centroid, inertia and boxes of solids by an independent kernel (Open CASCADE).
+"""Volume, centroid, inertia and boxes of solids from an independent kernel (Open CASCADE).
 
     pip install -r tools/oracle/requirements.txt
     python tools/oracle/inertia.py data/golden/inertia.json FILE.step...
 
 For every placed solid, in world coordinates: volume (mm3), centroid (mm), the inertia tensor about it at density 1 (mm5; xx, yy,
-zz, xy, xz, yz, the last three as they stand in the tensor), the optimal box (mm; min, max), and how far (relative) two methods of
-the kernel differ: adaptive Gauss integration to 1e-10 and to 1e-7. Files in which the kernel finds no solid are left out.
+zz, xy, xz, yz, the last three with the sign of the tensor), the optimal box (mm; min, max), and the relative difference of two
+methods of the kernel: adaptive Gauss integration to 1e-10 and to 1e-7. Files in which the kernel finds no solid are skipped.
 """
 
 import json

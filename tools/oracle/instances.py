@@ -1,9 +1,10 @@
-"""Where an independent kernel (Open CASCADE) sees the solids of assemblies.
+"""Placements of the solids of assemblies by an independent kernel (Open CASCADE).
 
     pip install -r tools/oracle/requirements.txt
     python tools/oracle/instances.py data/golden/instances.json FILE.step...
 
-The kernel ignores reflections and references to other files. For every placed solid the box around its vertices (mm, in world coordinates) and its volume, in the kernel's order.
+The kernel ignores reflections and references to other files. For every placed solid, the output has the box around its vertices
+(mm, in world coordinates) and its volume, in the kernel's order.
 """
 
 import json

@@ -1,16 +1,16 @@
-"""How two solids stand, by an independent kernel (Open CASCADE) in three ways: distance, common volume, points in both.
+"""Status of two solids by an independent kernel (Open CASCADE), from distance, common volume and points in both.
 
-Shared by `verdicts.py` and `assemblies.py`. Lengths are mm. A pose is tx, ty, tz, qx, qy, qz, qw and moves B; A stays where
-its file puts it.
+Shared by `verdicts.py` and `assemblies.py`. Lengths are in mm. A pose is tx, ty, tz, qx, qy, qz, qw and moves B; A has the pose
+of its file.
 
-The verdict, with `size` the longer of the two boxes' diagonals:
+The verdict, where `size` is the longer diagonal of the two boxes:
 
-* `interfering`: the common volume is above 1e-9 size³ and points agree, or above 1e-14 size³ and many points agree, or the
-  boolean failed and points say so;
+* `interfering`: the common volume is above 1e-9 size³ and points confirm it, or it is above 1e-14 size³ and many points confirm
+  it, or the boolean failed and points are in both solids;
 * `separated`: the distance is above 1e-6 size and nothing is common;
-* `touching`: anything else.
+* `touching`: everything else.
 
-A row whose three answers contradict each other is marked with the reason; nobody is to be judged by it.
+A row whose three results contradict each other is marked with the reason and must not be used as a reference.
 """
 
 import math
@@ -35,15 +35,17 @@ from OCP.TopoDS import TopoDS
 
 KERNEL = "Open CASCADE 7.9.3 (cadquery-ocp 7.9.3.1.1)"
 HERE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
-# Relative to the size: a distance that is none; relative to its cube: volumes that are rounding, and clear ones.
+# Relative to the size: the largest distance of touching solids. Relative to its cube: volumes of
+# rounding, and clear ones.
 TOUCH, NOISE, CLEAR = 1e-6, 1e-14, 1e-9
-# Random points for each row, at most so many where what is common fills little of its box, hits that are expected then, and the
-# corners of each solid that are looked for in the other one.
-POINTS, MOST, HITS, CORNERS = 100, 2000, 25, 24
+# Number of random points for each row, its maximum if the common part fills little of its box, the number
+# of hits that is expected then, and the number of corners of each solid that are classified in the other
+# one.
+POINTS, MAX_POINTS, HITS, CORNERS = 100, 2000, 25, 24
 
 
 class Solid:
-    """A solid where its file puts it."""
+    """A solid in the pose of its file."""
 
     def __init__(self, shape):
         self.shape = shape
@@ -57,14 +59,14 @@ class Solid:
         self._classifier = None
 
     def holds(self, p, tolerance):
-        """Whether a point lies inside by more than the tolerance."""
+        """Whether a point is inside by more than the tolerance."""
         if self._classifier is None:
             self._classifier = BRepClass3d_SolidClassifier(self.shape)
         self._classifier.Perform(gp_Pnt(*map(float, p)), tolerance)
         return self._classifier.State() == TopAbs_IN
 
     def corners(self):
-        """Some of its vertices, evenly chosen."""
+        """Some of the solid's vertices, evenly chosen."""
         explorer, points = TopExp_Explorer(self.shape, TopAbs_VERTEX), []
         while explorer.More():
             p = BRep_Tool.Pnt_s(TopoDS.Vertex_s(explorer.Current()))
@@ -75,7 +77,7 @@ class Solid:
 
 
 def opened(path):
-    """A STEP file, all of it transferred."""
+    """Reader of a STEP file with all roots transferred."""
     reader = STEPControl_Reader()
     assert reader.ReadFile(str(path)) == 1, path
     reader.TransferRoots()
@@ -97,7 +99,7 @@ def read(path):
 
 
 def tight_box(shape):
-    """Smallest and largest coordinates; `None` of nothing."""
+    """Smallest and largest coordinates; `None` for an empty shape."""
     box = Bnd_Box()
     BRepBndLib.AddOptimal_s(shape, box, False, False)
     if box.IsVoid():
@@ -114,7 +116,7 @@ def trsf(pose):
 
 
 def rotation(pose):
-    """The turn of a pose as a matrix."""
+    """Rotation of a pose as a matrix."""
     t = trsf(pose)
     return np.array([[t.Value(i, j) for j in (1, 2, 3)] for i in (1, 2, 3)])
 
@@ -124,7 +126,7 @@ def moved(shape, pose):
 
 
 def distance(a, b, pose):
-    """Distance, the direction from A's footpoint to B's, whether the kernel says that one is in the other."""
+    """Distance, direction from A's footpoint to B's, and whether the kernel reports one solid inside the other."""
     e = BRepExtrema_DistShapeShape(a.shape, moved(b.shape, pose))
     if not e.IsDone():
         return None
@@ -133,9 +135,9 @@ def distance(a, b, pose):
 
 
 def common(a, b, pose):
-    """Volume and box of what is common."""
+    """Volume and box of the intersection."""
     op = BRepAlgoAPI_Common(a.shape, moved(b.shape, pose))
-    if not op.IsDone():  # after errors it is not
+    if not op.IsDone():  # it is not done after errors
         return None
     props = GProp_GProps()
     BRepGProp.VolumeProperties_s(op.Shape(), props, 1e-6)
@@ -144,7 +146,7 @@ def common(a, b, pose):
 
 
 def points(a, b, pose, box, n, seed):
-    """Random points of a box and corners: how many are inside both solids, of how many."""
+    """Random points of a box, and corners: the numbers of those inside both solids."""
     tolerance = 1e-7 * max(a.size, b.size)
     r, t = rotation(pose), np.array(pose[:3])
     low, high = np.array(box)
@@ -170,18 +172,18 @@ def _serve(solids, pipe, other):
             return
         try:
             pipe.send(STAGES[stage](solids[i], solids[j], *rest))
-        except Exception:  # what the kernel throws has no common kind
+        except Exception:  # exceptions of the kernel have no common class
             pipe.send(None)
 
 
-class Judge:
-    """The solids, and a process that asks the kernel about them and is ended when it takes too long."""
+class Reference:
+    """Queries of the kernel about pairs of solids, in a process that is killed if a query takes too long."""
 
     def __init__(self, solids, limit):
         self.solids, self.limit, self.child = solids, limit, None
 
-    def ask(self, stage, i, j, *rest):
-        """What a stage says; `None` when the kernel fails, dies or takes too long."""
+    def query(self, stage, i, j, *rest):
+        """Result of a stage; `None` if the kernel fails, crashes or takes too long."""
         if self.child is None:
             context = multiprocessing.get_context("fork")
             self.pipe, end = context.Pipe()
@@ -205,26 +207,26 @@ class Judge:
             self.child = None
 
     def row(self, i, j, pose, seed):
-        """All answers about a pair in a pose, and the verdict."""
+        """All results for a pair in a pose, and the verdict."""
         clock = time.perf_counter()
         a, b = self.solids[i], self.solids[j]
         size = max(a.size, b.size)
-        box_b = b.box if tuple(pose) == HERE else self.ask("box", i, j, pose)
+        box_b = b.box if tuple(pose) == HERE else self.query("box", i, j, pose)
         low, high = np.maximum(a.box[0], box_b[0]), np.minimum(a.box[1], box_b[1])
-        answer = self.ask("distance", i, j, pose)
-        d = None if answer is None else answer[0]
+        result = self.query("distance", i, j, pose)
+        d = None if result is None else result[0]
         volume, inside, corners, fraction, n = 0.0, 0, 0, None, POINTS
         if (low < high).all():
-            answer = self.ask("common", i, j, pose)
-            volume = None if answer is None else answer[0]
+            result = self.query("common", i, j, pose)
+            volume = None if result is None else result[0]
             box = [low.tolist(), high.tolist()]
-            if answer is not None and answer[1] is not None and volume > NOISE * size**3:
-                box = answer[1]
+            if result is not None and result[1] is not None and volume > NOISE * size**3:
+                box = result[1]
                 extent = math.prod(max(h - l, 0.0) for l, h in zip(*box))
                 fraction = min(volume / extent, 1.0) if extent > 0.0 else 1.0
-                n = min(max(POINTS, round(HITS / fraction)), MOST)
-            answer = self.ask("points", i, j, pose, box, n, seed)
-            inside, corners = answer if answer is not None else (None, None)
+                n = min(max(POINTS, round(HITS / fraction)), MAX_POINTS)
+            result = self.query("points", i, j, pose, box, n, seed)
+            inside, corners = result if result is not None else (None, None)
         row = {"distance": d, "common": volume, "points": inside, "of": n, "corners": corners}
         row["verdict"], row["marked"] = verdict(row, size, min(a.volume, b.volume), fraction)
         row["seconds"] = round(time.perf_counter() - clock, 3)
@@ -232,7 +234,7 @@ class Judge:
 
 
 def verdict(row, size, smaller, fraction):
-    """The verdict and, where it is not to be trusted, why. `smaller`: the smaller volume, `fraction`: of the sampled box."""
+    """The verdict, and the reason if it is not reliable. `smaller`: the smaller volume, `fraction`: its part of the sampled box."""
     d, volume, inside, corners = row["distance"], row["common"], row["points"], row["corners"]
     hits = None if inside is None else inside + corners
     near = d is not None and d <= TOUCH * size
@@ -247,7 +249,7 @@ def verdict(row, size, smaller, fraction):
     if volume > NOISE * size**3:
         if volume <= CLEAR * size**3:
             if near and inside is not None and inside >= 10:
-                return "interfering", None  # small beside a big partner, and all three agree
+                return "interfering", None  # a small common volume of a large solid; all three agree
             return "interfering", "the common volume is between noise and threshold"
         if inside is None:
             return "interfering", "the classification of points failed"
@@ -265,7 +267,7 @@ def verdict(row, size, smaller, fraction):
     if hits is None:
         return "touching" if near else "separated", "the classification of points failed"
     if hits >= 5 and near:
-        # The boolean lost it, the two others agree.
+        # The boolean missed the intersection; the other two agree.
         return "interfering", None if inside >= 10 else "a few points are in both, without common volume"
     if hits > 0:
         return "interfering", "points are in both, without common volume"

@@ -1,5 +1,5 @@
-"""Area and volume of each solid of a STEP file from finer and finer meshes, extrapolated: the referee where an
-import's integrals and another kernel's differ.
+"""Area and volume of each solid of a STEP file, extrapolated from refined meshes: a third method if the integrals of an
+import and of another kernel differ.
 
     pip install -r tools/oracle/requirements.txt
     python tools/oracle/mesh_volume.py FILE.step [DEFLECTION …]
@@ -60,7 +60,7 @@ def main():
             center = t.reshape(-1, 3).mean(axis=0)
             now = np.array([0.5 * np.linalg.norm(cross, axis=1).sum(),
                             np.einsum("ij,ij->", t[:, 0] - center, cross) / 6])
-            # The error of both shrinks with the deflection: one step of Richardson.
+            # The error of both is proportional to the deflection: one step of Richardson extrapolation.
             better = now if previous is None else now + (now - previous[1]) / (previous[0] / d - 1)
             print(f"  deflection {d}: {len(t)} triangles, area {now[0]:.6f} volume {now[1]:.6f}; "
                   f"extrapolated {better[0]:.6f} {better[1]:.6f}", flush=True)

@@ -1,15 +1,15 @@
-"""Distances of the poses or motions of a campaign, by an independent kernel (Open CASCADE).
+"""Checks the poses or motions of a benchmark run with distances of an independent kernel (Open CASCADE).
 
     pip install -r tools/oracle/requirements.txt
     python tools/oracle/near_contact.py MODELS FILE.jsonl [--limit N] [--jobs N]
 
-FILE.jsonl is written by the programs `near_contact` or `free_motions` of the benches with `--jsonl` (and `--all`). Each pose that
-the kernel contradicts is printed, and the counts at the end; exit status 1 if there is one. The kernel has no signed distance:
+FILE.jsonl is written by the benchmark programs `near_contact` or `free_motions` with `--jsonl` (and `--all`). The script prints each
+pose that the kernel contradicts, and the counts at the end; the exit status is 1 if there is any. The kernel has no signed distance:
 it reports 0 for solids that touch or interfere. A query is
 
 * `late` if it reports no minimum, or only larger ones, and the kernel has a smaller distance;
-* `early` if its minimum is smaller than the distance of the kernel, which misses some minima: both have to be looked at;
-* `wrong` if it is `Separated` at distance 0 of the kernel, or `Interfering` at a distance.
+* `early` if its minimum is smaller than the distance of the kernel, which misses some minima: such cases need inspection;
+* `wrong` if it is `Separated` at distance 0 of the kernel, or `Interfering` at a positive distance.
 
 A motion is `late` if the kernel's distance at a time before its contact (or at any time, if it is free) is 0. The kernel
 sometimes takes solids that are far apart for one inside the other; their common volume decides then.
@@ -35,7 +35,8 @@ from OCP.TopoDS import TopoDS_Compound
 
 from distances import read
 
-# Largest difference (mm) that is not reported, beside one tolerance of the query; distance (mm) of the kernel that counts as 0.
+# Maximum difference (mm) that is accepted in addition to one tolerance of the query; distance (mm) of the
+# kernel that counts as 0.
 ACCURACY, ZERO = 1e-6, 1e-9
 
 
@@ -81,26 +82,26 @@ def common_volume(a, b):
 
 
 def check_pose(row, a, b):
-    """Contradictions of the kernel to the queries of a pose."""
+    """Contradictions between the kernel and the queries of a pose."""
     kernel = distance(a, b, row["pose_b"])
-    room = row["tolerance"] + ACCURACY
+    margin = row["tolerance"] + ACCURACY
     found = {}
-    if kernel > max(row["gap"], 0.0) + room:
-        found[f"kernel {kernel:.9g}, more than the gap {row['gap']:.9g} that was set"] = []
+    if kernel > max(row["gap"], 0.0) + margin:
+        found[f"kernel {kernel:.9g}, more than the prescribed gap {row['gap']:.9g}"] = []
     for name, query in row["queries"].items():
-        least, status = query["least"], query["status"]
-        reported = row["d_max"] if least is None else max(least, 0.0)
-        if status != "Interfering" and kernel < reported - room:
+        smallest, status = query["least"], query["status"]
+        reported = row["d_max"] if smallest is None else max(smallest, 0.0)
+        if status != "Interfering" and kernel < reported - margin:
             found.setdefault(f"late: {reported:.9g}, kernel {kernel:.9g}", []).append(name)
-        if least is not None and kernel > reported + room:
+        if smallest is not None and kernel > reported + margin:
             found.setdefault(f"early: {reported:.9g}, kernel {kernel:.9g}", []).append(name)
-        if (status == "Separated" and kernel == 0.0) or (status == "Interfering" and kernel > room):
+        if (status == "Separated" and kernel == 0.0) or (status == "Interfering" and kernel > margin):
             found.setdefault(f"wrong: {status}, kernel {kernel:.9g}", []).append(name)
     return [f"{what} [{' '.join(names)}]" if names else what for what, names in found.items()]
 
 
 def check_motion(row, a, b):
-    """Contradictions of the kernel to the first contact of a motion; its poses are samples over [0, 1]."""
+    """Contradictions between the kernel and the first contact of a motion; the poses are samples over [0, 1]."""
     contact = row["time"]
     for time, pose in row["samples"]:
         if (contact is None or time < contact - 1e-6) and distance(a, b, pose) == 0.0:

@@ -1,12 +1,12 @@
 """Lengths of crossing curves against an independent kernel (Open CASCADE): `feeler query --curves` and BRepAlgoAPI_Section.
 
     pip install -r tools/oracle/requirements.txt
-    python tools/oracle/sections.py FEELER                     # pairs of data/ in made poses
-    python tools/oracle/sections.py FEELER FILE.step...        # interfering pairs of assemblies as they lie
+    python tools/oracle/sections.py FEELER                     # pairs of data/ in generated poses
+    python tools/oracle/sections.py FEELER FILE.step...        # interfering pairs of assemblies as placed
 
-For each interfering pair both lengths (mm), the number of curves and of places that are left out. What differs by more than 1e-5 is
-marked, with the largest distance (mm) of vertices from the shells of both solids, by the kernel, and from the kernel's curves: a curve
-with vertices on both and far from the kernel's is one that the kernel has missed or followed badly.
+For each interfering pair it prints both lengths (mm), the number of curves and the number of places left out. Pairs that differ by
+more than 1e-5 are marked, with the largest distance (mm) of vertices from the shells of both solids, by the kernel, and from the
+kernel's curves: the kernel missed a curve or computed it badly if its vertices are on both shells but far from the kernel's curves.
 """
 
 import json
@@ -37,7 +37,7 @@ MODELS = ["box", "cylinder", "cone", "sphere", "torus", "plug", "socket", "wave"
 
 
 def section(a, b):
-    """The curves, their length and number."""
+    """The intersection curves, their length and number."""
     result = BRepAlgoAPI_Section(a, b, False)
     result.ComputePCurveOn1(False)
     result.Approximation(False)
@@ -54,7 +54,7 @@ def section(a, b):
 
 
 def faces_of(shape):
-    """The boundary: inside a solid distances are zero."""
+    """The boundary of a solid; distances to the solid itself are zero inside."""
     compound, builder = TopoDS_Compound(), BRep_Builder()
     builder.MakeCompound(compound)
     explorer = TopExp_Explorer(shape, TopAbs_FACE)
@@ -68,7 +68,7 @@ def distance(p, shape):
     return BRepExtrema_DistShapeShape(BRepBuilderAPI_MakeVertex(gp_Pnt(*p)).Vertex(), shape).Value()
 
 
-def ask(feeler, paths, solids, pose, chord):
+def query(feeler, paths, solids, pose, chord):
     command = [feeler, "query", *map(str, paths), "--solid-a", str(solids[0]), "--solid-b", str(solids[1]), "--d-max", "0", "--curves", str(chord),
                "--pose-b", pose, "--json", "--quiet"]
     run = subprocess.run(command, check=False, capture_output=True, text=True)
@@ -92,7 +92,7 @@ def compare(name, answer, shapes):
     return off <= 1e-5
 
 
-def made(feeler):
+def generated(feeler):
     rng = random.Random(5)
     solids = {name: Solid(placed(DATA / f"{name}.step")[0][0]) for name in MODELS}
     done = []
@@ -112,7 +112,7 @@ def made(feeler):
         t = [float(middle[0][i]) - (c.X(), c.Y(), c.Z())[i] + rng.uniform(-0.2, 0.2) * (x.size + y.size) / 2 for i in range(3)]
         trsf.SetTranslationPart(gp_Vec(*t))
         pose = ",".join(map(repr, t + q))
-        answer = ask(feeler, [DATA / f"{a}.step", DATA / f"{b}.step"], (0, 0), pose, 1e-6 * (x.size + y.size))
+        answer = query(feeler, [DATA / f"{a}.step", DATA / f"{b}.step"], (0, 0), pose, 1e-6 * (x.size + y.size))
         moved = y.shape.Moved(TopLoc_Location(trsf))
         same = compare(f"{a} {b} {pose}", answer, (x.shape, moved))
         if same is not None:
@@ -122,7 +122,7 @@ def made(feeler):
 
 def main():
     feeler, files = sys.argv[1], sys.argv[2:]
-    done = made(feeler) if not files else []
+    done = generated(feeler) if not files else []
     for path in map(Path, files):
         solids = [(Solid(s), source) for s, source in placed(path)]
         partner = match(solids, listed(feeler, path))
@@ -131,7 +131,7 @@ def main():
                 b = solids[j][0]
                 if i in partner and j in partner and max(max(a.box[0] - b.box[1]), max(b.box[0] - a.box[1])) < 0.0:
                     k, l = partner[i][0], partner[j][0]
-                    answer = ask(feeler, [path, path], (k, l), "0,0,0", 1e-7 * (a.size + b.size))
+                    answer = query(feeler, [path, path], (k, l), "0,0,0", 1e-7 * (a.size + b.size))
                     same = compare(f"{path.name} {k} {l}", answer, (a.shape, b.shape))
                     done += [same] if same is not None else []
     print(f"{len(done)} pairs, {done.count(False)} differ")

@@ -1,11 +1,12 @@
-"""Golden verdicts (separated, touching, interfering) of models of `data/`, by an independent kernel (Open CASCADE).
+"""Golden verdicts (separated, touching, interfering) of models of `data/` from an independent kernel (Open CASCADE).
 
     pip install -r tools/oracle/requirements.txt
     python tools/oracle/verdicts.py [DATA_DIR]      # writes DATA_DIR/golden/verdicts.json
 
-Every pair of models as they lie (each with itself, too), and a seeded selection of pairs in eleven more poses: boxes flush along each axis, overlapping
-slightly, half overlapping, quarter turns, random ones, pushed together by the kernel's distance until they touch, a little
-further or less far. How a verdict is reached, and which rows are marked as doubtful: `judge.py`.
+Rows are all pairs of models in the poses of their files (each also with itself), and a seeded selection of pairs in eleven more
+poses: boxes flush along each axis, overlapping slightly, half overlapping, quarter turns, random ones, and solids that are pushed
+together by the kernel's distance until they touch, or a little more or less. `judge.py` documents the verdicts and the marks of
+unreliable rows.
 """
 
 import itertools
@@ -16,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from judge import CLEAR, HERE, KERNEL, NOISE, POINTS, TOUCH, Judge, Solid, read, rotation
+from judge import CLEAR, HERE, KERNEL, NOISE, POINTS, TOUCH, Reference, Solid, read, rotation
 
 SELECTED = 66
-LIMIT = 20.0  # seconds for each question to the kernel
-# Pairs that have fits or seats where their files put them: always selected.
+LIMIT = 20.0  # seconds for each query of the kernel
+# Pairs with fits or seats in the poses of their files: always selected.
 FITS = [("bore", "pin"), ("blind-bore", "pin-short"), ("socket", "plug"), ("stepped-cone", "stepped-seat"),
         ("bayonet-plug", "bayonet-socket"), ("race", "ball"), ("ring", "shaft"), ("box", "void")]
 S = math.sqrt(0.5)
@@ -28,28 +29,28 @@ QUARTERS = [(S, 0.0, 0.0, S), (0.0, S, 0.0, S), (0.0, 0.0, S, S), (1.0, 0.0, 0.0
 
 
 def neat(x):
-    """Coordinates of boxes are found numerically: the round number that is meant."""
+    """Rounds coordinates of boxes, which are computed numerically, to the nominal value."""
     r = np.round(x, 5)
     return np.where(np.abs(r - x) < 2e-6, r, x)
 
 
 def about(q, center, target):
-    """The pose that turns by `q` and takes `center` to `target`."""
+    """The pose that rotates by `q` and moves `center` to `target`."""
     t = np.asarray(target) - rotation((0.0, 0.0, 0.0, *q)) @ center
     return tuple(float(x) for x in np.round(t, 9)) + tuple(float(x) for x in q)
 
 
-def poses(judge, i, j, rng):
-    """The eleven poses other than as they lie: what they are, and the pose."""
-    a, b = judge.solids[i], judge.solids[j]
+def poses(reference, i, j, rng):
+    """Names and values of the eleven poses other than that of the files."""
+    a, b = reference.solids[i], reference.solids[j]
     box_a, box_b = neat(a.box), neat(b.box)
     still = HERE[3:]
     axes = list(range(3))
 
     def beside(axis, overlap, q=still, sign=None):
-        """Box beside box along an axis, overlapping by a length, centred along the other axes."""
+        """Pose of box B beside box A along an axis, overlapping by a length, centred along the other axes."""
         sign = rng.choice([-1, 1]) if sign is None else sign
-        turned = box_b if q == still else neat(judge.ask("box", i, j, (0.0, 0.0, 0.0, *q)))
+        turned = box_b if q == still else neat(reference.query("box", i, j, (0.0, 0.0, 0.0, *q)))
         t = 0.5 * (box_a.sum(0) - turned.sum(0))
         t[axis] = box_a[1][axis] - turned[0][axis] - overlap if sign > 0 else box_a[0][axis] - turned[1][axis] + overlap
         return tuple(float(x) for x in np.round(t, 9)) + tuple(q)
@@ -80,18 +81,18 @@ def poses(judge, i, j, rng):
         if what == "apart":
             yield what, pose
             continue
-        # Pushed along the shortest way, which closes it: what is nearest stays nearest.
+        # Translate along the shortest direction, which closes the distance between the nearest points.
         unit = -direction
         for _ in range(3):
-            answer = judge.ask("distance", i, j, pose)
-            if answer is None or answer[0] < 1e-9:
+            result = reference.query("distance", i, j, pose)
+            if result is None or result[0] < 1e-9:
                 break
-            length, way, _ = answer
+            length, shift, _ = result
             if length > 1e-6:
-                unit = np.array(way) / length
-            pose = tuple(float(np.round(pose[k] - way[k], 12)) for k in range(3)) + pose[3:]
+                unit = np.array(shift) / length
+            pose = tuple(float(np.round(pose[k] - shift[k], 12)) for k in range(3)) + pose[3:]
         if what == "pushed":
-            # Deeper by 1e-4 of the size, or less far by 1e-5.
+            # Deeper by 1e-4 of the size, or farther apart by 1e-5.
             step = 1e-4 if (i + j) % 2 == 0 else -1e-5
             pose = tuple(float(np.round(pose[k] - step * max(a.size, b.size) * unit[k], 12)) for k in range(3)) + pose[3:]
         yield what, pose
@@ -103,11 +104,11 @@ def main():
     for path in sorted(data.glob("*.step")):
         shapes = read(path)
         if len(shapes) != 1:
-            print(f"{path.name}: {len(shapes)} solids, left out", flush=True)
+            print(f"{path.name}: {len(shapes)} solids, skipped", flush=True)
             continue
         names.append(path.stem)
         solids.append(Solid(shapes[0]))
-    judge = Judge(solids, LIMIT)
+    reference = Reference(solids, LIMIT)
     pairs = list(itertools.combinations_with_replacement(range(len(names)), 2))
     fits = [tuple(sorted((names.index(x), names.index(y)))) for x, y in FITS]
     rng = np.random.default_rng(2026)
@@ -117,9 +118,9 @@ def main():
     for n, (i, j) in enumerate(pairs):
         wanted = [("lie", HERE)]
         if (i, j) in selected:
-            wanted += poses(judge, i, j, np.random.default_rng([2026, i, j]))
+            wanted += poses(reference, i, j, np.random.default_rng([2026, i, j]))
         for k, (what, pose) in enumerate(wanted):
-            row = judge.row(i, j, pose, (i, j, k))
+            row = reference.row(i, j, pose, (i, j, k))
             seconds = row.pop("seconds")
             if row["of"] == POINTS:
                 del row["of"]
@@ -142,8 +143,9 @@ def write(path, rows):
         "kernel": f"{KERNEL}: BRepExtrema_DistShapeShape, BRepAlgoAPI_Common, BRepClass3d_SolidClassifier",
         "unit": "mm",
         "pose": "tx, ty, tz, qx, qy, qz, qw; moves B, A stays as read",
-        "columns": f"distance; common: volume in mm3; points: of {POINTS} random ones, or of `of`, how many are in both; corners: vertices of "
-                   "one that are in the other; marked: why nobody is to be judged by the row; null: the kernel failed",
+        "columns": f"distance; common: volume in mm3; points: number of {POINTS} random points, or of `of`, that are in both; "
+                   "corners: number of vertices of one that are in the other; marked: why the row must not be used as a "
+                   "reference; null: the kernel failed",
         "touch": TOUCH, "noise": NOISE, "clear": CLEAR,
     }
     lines = ",\n".join(json.dumps(r, separators=(",", ":")) for r in rows)

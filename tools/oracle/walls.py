@@ -1,11 +1,12 @@
-"""Walls by an independent kernel (Open CASCADE through its Python package), against those that feeler stores.
+"""Minimum thicknesses from an independent kernel (Open CASCADE through its Python package), against those that feeler stores.
 
     pip install -r tools/oracle/requirements.txt
     python tools/oracle/walls.py FEELER SHOTS FILE.step...     # FEELER: the program
 
-From random points of the faces (seeded), shots through the material go to and fro along the normals until they settle where
-the normals are opposite. What they find is a wall, so the stored one must not be thicker; thinner it may be, since shots
-settle at some walls only (those between a bore and a side, say, they miss). Exits with 1 when one is thicker.
+From seeded random points of the faces, rays through the material bounce along the normals until they converge to opposite normals.
+Such a segment is an upper bound of the minimum thickness, so the stored value must not be larger. It may be smaller, because rays
+converge only to some of the thinnest places (not to those between a bore and a side, for example). The exit status is 1 if a stored
+value is too large.
 """
 
 import json
@@ -26,7 +27,7 @@ from OCP.TopExp import TopExp_Explorer
 from OCP.TopoDS import TopoDS
 from OCP.gp import gp_Dir, gp_Lin, gp_Pnt, gp_Pnt2d, gp_Vec
 
-BOUNCES = 60  # at most, per shot
+BOUNCES = 60  # maximum for each ray
 OPPOSITE = 1e-11  # normals with a cosine of this much above -1 are opposite
 
 
@@ -38,7 +39,7 @@ def parts(shape, kind):
 
 
 def outward(face, u, v):
-    """Point and outward normal, none where there is none."""
+    """Point and outward normal; `None` if the normal is undefined."""
     p, du, dv = gp_Pnt(), gp_Vec(), gp_Vec()
     BRepAdaptor_Surface(face).D1(u, v, p, du, dv)
     n = du.Crossed(dv)
@@ -86,7 +87,7 @@ def thinnest(solid, shots, rng):
 
 
 def stored(program, path):
-    """The smallest wall of a file's solids."""
+    """Minimum thickness of a file's solids as stored by feeler."""
     with tempfile.TemporaryDirectory() as folder:
         out = str(Path(folder) / "part.feeler")
         subprocess.run([program, "preprocess", path, "--quiet", "--output", out], capture_output=True)

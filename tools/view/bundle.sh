@@ -1,6 +1,5 @@
-#!/usr/bin/env bash
-# Makes crates/feeler-view/assets/three.min.js anew: what the page takes of three.js, as one classic script,
-# since pages from disk may not import modules. Needs npm.
+# Regenerates crates/feeler-view/assets/three.min.js: the parts of three.js that the page uses, as one classic
+# script, because pages from disk may not import modules. Needs npm.
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 assets="$here/../../crates/feeler-view/assets"

@@ -1,8 +1,8 @@
-// What check.sh runs: makes pages with the program, opens them from disk, and uses them.
+// Checks of check.sh: makes pages with the program, opens them from disk, and operates them.
 //
 //     node check.mjs FEELER ROOT CHROMIUM [MODEL...]
 //
-// Of each further model a page is made and opened, and its size is told.
+// Makes and opens a page of each further model, and prints its size.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ rmSync(out, { recursive: true, force: true });
 mkdirSync(out);
 const file = name => join(out, name);
 
-/// Runs the program; findings are no failure, but 2 is.
+/// Runs the program; exit status 1 (findings) is accepted.
 const run = (...args) => {
   const done = spawnSync(feeler, args, { maxBuffer: 1 << 30, encoding: 'utf8' });
   if (done.status !== 0 && done.status !== 1) throw new Error(`feeler ${args.join(' ')}: ${done.stderr}`);
@@ -33,19 +33,19 @@ const check = (what, holds, seen = '') => {
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--use-gl=angle',
   '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-background-networking'] });
 
-/// Opens a page from disk and uses it; errors, messages and requests are faults.
+/// Opens a page from disk and operates it; errors, console messages and requests are faults.
 const use = async (name, act = async () => {}, { width = 1300, height = 850, colorScheme = 'light' } = {}) => {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme });
   const page = await context.newPage();
   page.on('pageerror', e => faults.push(`${name}: ${e.message}`));
   page.on('console', m => {
-    // What a software renderer says of itself is not the page's.
+    // Messages of the software renderer are not faults of the page.
     if (['error', 'warning'].includes(m.type()) && !m.text().includes('GPU stall')) {
       faults.push(`${name}: console: ${m.text()}`);
     }
   });
   page.on('request', r => {
-    if (!/^(file|data|blob):/.test(r.url())) faults.push(`${name}: asks for ${r.url()}`);
+    if (!/^(file|data|blob):/.test(r.url())) faults.push(`${name}: requests ${r.url()}`);
   });
   page.on('dialog', d => {
     faults.push(`${name}: a dialog`);
@@ -62,7 +62,7 @@ const use = async (name, act = async () => {}, { width = 1300, height = 850, col
 const parts = page => page.evaluate(() => feelerView.state.parts.map(p => p.path));
 const shot = (page, name) => page.screenshot({ path: join(out, name) });
 
-// ---- view: as many parts as the model has, picking, layers, section, search
+// ---- view: number of parts, picking, layers, section, search
 run('view', '-q', data('assemblies/rack.step'), '-o', file('rack.html'));
 const inspected = JSON.parse(run('inspect', '--json', data('assemblies/rack.step')));
 await use('rack.html', async page => {
@@ -119,7 +119,7 @@ for (const name of ['evil.html', 'evil-clearance.html', 'evil-sweep.html', 'evil
 // ---- sweep: the slider moves the plug to where the sweep had it
 const sweep = ['sweep', '-q', data('socket.step'), data('plug.step'), '--d-max', '2', '--joint', '0,0,0,0,0,1',
   '--slide', '20,0.1', '--turn', '0,30', '--steps', '50'];
-const swept = JSON.parse(run(...sweep, '--json', '--html', file('sweep.html')));
+// ---- sweep: the slider moves the plug to its pose in the sweep
 writeFileSync(file('sweep.json'), JSON.stringify(swept));
 run('view', '-q', data('socket.step'), data('plug.step'), '--sweep', file('sweep.json'), '-o', file('played.html'));
 for (const name of ['sweep.html', 'played.html']) {
@@ -158,7 +158,7 @@ await use('arm.html', async page => {
   await shot(page, 'arm.png');
 });
 
-// ---- pour: as many balls as there are grains, at their places
+// ---- pour: number and positions of the balls
 run('pour', '-q', data('pour/hopper.toml'), '-o', file('hopper'), '--html', file('hopper.html'));
 await use('hopper.html', async page => {
   const lines = readFileSync(file('hopper/series.csv'), 'utf8').trim().split('\n').map(l => l.split(','));
@@ -173,14 +173,14 @@ await use('hopper.html', async page => {
     check('hopper: radii', n === 0 || (radius >= 1.8 && radius <= 2.2), radius);
     check('hopper: heights', n === 0 || (z > -10 && z < 100), z);
   }
-  const told = await page.locator('#player output').textContent();
-  check('hopper: mass flow', /mass flow [0-9.]+ g\/s/.test(told), told);
+  const shown = await page.locator('#player output').textContent();
+  check('hopper: mass flow', /mass flow [0-9.]+ g\/s/.test(shown), shown);
   await at(20);
   await page.waitForTimeout(300);
   await shot(page, 'hopper.png');
 });
 
-// ---- pour: grains in their shapes, turned and scaled and nothing else
+// ---- pour: grains in their shapes are only rotated and scaled
 run('pour', '-q', data('pour/grains.toml'), '-o', file('grains'), '--html', file('grains.html'));
 await use('grains.html', async page => {
   const meshes = await page.evaluate(() => {
@@ -197,11 +197,11 @@ await use('grains.html', async page => {
     check('grains: turned and scaled', off.every(x => Math.abs(x) < 1e-5 * size), dots);
     check('grains: balls stand, others are turned', (Math.abs(first * first - size) < 1e-5 * size) === (k === 0), first);
   });
-  check('grains: what is shown', (await page.locator('#panel').textContent()).includes('Grains by speed'));
+  check('grains: title of the panel', (await page.locator('#panel').textContent()).includes('Grains by speed'));
   await shot(page, 'grains.png');
 });
 
-// ---- clearance, regress, diff, import: a click on a row shows what it is about
+// ---- clearance, regress, diff, import: a click on a row shows its subject
 run('clearance', '-q', data('assemblies/rack.step'), '--d-max', '5', '--html', file('clearance.html'));
 const clear = JSON.parse(run('clearance', '-q', data('assemblies/rack.step'), '--d-max', '5', '--json'));
 for (const [suffix, options] of [['', {}], ['-dark', { colorScheme: 'dark' }],
@@ -256,7 +256,7 @@ await use('import.html', async page => {
   await shot(page, 'import.png');
 });
 
-// ---- Live: the same minima as the program's, also where a part was dragged
+// ---- Live: the minima equal those of the program, also after dragging a part
 const byPlace = minima => minima
   .map(m => [...(m.points ?? [m.point_a, m.point_b]).flat(), m.distance])
   .sort((x, y) => {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Pages of the program, opened from disk in a headless browser and used as people use them. Installs what is
-# missing where `apt-get` and `npm` are there. Screenshots to look at are left in target/view.
+# Opens pages of the program from disk in a headless browser and operates them. Installs missing tools
+# with `apt-get` and `npm` if possible. Screenshots for inspection are in target/view.
 #
 #     tools/view/check.sh [FEELER [MODEL...]]
 set -euo pipefail

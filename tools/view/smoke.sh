@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Do pages open in a browser at all? One page of each kind, from disk, in headless Chromium. All of it, used as
-# people use it, is in check.sh.
+# Checks that pages open in a browser: one page of each kind, from disk, in headless Chromium. check.sh
+# also operates them.
 #
 #     tools/view/smoke.sh FEELER
 set -euo pipefail

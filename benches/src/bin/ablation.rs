@@ -1,13 +1,13 @@
-//! What each saving brings: warm queries in place on the insertion scenarios, with one contribution more from
-//! row to row.
+//! Effect of each optimisation: warm queries on the insertion scenarios while the plug is in place, with
+//! one optimisation more in each row.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin ablation \
 //!     -- [FOLDER] [--poses N] [--threads N] [--plot FILE.svg]
 //! ```
 //!
-//! One pair of bodies goes through the first N poses (all) of the phase. The last row shares the work among N
-//! threads (2). Every row must give the minima of the first one.
+//! One pair of bodies is queried at the first N poses (all) of the phase. The last row uses N threads
+//! (2). Each row must find the minima of the first one.
 //!
 //! # Source
 //! BREP Figures 5.12 and 5.13.
@@ -52,20 +52,21 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The rows: what is added, and everything that is on then.
+/// Rows: the optimisation that is added, all optimisations that are enabled, and whether the queries are
+/// parallel.
 fn rows() -> [(&'static str, Savings, bool); 6] {
-    let none = Savings {
+    let disabled = Savings {
         cones_of_revolution: false,
         polyhedral_cones: false,
         supermaximal: false,
         coherence: false,
     };
-    let cones = Savings { cones_of_revolution: true, ..none };
+    let cones = Savings { cones_of_revolution: true, ..disabled };
     let polyhedral = Savings { polyhedral_cones: true, ..cones };
     let supermaximal = Savings { supermaximal: true, ..polyhedral };
     let all = Savings { coherence: true, ..supermaximal };
     [
-        ("masks and boxes", none, false),
+        ("masks and boxes", disabled, false),
         ("+ cones of revolution", cones, false),
         ("+ polyhedral cones", polyhedral, false),
         ("+ supermaximal", supermaximal, false),
@@ -74,7 +75,7 @@ fn rows() -> [(&'static str, Savings, bool); 6] {
     ]
 }
 
-/// What the queries of one row took and gave.
+/// Times, effort and results of the queries of one row.
 #[derive(Default)]
 struct Pass {
     ms: Vec<f64>,
@@ -93,10 +94,10 @@ fn run(scene: &Insertion, poses: usize, threads: usize) -> Fallible<Vec<(String,
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| e.to_string())?;
     println!(
         "| {name} | median ms | 95 % | with interference: median ms | node pairs | leaf pairs | exact \
-            solves | minima as the first row |"
+            solves | minima equal to the first row |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    // Bodies keep samples of their free-form areas from the first query that needs them.
+    // Bodies cache the samples of their free-form areas at the first query, which is not timed.
     pass(scene, range.clone(), &QueryOptions::within(scene.d_max()));
     let mut bars = Vec::new();
     let mut first: Option<Vec<Vec<f64>>> = None;
@@ -113,7 +114,7 @@ fn run(scene: &Insertion, poses: usize, threads: usize) -> Fallible<Vec<(String,
             }
         };
         let (mut minima, mut with) = (go(&options), go(&whole));
-        let same = agree(first.get_or_insert_with(|| minima.minima.clone()), &minima.minima);
+        let same = agreement(first.get_or_insert_with(|| minima.minima.clone()), &minima.minima);
         let [median, p95, _] = spread(&mut minima.ms);
         println!(
             "| {label} | {median:.2} | {p95:.2} | {:.2} | {:.0} | {:.0} | {:.0} | {same} |",
@@ -143,8 +144,9 @@ fn pass(scene: &Insertion, poses: std::ops::Range<usize>, options: &QueryOptions
     out
 }
 
-/// In how many poses the numbers of minima are equal, and how far the distances are apart there.
-fn agree(first: &[Vec<f64>], now: &[Vec<f64>]) -> String {
+/// Formats the number of poses at which the numbers of minima are equal, and the largest difference of
+/// the distances there.
+fn agreement(first: &[Vec<f64>], now: &[Vec<f64>]) -> String {
     let equal: Vec<_> = first.iter().zip(now).filter(|(a, b)| a.len() == b.len()).collect();
     let apart = equal.iter().flat_map(|(a, b)| a.iter().zip(*b)).map(|(a, b)| (a - b).abs());
     format!("{} of {} poses, to {:.0e} mm", equal.len(), first.len(), apart.fold(0.0, f64::max))

@@ -1,12 +1,12 @@
-//! Two gear teeth approach until they touch: how small a distance is measured right? DIST §4.8.3 and Figure
-//! 4.36.
+//! Smallest distances that are computed accurately: two gear teeth approach until they touch. DIST §4.8.3
+//! and Figure 4.36.
 //!
-//! For five meshes of a tooth and eight approaches of each, 54 steps, each half the way left. A step is wrong
-//! when the distance differs by more than 1 % from the exact one of the same coordinates. Prints, for
-//! Algorithm 5 with Johnson's sub-algorithm (no backup procedure) and with Signed Volumes, and for
-//! [`distance`], per mesh: the smallest distance down to which every step is right, in the median and in the
-//! worst approach; the share of wrong steps among those at a distance above 10 ε of the size; and the largest
-//! error, relative to the size (the largest coordinate of a tooth).
+//! For five meshes of a tooth, each of eight approaches makes 54 steps, each half of the remaining way. A
+//! step is wrong if the distance differs by more than 1 % from the exact one of the same coordinates. The
+//! program prints for each mesh, for Algorithm 5 with Johnson's sub-algorithm (no backup procedure) and
+//! with Signed Volumes, and for [`distance`]: the smallest distance down to which each step is right, in
+//! the median and in the worst approach; the share of wrong steps among those at a distance above 10 ε of
+//! the size; and the largest error, relative to the size (the largest coordinate of a tooth).
 
 use feeler_convex::reference::cases::Random;
 use feeler_convex::reference::{Johnson, algorithm_5, exact};
@@ -14,7 +14,10 @@ use feeler_convex::{PointSet, Request, SignedVolumes, Signs, distance};
 use feeler_geom::math::{cos, powi, sin};
 use feeler_geom::{P3, V3};
 
+/// Number of approaches for each mesh.
 const APPROACHES: usize = 8;
+/// Number of steps of an approach, each half of the remaining way; 54 halvings reach the resolution of a
+/// double.
 const STEPS: i32 = 54;
 
 /// A tooth: two bulging flanks of `n` points each, over `sections` sections of the face width, with a crown.
@@ -39,7 +42,7 @@ fn tooth(n: usize, sections: usize) -> Vec<P3> {
 
 #[derive(Clone, Default)]
 struct Row {
-    /// Per approach: the smallest distance down to which every step is right.
+    /// For each approach, the smallest distance down to which each step is right.
     reached: Vec<f64>,
     wrong: u32,
     error: f64,
@@ -59,7 +62,7 @@ fn main() {
         let mut rows = vec![Row::default(); 4];
         let mut counted = 0;
         for approach in 0..APPROACHES {
-            // Half of them with parallel axes, as gears have them.
+            // Half of the approaches have parallel axes, as gears do.
             let tilt = if approach % 2 == 0 { V3::zeros() } else { rng.vector() * 0.03 };
             let turn = nalgebra::Rotation3::new(tilt + V3::z() * rng.between(-0.2, 0.2))
                 * nalgebra::Rotation3::new(V3::z() * std::f64::consts::PI);

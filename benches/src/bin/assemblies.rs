@@ -1,14 +1,16 @@
-//! Verdicts (apart, touching, interfering) of neighbours in assemblies, against an independent kernel's:
+//! Verdicts (apart, touching, interfering) of neighbours in assemblies, compared with those of an
+//! independent kernel:
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin assemblies \
 //!     -- FOLDER ANSWERS.jsonl [--d-max MM] [--only FILE]
 //! ```
 //!
-//! FOLDER holds the STEP files, ANSWERS.jsonl what `tools/oracle/assemblies.py` has written. For each
-//! assembly the number of near pairs, how many verdicts agree, and the times of the queries, each with a
-//! fresh pair; then every difference with both answers. Pairs that the other kernel itself doubts are
-//! queried, listed apart, and count for nobody.
+//! FOLDER contains the STEP files, and ANSWERS.jsonl is the output of `tools/oracle/assemblies.py`. The
+//! program prints for each assembly the number of near pairs, the number of equal verdicts and the times
+//! of the queries, each with a new pair; then each difference with both verdicts. Pairs that the other
+//! kernel marks as doubtful are queried and listed separately, but not counted. Exit status 1 if verdicts
+//! differ, or a file cannot be prepared.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, number_after, prepare, spread};
@@ -23,40 +25,40 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A line of the answers: of a pair, or of a file when it has no verdict.
+/// A line of the answers: for a pair, or for a file if it has no verdict.
 #[derive(Deserialize)]
 struct Line {
     file: String,
-    /// Index as feeler lists the solids; none without a partner there.
+    /// Index of the solid as feeler lists it; `None` without a counterpart there.
     a: Option<usize>,
     b: Option<usize>,
     /// Longer diagonal of the two boxes (mm).
     size: Option<f64>,
-    /// Distance (mm); none when the kernel failed.
+    /// Distance (mm); `None` if the kernel failed.
     distance: Option<f64>,
-    /// Common volume (mm³); none when the kernel failed.
+    /// Common volume (mm³); `None` if the kernel failed.
     common: Option<f64>,
     verdict: Option<String>,
-    /// Why the answer is not to be trusted.
+    /// Reason why the answer is unreliable.
     marked: Option<String>,
 }
 
-/// Distances up to this part of the size are none to the other kernel's verdict.
-const TOUCH: f64 = 1e-6;
+/// Distance, as a fraction of the size, up to which the other kernel reports `touching`.
+const TOUCHING_REL: f64 = 1e-6;
 
-/// What became of the pairs of one assembly.
+/// Results of the pairs of one assembly.
 #[derive(Default)]
 struct Tally {
     pairs: usize,
     agree: usize,
     undecided: usize,
-    /// Not counted: the kernel doubts its answer.
+    /// Pairs whose answer the other kernel marks as doubtful; not counted.
     marked: usize,
-    /// Not queried: a solid has no partner.
+    /// Pairs that are not queried, because a solid has no counterpart.
     lost: usize,
-    /// Both are apart, and the distances differ.
+    /// Pairs that are apart in both kernels, at different distances.
     distances: usize,
-    /// Milliseconds of each query.
+    /// Times (ms) of the queries.
     times: Vec<f64>,
     differences: Vec<String>,
     doubted: Vec<String>,
@@ -65,7 +67,9 @@ struct Tally {
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [folder, answers, ..] = args.as_slice() else {
-        eprintln!("give the folder of the models and the other kernel's answers");
+        eprintln!(
+            "two arguments are needed: the folder of the STEP files, and the file of answers (ANSWERS.jsonl)"
+        );
         return ExitCode::from(2);
     };
     let d_max = number_after(&args, "--d-max").unwrap_or(0.1);
@@ -156,9 +160,10 @@ fn run(path: &Path, lines: &[Line], d_max: f64) -> Fallible<Tally> {
         let status = pair.status().map_or_else(String::new, |s| format!("{s:?}").to_lowercase());
         let d = pair.min_distance();
         let deviation: f64 = [body_a, body_b].iter().map(|b| b.hierarchy().info.max_trim_deviation).sum();
-        let close = TOUCH * line.size.unwrap_or(0.0) + deviation;
-        let show =
-            |x: Option<f64>, unit: &str| x.map_or_else(|| "none".to_owned(), |x| format!("{x:.6e} {unit}"));
+        let close = TOUCHING_REL * line.size.unwrap_or(0.0) + deviation;
+        let show = |x: Option<f64>, unit: &str| {
+            x.map_or_else(|| "unknown".to_owned(), |x| format!("{x:.6e} {unit}"))
+        };
         let both = format!(
             "{name} {} / {} ({}, {}): {status}, distance {}; other kernel {expected}, distance {}, common \
                 volume {}",
@@ -170,7 +175,8 @@ fn run(path: &Path, lines: &[Line], d_max: f64) -> Fallible<Tally> {
             show(line.distance, "mm"),
             show(line.common, "mm³"),
         );
-        // Their touching allows for more than ours: a gap as small as that is as good.
+        // The other kernel reports `touching` up to a larger gap; at such a gap `separated` is right as
+        // well.
         let as_good = expected == "touching" && status == "separated" && d.is_some_and(|d| d <= close);
         if let Some(why) = &line.marked {
             t.marked += 1;

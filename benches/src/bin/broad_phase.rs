@@ -1,9 +1,9 @@
-//! The broad phase: distances computed for falling grains (DIST §4.4), and the cost of a step for up to 10⁵
-//! bodies.
+//! Broad phase: number of distances computed for falling grains (DIST §4.4), and time of a step for up to
+//! 10⁵ bodies.
 //!
-//! `broad_phase [MOST]`: drops of 3, 100 and 1,000 grains for 4,000 steps, every step checked against all
-//! pairs; then MOST bodies (100,000 without a number) and fewer, spread sparsely in a cube, each flying and
-//! turning on its own. Exit code 1 when a near pair was missed.
+//! `broad_phase [MAX]`: drops of 3, 100 and 1,000 grains for 4,000 steps, each compared with all pairs;
+//! then up to MAX bodies (100,000 by default), spread sparsely in a cube, each with its own velocity and
+//! spin. Exit status 1 if a near pair is missed.
 
 use feeler_convex::reference::Drop;
 use feeler_convex::reference::cases::Random;
@@ -12,12 +12,13 @@ use feeler_geom::{P3, Pose, V3};
 use std::process::ExitCode;
 use std::time::Instant;
 
+/// Distance up to which pairs are near, and margin of the boxes; bodies have sizes of 1 to 2.
 const REQUEST: BroadPhaseRequest = BroadPhaseRequest { d_max: 0.02, margin: 0.05 };
 
-/// Pairs up to `d_max` apart, by the distance of every pair whose balls are not further apart; and how many
-/// of all pairs are reported without being so.
+/// Counts the pairs at most `d_max` apart, and those of them that `near` lacks. Computes the distance of
+/// each pair whose bounding spheres are close enough.
 fn check(drop: &Drop, near: &[(u32, u32)]) -> (usize, usize) {
-    let (mut met, mut missed) = (0, 0);
+    let (mut near_count, mut missed) = (0, 0);
     for i in 0..drop.shapes.len() {
         for j in i + 1..drop.shapes.len() {
             let (p, q) = (&drop.poses[i], &drop.poses[j]);
@@ -29,14 +30,14 @@ fn check(drop: &Drop, near: &[(u32, u32)]) -> (usize, usize) {
                 continue;
             };
             if distance(&a, &b, &Request::default()).distance <= REQUEST.d_max {
-                met += 1;
+                near_count += 1;
                 #[expect(clippy::cast_possible_truncation, reason = "small numbers")]
                 let pair = (i as u32, j as u32);
                 missed += usize::from(near.binary_search(&pair).is_err());
             }
         }
     }
-    (met, missed)
+    (near_count, missed)
 }
 
 #[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a program that prints a table")]
@@ -51,14 +52,14 @@ fn grains() -> bool {
         let steps = 4000_u32;
         let mut drop = Drop::new(71, n);
         let Ok(mut broad) = BroadPhase::new(drop.shapes.clone(), REQUEST) else { return false };
-        let (mut met, mut missed, mut reported, mut seconds) = (0, 0, 0, 0.0);
+        let (mut near_count, mut missed, mut reported, mut seconds) = (0, 0, 0, 0.0);
         for _ in 0..steps {
             let start = Instant::now();
             let Ok(near) = broad.step(&drop.poses) else { return false };
             seconds += start.elapsed().as_secs_f64();
             reported += near.len();
             let (m, x) = check(&drop, near);
-            met += m;
+            near_count += m;
             missed += x;
             drop.step(1e-3);
         }
@@ -66,7 +67,7 @@ fn grains() -> bool {
         let all = f64::from(steps) * (n * (n - 1) / 2) as f64;
         println!(
             "| {n} | {steps} | {:.1} | {:.1} | {:.3} % | {missed} | {:.1} |",
-            met as f64 / f64::from(steps),
+            near_count as f64 / f64::from(steps),
             reported as f64 / f64::from(steps),
             100.0 * broad.counts().distances as f64 / all,
             1e6 * seconds / f64::from(steps)
@@ -75,7 +76,8 @@ fn grains() -> bool {
     complete
 }
 
-/// Bodies on their own ways in a cube with 10 times their size for each, turned back at its walls.
+/// Bodies that move independently in a cube with 10 times their size for each, and are reflected at its
+/// sides.
 struct Swarm {
     poses: Vec<Pose>,
     velocities: Vec<V3>,
@@ -107,7 +109,7 @@ impl Swarm {
 }
 
 #[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a program that prints a table")]
-fn sparse(most: usize) {
+fn sparse(max: usize) {
     println!(
         "\n| bodies | µs a step | ns a step and body | pairs kept | distances a step | boxes compared every \
             | exponent |"
@@ -115,7 +117,7 @@ fn sparse(most: usize) {
     println!("|---|---|---|---|---|---|---|");
     let mut last: Option<(f64, f64)> = None;
     let mut n = 100;
-    while n <= most {
+    while n <= max {
         let mut rng = Random(74);
         let shapes: Vec<Polytope> = (0..32)
             .filter_map(|_| {
@@ -126,7 +128,7 @@ fn sparse(most: usize) {
         let each: Vec<&Polytope> = shapes.iter().cycle().take(n).collect();
         let mut swarm = Swarm::new(&mut rng, n);
         let Ok(mut broad) = BroadPhase::new(each, REQUEST) else { return };
-        // The first steps find out how fast everything is.
+        // The broad phase adapts to the speeds during the first steps.
         let mut settle = |steps: u32| {
             let mut seconds = 0.0;
             for _ in 0..steps {
@@ -160,8 +162,8 @@ fn sparse(most: usize) {
 }
 
 fn main() -> ExitCode {
-    let most = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(100_000);
+    let max = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(100_000);
     let complete = grains();
-    sparse(most);
+    sparse(max);
     ExitCode::from(u8::from(!complete))
 }

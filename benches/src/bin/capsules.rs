@@ -1,17 +1,17 @@
-//! A chain of capsules beside exact curves: how many it takes for a chord error, how many contacts it has,
-//! how far its smallest gap is off, and what a step costs.
+//! Chains of capsules compared with exact curves: number of capsules for a chord error, number of
+//! contacts, error of the smallest gap, and time of a step.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin capsules [-- --cycles N]
 //! ```
 //!
-//! The spring between pitches of 2.5 and 2.05 mm, and a cable of 100 cubics with a loop (wire of radius 1 mm,
-//! gaps of at most 2 mm). Each cubic becomes n = L √(κ/8e) segments of equal parameters for its length L,
-//! largest curvature κ and the chord error e. Boxes of capsules are refitted in the tree of parry3d-f64,
-//! which finds near pairs; distances are parry's of segments. What is near along the chain must be left out
-//! by hand: here pairs that are less than half a turn of the tightest bend apart along it. A step is the
-//! refit and all distances, without making the points of the chain; for exact curves `update` and
-//! `query_itself`. Medians of times that the thread has computed.
+//! The spring has pitches from 2.5 to 2.05 mm, and the cable 100 cubics with a loop (wire radius 1 mm,
+//! gaps of at most 2 mm). Each cubic becomes n = L √(κ/8e) segments of equal parameter steps, for its
+//! length L, largest curvature κ and the chord error e. The boxes of the capsules are refitted in the
+//! tree of parry3d-f64, which finds near pairs; parry computes the distances of segments. Pairs that are
+//! near along the chain must be excluded explicitly: here, those less than half a turn of the tightest
+//! bend apart. A step is the refit and all distances, without computing the points of the chain; for
+//! exact curves it is `update` and `query_itself`. Times are medians of the processor time of the thread.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -32,9 +32,13 @@ use parry3d_f64::query::details::distance_segment_segment;
 use parry3d_f64::shape::Segment;
 use std::process::ExitCode;
 
+/// Radius (mm) of the wire.
 const RADIUS: f64 = 1.0;
+/// Maximum gap (mm) of contacts.
 const D_MAX: f64 = 2.0;
+/// Chord errors (mm).
 const CHORDS: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];
+/// Number of shapes in a cycle.
 const FRAMES: u32 = 20;
 
 fn main() -> ExitCode {
@@ -59,7 +63,7 @@ fn run(name: &str, shapes: Vec<Vec<P3>>, cycles: usize) -> Fallible<()> {
     let curves: Result<Vec<Curve>, _> = shapes.iter().map(|p| Curve::new(3, p, RADIUS, false)).collect();
     let curves = curves.map_err(|e| e.to_string())?;
     println!(
-        "| {name} | parts | contacts, mean | with all but neighbours | smallest gap off by, most (mm) \
+        "| {name} | parts | contacts, mean | with all but neighbours | error of the smallest gap (mm), max \
             | µs a step |"
     );
     println!("|---|---|---|---|---|---|");
@@ -84,7 +88,7 @@ fn run(name: &str, shapes: Vec<Vec<P3>>, cycles: usize) -> Fallible<()> {
 }
 
 struct Exact {
-    /// Mean over frames.
+    /// Mean number of contacts of a frame.
     contacts: f64,
     /// Smallest gap of each frame.
     gaps: Vec<f64>,
@@ -111,7 +115,7 @@ fn exact(shapes: &[Vec<P3>], cycles: usize) -> Fallible<Exact> {
     Ok(Exact { contacts: contacts as f64 / shapes.len() as f64, gaps, us: spread(&mut us)[0] })
 }
 
-/// Points of a chain: parameters of the curve at its joints.
+/// Parameters of the curve at the joints of a chain.
 fn joints(curve: &Curve, chord: f64) -> Vec<f64> {
     const SAMPLES: usize = 64;
     let mut out = vec![0.0];
@@ -140,10 +144,10 @@ struct Chain {
 }
 
 fn chained(curves: &[Curve], chord: f64, cycles: usize) -> Chain {
-    // All frames are of one topology, cut as the first one needs it.
+    // All frames have the segments that the first one needs.
     let joints = joints(&curves[0], chord);
     let chains: Vec<Vec<P3>> = curves.iter().map(|c| joints.iter().map(|&u| c.point(u)).collect()).collect();
-    let bend = curves.iter().map(tightest).fold(0.0, f64::max);
+    let bend = curves.iter().map(max_curvature).fold(0.0, f64::max);
     let window = std::f64::consts::PI / bend;
     let capsules = joints.len() - 1;
     let mut bvh = Bvh::from_leaves(BvhBuildStrategy::Binned, &boxes(&chains[0]));
@@ -159,7 +163,7 @@ fn chained(curves: &[Curve], chord: f64, cycles: usize) -> Chain {
             if cycle == 0 {
                 contacts += found.contacts;
                 gaps.push(found.gap);
-                // Not timed: what is near along the chain, neighbours left out.
+                // Not timed: count again with the pairs that are near along the chain, except neighbours.
                 all += step(&mut bvh, &mut workspace, &mut along, points, 0.0).contacts;
             }
         }
@@ -167,7 +171,7 @@ fn chained(curves: &[Curve], chord: f64, cycles: usize) -> Chain {
     let n = curves.len() as f64;
     Chain {
         capsules,
-        chord: curves.iter().zip(&chains).map(|(c, p)| measured(c, &joints, p)).fold(0.0, f64::max),
+        chord: curves.iter().zip(&chains).map(|(c, p)| measured_chord(c, &joints, p)).fold(0.0, f64::max),
         contacts: contacts as f64 / n,
         all: all as f64 / n,
         gaps,
@@ -175,8 +179,8 @@ fn chained(curves: &[Curve], chord: f64, cycles: usize) -> Chain {
     }
 }
 
-/// Largest curvature of a curve, of many samples.
-fn tightest(curve: &Curve) -> f64 {
+/// Largest curvature of a curve, from many samples.
+fn max_curvature(curve: &Curve) -> f64 {
     let n = 64 * curve.n_pieces();
     let of = |i: usize| {
         let [d, dd] = curve.derivatives((i as f64 + 0.5) / 64.0);
@@ -185,8 +189,8 @@ fn tightest(curve: &Curve) -> f64 {
     (0..n).map(of).fold(0.0, f64::max)
 }
 
-/// How far the middles of segments are off the curve.
-fn measured(curve: &Curve, joints: &[f64], points: &[P3]) -> f64 {
+/// Largest distance of the middle of a segment from the curve.
+fn measured_chord(curve: &Curve, joints: &[f64], points: &[P3]) -> f64 {
     let off = |k: usize| {
         let chord = points[k + 1] - points[k];
         let w = curve.point(0.5 * (joints[k] + joints[k + 1])) - points[k];
@@ -199,7 +203,7 @@ fn vector(p: &P3) -> Vector {
     Vector::new(p.x, p.y, p.z)
 }
 
-/// Boxes of the capsules that meet when those are at most `D_MAX` apart.
+/// Boxes of the capsules, which overlap if the capsules are at most `D_MAX` apart.
 fn boxes(points: &[P3]) -> Vec<Aabb> {
     points.windows(2).map(|p| around(&p[0], &p[1])).collect()
 }
@@ -215,7 +219,8 @@ struct Found {
     gap: f64,
 }
 
-/// One step of a chain. `window`: pairs that are less apart along it are left out, neighbours always.
+/// Makes a step of a chain. Pairs less than `window` apart along the chain are excluded, and neighbours
+/// always.
 fn step(
     bvh: &mut Bvh,
     workspace: &mut BvhWorkspace,

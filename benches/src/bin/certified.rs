@@ -1,15 +1,16 @@
-//! The certified mode: what it proves, what the ordinary mode misses, and what it costs.
+//! The certified mode: proofs, minima that the ordinary mode misses, and cost.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin certified \
 //!     -- [SCENARIOS] [--rounds N] [--every N] [--no-oracle] [--only NAME]
 //! ```
 //!
-//! Every pair of our models with free-form features is queried in random poses (as many again in each round),
-//! with and without certificates, and in the first round both answers are compared with the brute force,
-//! where that takes less than hours. SCENARIOS holds insertion scenarios: queries in place, with and without.
-//! One thread, processor time, cold queries. Exit status 1 when the certified mode loses a minimum that the
-//! brute force finds, without saying that it is undecided.
+//! Each pair of models of `data` with free-form features is queried at random poses (the same number
+//! again in each round), with and without certificates. In the first round both results are compared with
+//! the brute force, if that takes less than hours. SCENARIOS is a folder of insertion scenarios, which
+//! are queried in place, with and without certificates. One thread, processor time, cold queries. Exit
+//! status 1 if the certified mode loses a minimum that the brute force finds, without reporting that it
+//! is undecided.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, cpu_seconds, number_after, scenarios};
@@ -23,8 +24,8 @@ use std::f64::consts::PI;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Pairs with free-form features on both sides or one, beside those of the completeness test.
-fn more() -> Vec<Case> {
+/// Pairs with free-form features on one or both sides, in addition to those of the completeness test.
+fn extra_cases() -> Vec<Case> {
     vec![
         case(("wave", "torus"), [0.0, 0.0, 24.0], [0.0; 3], 5.0, PI, 8.0, 12),
         case(("loft", "swept"), [60.0, 0.0, 0.0], [0.0; 3], 12.0, PI, 20.0, 12),
@@ -38,19 +39,19 @@ fn more() -> Vec<Case> {
 struct Counts {
     poses: u64,
     stats: Stats,
-    /// Queries with something undecided.
-    open: u64,
+    /// Queries with an undecided solve.
+    undecided: u64,
     minima: u64,
     /// Minima that only the certified mode reports.
     new: Vec<String>,
-    /// Lines of `new` that tell more of the one before.
-    told: usize,
+    /// Number of lines of `new` that explain the line before.
+    explanations: usize,
     /// Decided minima of the brute force.
     expected: u64,
     lost: u64,
     lost_certified: Vec<String>,
-    /// As `lost_certified`, in queries that say that they are undecided.
-    lost_open: u64,
+    /// Minima lost in queries that report that they are undecided.
+    lost_undecided: u64,
     seconds: [f64; 2],
 }
 
@@ -61,7 +62,7 @@ struct Query<'a> {
 }
 
 impl Query<'_> {
-    /// A cold query, and the better time (s) of two.
+    /// Runs a cold query twice; returns the pair and the shorter time (s).
     fn run(&self, certified: bool) -> (ContactPair, f64) {
         let options = QueryOptions { certified, ..QueryOptions::within(self.d_max) };
         let mut best = f64::INFINITY;
@@ -86,7 +87,7 @@ fn main() -> ExitCode {
     let mut bad = 0;
     println!("{}", HEADER);
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
-    for (i, c) in cases().iter().chain(&more()).enumerate() {
+    for (i, c) in cases().iter().chain(&extra_cases()).enumerate() {
         let name = format!("{} / {}", c.a, c.b);
         if only.is_some_and(|o| !name.contains(o.as_str())) {
             continue;
@@ -112,7 +113,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(bad > 0))
 }
 
-const HEADER: &str = "| pair | poses | minima | solves looked into | undecided | queries with an undecided \
+const HEADER: &str = "| pair | poses | minima | solves examined | undecided | queries with an undecided \
     solve | cells a solve | new minima | decided minima of the brute force | lost by the ordinary mode \
     | lost by the certified mode | time with and without (ms), ratio |";
 
@@ -127,7 +128,7 @@ fn print(name: &str, c: &Counts, oracle: bool) {
             c.expected,
             c.lost,
             c.lost_certified.len(),
-            c.lost_open
+            c.lost_undecided
         )
     } else {
         "– | – | –".to_owned()
@@ -139,8 +140,8 @@ fn print(name: &str, c: &Counts, oracle: bool) {
         c.minima,
         s.certified_pairs,
         s.undecided_pairs,
-        c.open,
-        c.new.len() - c.told,
+        c.undecided,
+        c.new.len() - c.explanations,
         certified / plain,
     );
     for line in c.new.iter().chain(&c.lost_certified).take(20) {
@@ -157,26 +158,26 @@ fn run(index: usize, c: &Case, rounds: u64, oracle: bool) -> Counts {
         let query = Query { a: (&a.body, a.pose), b: (&b.body, pose * b.pose), d_max: c.d_max };
         let what = format!("seed {seed}, --d-max {} --pose-b {}", c.d_max, shown(&pose));
         let (plain, certified) = compare(&query, &what, &mut counts);
-        // Where nothing is free-form the certified mode is the ordinary one.
+        // Without free-form features the certified mode equals the ordinary one.
         if oracle
             && round == 0
             && certified.stats().certified_pairs > 0
             && plain.status() == Some(Status::Separated)
         {
-            judge((&a, &b), (&pose, c.d_max), (&plain, &certified), &what, &mut counts);
+            compare_with_brute_force((&a, &b), (&pose, c.d_max), (&plain, &certified), &what, &mut counts);
         }
     }
     counts
 }
 
-/// The pose as the command line takes it.
+/// Formats a pose for the command line.
 fn shown(pose: &Pose) -> String {
     let (t, q) = (pose.translation.vector, pose.rotation.coords);
     format!("{},{},{},{},{},{},{}", t.x, t.y, t.z, q.x, q.y, q.z, q.w)
 }
 
 fn compare(query: &Query<'_>, what: &str, counts: &mut Counts) -> (ContactPair, ContactPair) {
-    // The first query of a body makes its samples.
+    // The first query of a body computes its samples, which is not timed.
     query.run(true);
     let ((plain, t0), (certified, t1)) = (query.run(false), query.run(true));
     counts.poses += 1;
@@ -184,7 +185,7 @@ fn compare(query: &Query<'_>, what: &str, counts: &mut Counts) -> (ContactPair, 
     counts.seconds[1] += t1;
     let s = certified.stats();
     counts.stats.add(&s);
-    counts.open += u64::from(s.undecided_pairs > 0);
+    counts.undecided += u64::from(s.undecided_pairs > 0);
     counts.minima += certified.contacts().len() as u64;
     let same = plain.tolerances().same;
     let equal = |l: &Contact, m: &Contact| {
@@ -212,8 +213,8 @@ fn compare(query: &Query<'_>, what: &str, counts: &mut Counts) -> (ContactPair, 
     (plain, certified)
 }
 
-/// Against the brute force.
-fn judge(
+/// Compares both results with the brute force.
+fn compare_with_brute_force(
     (a, b): (&Part, &Part),
     (pose, d_max): (&Pose, f64),
     (plain, certified): (&ContactPair, &ContactPair),
@@ -233,7 +234,7 @@ fn judge(
         counts.lost += u64::from(!has(plain));
         if !has(certified) {
             if certified.stats().undecided_pairs > 0 {
-                counts.lost_open += 1;
+                counts.lost_undecided += 1;
             } else {
                 let line = format!("lost, {what}: {:.9} {} and {}", m.distance, m.feature_a, m.feature_b);
                 counts.lost_certified.push(line);
@@ -249,7 +250,7 @@ fn judge(
     };
     for l in certified.contacts().iter().filter(is_new) {
         let verdict = match expected.iter().find(|m| near(m, l)) {
-            None => "does not know it".to_owned(),
+            None => "does not have it".to_owned(),
             Some(m) => format!(
                 "has it too, eigenvalue {:.2e}{}",
                 m.min_eigenvalue,
@@ -257,7 +258,7 @@ fn judge(
             ),
         };
         counts.new.push(format!("    the brute force {verdict}: {:.9}", l.distance));
-        counts.told += 1;
+        counts.explanations += 1;
     }
     for l in certified.contacts().iter().filter(|l| l.kind == ContactKind::Strict) {
         if !expected.iter().any(|m| near(m, l)) {

@@ -1,25 +1,29 @@
-//! Conformal contacts through near-conformal poses: the demands are in [`feeler_tests::conformal`].
+//! Conformal contacts through nearly conformal poses; [`feeler_tests::conformal`] defines the
+//! requirements.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin conformal \
 //!     [-- --only NAME] [--per-decade N] [--seed N] [--ramps] [--all]
 //! ```
 //!
-//! Every scenario is tilted about several axes, both ways, from 0 over 1e-12 to 1e-3 rad in N steps a decade
-//! (10), at gaps of 0, 0.001 and 0.05 mm, with α = 0 and α = 2e-3 rad, with samples as they come and (α = 0,
-//! every fifth tilt) close ones, first with A at the origin and then in a seeded random place. `--ramps`
-//! prints the numbers of contacts along every ramp, `--all` every fault.
+//! Each scenario is tilted about several axes, in both directions, from 0 over 1e-12 to 1e-3 rad in N
+//! steps a decade (10), at gaps of 0, 0.001 and 0.05 mm, with α = 0 and α = 2e-3 rad, with default
+//! spacing of samples and (α = 0, each fifth tilt) close spacing, first with A at the origin and then at
+//! a seeded random pose. `--ramps` prints the numbers of contacts along each ramp, `--all` each fault.
 //!
-//! Exit status 1 when something does not hold.
+//! Exit status 1 if a requirement is violated.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::number_after;
-use feeler_tests::conformal::{Ask, Rig, Seen, all, ramp, tilts};
+use feeler_tests::conformal::{RampOptions, Rig, Seen, all, ramp, tilts};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
+/// Gaps (mm).
 const GAPS: [f64; 3] = [0.0, 0.001, 0.05];
-const ALPHA: f64 = 2e-3;
+/// Angle (rad) by which polars are dilated.
+const QUASI_ANGLE: f64 = 2e-3;
+/// Close spacing (mm) of samples.
 const SPACING: f64 = 0.4;
 
 fn main() -> ExitCode {
@@ -32,7 +36,7 @@ fn main() -> ExitCode {
     let tilts = tilts(1e-3, per_decade);
     let names: Vec<&str> = all(0.0).iter().map(|s| s.name).collect();
     println!(
-        "| scenario | poses | contacts | most | changes, returns | off the solids | strict | conformal | \
+        "| scenario | poses | contacts | max | changes, returns | off the solids | strict | conformal | \
             smallest | lack of span | round | faults |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
@@ -50,15 +54,16 @@ fn main() -> ExitCode {
                 let rig = Rig::new(scenario, world);
                 for axis in rig.scenario.axes.clone() {
                     for sign in [1.0, -1.0] {
-                        for (quasi_angle, spacing) in [(0.0, None), (ALPHA, None), (0.0, Some(SPACING))] {
-                            // Close samples are many: fewer tilts.
+                        for (quasi_angle, spacing) in [(0.0, None), (QUASI_ANGLE, None), (0.0, Some(SPACING))]
+                        {
+                            // Close spacing gives many samples, so fewer tilts are examined.
                             let tilts: Vec<f64> = tilts
                                 .iter()
                                 .step_by(if spacing.is_some() { 5 } else { 1 })
                                 .copied()
                                 .collect();
                             let (found, now, counts) =
-                                ramp(&rig, &axis, sign, gap, &tilts, &Ask { quasi_angle, spacing });
+                                ramp(&rig, &axis, sign, gap, &tilts, &RampOptions { quasi_angle, spacing });
                             seen.add(&now);
                             let of = format!(
                                 "{name}, gap {gap}, about {}{}, α {quasi_angle}{}, place {world}",
@@ -84,7 +89,7 @@ fn main() -> ExitCode {
                 {count} |",
             seen.poses,
             seen.contacts,
-            seen.most,
+            seen.max_contacts,
             seen.changes,
             seen.returns,
             seen.off,
@@ -95,13 +100,13 @@ fn main() -> ExitCode {
             seen.round_lack
         );
         if seen.contacts == 0 {
-            eprintln!("{name}: no contact was met: nothing was checked");
+            eprintln!("{name}: no contact was found, so nothing was checked");
             return ExitCode::from(2);
         }
         for (demand, texts) in faults {
             listed.push(format!("{demand}: {} times; {name}", texts.len()));
             let shown = if list_all { texts.len() } else { 4 };
-            // Spread over all of them.
+            // Show texts that are spread over all of them.
             let step = texts.len().div_ceil(shown).max(1);
             listed.extend(texts.iter().step_by(step).map(|t| format!("    {t}")));
         }

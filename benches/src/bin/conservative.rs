@@ -1,14 +1,15 @@
-//! Looks for points and directions outside the bounds that hold them:
+//! Searches for points and directions outside the bounds that should contain them:
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin conservative -- FOLDER… [--points N]
 //! ```
 //!
-//! N random points (10,000,000) of the features of all solids, shared out evenly over the leaves: points of
-//! faces with their outward normals, points of edges with both faces' normals and a direction between,
-//! vertices with directions of their polars. Each must lie in the box, the cone of revolution and the
-//! polyhedral cone of its leaf, and in the boxes and cones of all nodes above. Half of a face's points are
-//! drawn from the whole of its trimmed domain and must be in some leaf's rectangle.
+//! N random points (10,000,000) of the features of all solids are distributed evenly over the leaves:
+//! points of faces with their outward normals, points of edges with the normals of both faces and a
+//! direction between, and vertices with directions of their polars. Each must lie in the box, the cone of
+//! revolution and the polyhedral cone of its leaf, and in the boxes and cones of all nodes above. Half of
+//! the points of a face are drawn from its whole trimmed domain and must lie in the rectangle of some
+//! leaf. Exit status 1 if one does not.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{number_after, prepare, step_files};
@@ -21,10 +22,10 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
-/// Angle (rad) that rounding may put a direction outside a cone.
-const ANGLE: f64 = 1e-9;
-/// Distance that rounding may put a point outside a box, relative to the coordinates.
-const ROUNDING: f64 = 1e-12;
+/// Maximum angle (rad) by which rounding may put a direction outside a cone.
+const MAX_ANGLE_ROUNDING: f64 = 1e-9;
+/// Maximum distance by which rounding may put a point outside a box, relative to the coordinates.
+const MAX_POINT_ROUNDING_REL: f64 = 1e-12;
 
 /// Counts of one kind of feature.
 #[derive(Clone, Copy, Default)]
@@ -34,13 +35,13 @@ struct Tally {
     outside_box: u64,
     outside_cone: u64,
     outside_poly: u64,
-    /// Points of a trimmed domain in no leaf's rectangle.
-    homeless: u64,
+    /// Points of a trimmed domain that lie in no rectangle of a leaf.
+    in_no_leaf: u64,
 }
 
 impl Tally {
     fn failures(&self) -> u64 {
-        self.outside_box + self.outside_cone + self.outside_poly + self.homeless
+        self.outside_box + self.outside_cone + self.outside_poly + self.in_no_leaf
     }
 }
 
@@ -51,21 +52,21 @@ fn main() -> ExitCode {
     let clock = Instant::now();
     let mut models = Vec::new();
     for file in &files {
-        // Refusals are the corpus program's matter.
+        // The program `corpus` reports files that cannot be prepared.
         if let Ok(model) = prepare(file) {
             models.push((file, model));
         }
     }
     let leaves: u64 = models.iter().flat_map(|(_, m)| &m.solids).map(|h| h.areas.len() as u64).sum();
     if leaves == 0 {
-        eprintln!("give folders with STEP files");
+        eprintln!("no STEP files were found in the given folders");
         return ExitCode::from(2);
     }
     println!("{} files, {leaves} leaves, prepared in {:.1} s", models.len(), clock.elapsed().as_secs_f64());
     let mut rng = SmallRng::seed_from_u64(7);
     let mut tallies = [Tally::default(); 3];
     let mut done = 0;
-    // Rounds over all leaves until there are enough: many points fall outside trimmed domains and polars.
+    // Repeat until there are enough points, because many fall outside trimmed domains and polars.
     while done < wanted {
         let each = ((wanted - done) / leaves + 1).min(100);
         for (_, model) in &models {
@@ -79,14 +80,14 @@ fn main() -> ExitCode {
     for (kind, t) in ["faces", "edges", "vertices"].iter().zip(&tallies) {
         println!(
             "{kind:9} {:10} {:12} {:12} {:5} {:16} {:11}",
-            t.points, t.directions, t.outside_box, t.outside_cone, t.outside_poly, t.homeless
+            t.points, t.directions, t.outside_box, t.outside_cone, t.outside_poly, t.in_no_leaf
         );
     }
     println!("{done} points, {:.0} s", clock.elapsed().as_secs_f64());
     if tallies.iter().all(|t| t.failures() == 0) { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// `each` tries for every leaf of a solid.
+/// Makes `each` attempts for each leaf of a solid.
 fn check(h: &Hierarchy, each: u64, rng: &mut SmallRng, tallies: &mut [Tally; 3]) {
     let bounds = Bounds::new(h);
     for (k, area) in h.areas.iter().enumerate() {
@@ -101,10 +102,10 @@ fn check(h: &Hierarchy, each: u64, rng: &mut SmallRng, tallies: &mut [Tally; 3])
                     }
                     let leaf = if whole { bounds.leaf_at(f, uv) } else { Some(k) };
                     let Some(leaf) = leaf else {
-                        tallies[0].homeless += 1;
+                        tallies[0].in_no_leaf += 1;
                         continue;
                     };
-                    bounds.hold(leaf, &face.surface.point(uv), &[outward(face, uv)], &mut tallies[0]);
+                    bounds.check_point(leaf, &face.surface.point(uv), &[outward(face, uv)], &mut tallies[0]);
                 }
                 Feature::Edge(e) => {
                     let edge = &h.edges[e.index()];
@@ -115,13 +116,13 @@ fn check(h: &Hierarchy, each: u64, rng: &mut SmallRng, tallies: &mut [Tally; 3])
                     // Nearly opposite normals have no direction between them.
                     let all = [a, b, between];
                     let n = if between.norm() > 1e-3 { 3 } else { 2 };
-                    bounds.hold(k, &p, &all[..n], &mut tallies[1]);
+                    bounds.check_point(k, &p, &all[..n], &mut tallies[1]);
                 }
                 Feature::Vertex(v) => {
                     let vertex = &h.vertices[v.index()];
                     let d = V3::from_fn(|_, _| rng.random_range(-1.0..1.0));
                     if vertex.constraints.iter().all(|c| c.dot(&d) <= 0.0) {
-                        bounds.hold(k, &vertex.point, &[d], &mut tallies[2]);
+                        bounds.check_point(k, &vertex.point, &[d], &mut tallies[2]);
                     }
                 }
             }
@@ -129,7 +130,7 @@ fn check(h: &Hierarchy, each: u64, rng: &mut SmallRng, tallies: &mut [Tally; 3])
     }
 }
 
-/// A hierarchy with the ways up from its leaves.
+/// A hierarchy with the parents of its nodes.
 struct Bounds<'a> {
     h: &'a Hierarchy,
     parents: Vec<NodeId>,
@@ -164,18 +165,19 @@ impl<'a> Bounds<'a> {
         self.of_face[face.index()].iter().copied().find(|a| self.h.areas[a.index()].rect.contains(uv))
     }
 
-    /// Compares a point of a leaf and directions there with all bounds.
-    fn hold(&self, leaf: AreaId, p: &P3, directions: &[V3], tally: &mut Tally) {
+    /// Checks a point of a leaf and directions there against all bounds.
+    fn check_point(&self, leaf: AreaId, p: &P3, directions: &[V3], tally: &mut Tally) {
         tally.points += 1;
         tally.directions += directions.len() as u64;
-        let eps = ROUNDING * (self.size + p.coords.amax());
+        let eps = MAX_POINT_ROUNDING_REL * (self.size + p.coords.amax());
         let poly = &self.h.areas[leaf.index()].cone;
-        tally.outside_poly += u64::from(!directions.iter().all(|d| poly.contains(d, ANGLE)));
+        tally.outside_poly += u64::from(!directions.iter().all(|d| poly.contains(d, MAX_ANGLE_ROUNDING)));
         let mut at = self.node_of[leaf.index()];
         loop {
             let node = &self.h.nodes[at.index()];
             tally.outside_box += u64::from(!node.obb.contains(p, eps));
-            tally.outside_cone += u64::from(!directions.iter().all(|d| node.cone.contains(d, ANGLE)));
+            tally.outside_cone +=
+                u64::from(!directions.iter().all(|d| node.cone.contains(d, MAX_ANGLE_ROUNDING)));
             if at == NodeId(0) {
                 return;
             }
@@ -194,7 +196,7 @@ fn outward(face: &Face, uv: P2) -> V3 {
     if face.outward { n } else { -n }
 }
 
-/// Outward normals of both faces where an edge point is nearest to them.
+/// Outward normals of both faces at the points nearest to a point of an edge.
 fn edge_normals(h: &Hierarchy, edge: &Edge, t: f64, p: &P3) -> [V3; 2] {
     std::array::from_fn(|i| {
         let side = &edge.sides[i];

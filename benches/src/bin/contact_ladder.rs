@@ -1,20 +1,22 @@
-//! Contacts followed through distance 0: does each query report the minimum at every gap from +1e-2 mm to
-//! −1e-2 mm, for each kind of surface against faces, edges and vertices?
+//! Contacts moved through distance 0: checks that each query reports the minimum at each gap from +1e-2
+//! mm to −1e-2 mm, for each kind of surface with faces, edges and vertices.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin contact_ladder \
 //!     -- FOLDER [--contacts N] [--seed S] [--pairs N] [--svg OUT.svg]
 //! ```
 //!
-//! Random pairs of the STEP solids of a folder, for example those of `tools/models/make_csg.py`, are brought
-//! to contacts, until `--contacts` (10) of each combination of a kind of surface with a face, an edge and a
-//! vertex are found or `--pairs` (20,000) pairs have been tried. Each contact is moved along its normal
-//! through 29 gaps: 0 and ±1e-9 to ±1e-2 mm, two in a decade. At each gap the queries of `near_contact` are
-//! made, in both orders of the solids; one that reports no minimum within 1e-9 of the size of the gap is a
-//! hole. Queries without penetration promise minima down to two tolerances, or to an interference.
+//! Random pairs of the STEP solids of a folder, for example those of `tools/models/make_csg.py`, are
+//! brought to contacts, until `--contacts` (10) of each combination of a kind of surface with a face, an
+//! edge and a vertex are found or `--pairs` (20,000) pairs have been tried. Each contact is moved along
+//! its normal through 29 gaps: 0 and ±1e-9 to ±1e-2 mm, two per decade. At each gap the queries of
+//! `near_contact` are made, in both orders of the solids; a query that reports no minimum within 1e-9 of
+//! the size of the gap is a hole. Queries without penetration guarantee minima down to two tolerances, or
+//! to an interference.
 //!
-//! The table gives, for each combination, contacts, queries, holes and the largest error of a distance. The
-//! figure shows found distances over set gaps, holes as red crosses. Exit status 1 when there is a hole.
+//! The table gives for each combination the numbers of contacts, queries and holes, and the largest error
+//! of a distance. The figure shows found distances over set gaps, and holes as red crosses. Exit status 1
+//! if there is a hole.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::near_contact::check::Trial;
@@ -31,7 +33,7 @@ use std::process::ExitCode;
 
 /// Kinds of surfaces: rows of the table and columns of the figure.
 const SURFACES: [&str; 6] = ["plane", "cylinder", "cone", "sphere", "torus", "free"];
-/// Kinds of features against them.
+/// Kinds of features in contact with them.
 const OTHERS: [&str; 3] = ["face", "edge", "vertex"];
 /// Decimal exponents of the smallest and the largest gap (mm).
 const EXPONENTS: [i32; 2] = [-9, -2];
@@ -144,7 +146,7 @@ viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">
                 OTHERS[j],
                 cell.contacts
             );
-            // Equal dots would only be drawn over one another.
+            // Equal dots are drawn once.
             let mut drawn = std::collections::BTreeSet::new();
             for (gap, distance, is_found) in &cell.rungs {
                 let dot = match distance {
@@ -168,7 +170,10 @@ viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">
 }
 
 fn run(args: &[String]) -> Fallible<bool> {
-    let folder = args.first().filter(|a| !a.starts_with("--")).ok_or("give the folder of the models")?;
+    let folder = args
+        .first()
+        .filter(|a| !a.starts_with("--"))
+        .ok_or("an argument is needed: the folder of the STEP files")?;
     let wanted: u64 = number_after(args, "--contacts").unwrap_or(10);
     let seed: u64 = number_after(args, "--seed").unwrap_or(1);
     let pairs: u64 = number_after(args, "--pairs").unwrap_or(20_000);

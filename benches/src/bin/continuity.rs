@@ -1,17 +1,17 @@
-//! Small steps along smooth random motions: nothing may jump or flicker (MATH §14.4).
+//! Small steps along smooth random motions: results must not jump or flicker (MATH §14.4).
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin continuity -- data [--steps N] [--seed N]
 //! ```
 //!
-//! B swings about a place near contact, in steps of about 1e-4 of the size. At every step
+//! B swings about a pose near contact, in steps of about 1e-4 of the size. At each step
 //!
-//! - the smallest distance changes by no more than any point has moved;
-//! - a strict minimum that is there in one step and the next but one, at about one place, is there in the
-//!   step between: real minima come and go once, not for one step (a *flicker*);
-//! - a pair that has followed the motion and a new one find the same, to the bit (every 50th step).
+//! - the smallest distance changes by at most the largest displacement of a point;
+//! - a strict minimum that exists in one step and in the second step after it, at about the same point,
+//!   exists in the step between; otherwise it is a *flicker*;
+//! - a pair with cached results and a new pair give equal results, bit by bit (every 50th step).
 //!
-//! Exit status 1 when something of this fails.
+//! Exit status 1 if one of these conditions is violated.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, first_body, number_after, prepare};
@@ -24,7 +24,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Two models, where B is, how far it swings (mm, rad), `d_max`.
+/// Two models, the mean position of B (mm), the amplitudes of its swing (mm, rad), and `d_max` (mm).
 type Case = (&'static str, &'static str, [f64; 3], f64, f64, f64);
 
 const CASES: [Case; 14] = [
@@ -44,8 +44,8 @@ const CASES: [Case; 14] = [
     ("torus-nurbs", "wave", [0.0, 0.0, 40.0], 8.0, 2.0, 15.0),
 ];
 
-/// Steps of one motion.
-const MOTION: u32 = 500;
+/// Number of steps of one motion.
+const STEPS_PER_MOTION: u32 = 500;
 
 #[derive(Default)]
 struct Counts {
@@ -60,7 +60,7 @@ struct Counts {
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some(dir) = args.first() else {
-        eprintln!("give the folder of the models");
+        eprintln!("an argument is needed: the folder of the models (data)");
         return ExitCode::from(2);
     };
     let steps: u64 = number_after(&args, "--steps").unwrap_or(100_000);
@@ -87,7 +87,7 @@ fn main() -> ExitCode {
                     println!("    {x}");
                 }
                 if c.minima == 0 {
-                    eprintln!("{}: no minimum was met: nothing was checked", case.0);
+                    eprintln!("{}: no minimum was found, so nothing was checked", case.0);
                     return ExitCode::from(2);
                 }
                 bad += c.jumps.len() + c.flickers.len() + c.differences.len();
@@ -114,7 +114,7 @@ fn run(dir: &Path, &(a, b, t, mm, rad, d_max): &Case, steps: u64, seed: u64) -> 
     Ok(counts)
 }
 
-/// One motion: three sines for the place, three for the turn.
+/// Runs one motion: three sines for the position and three for the rotation.
 fn motion(
     (a, own_a): (&Arc<Body>, &Pose),
     (b, own_b): (&Arc<Body>, &Pose),
@@ -138,7 +138,7 @@ fn motion(
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let mut past: Vec<(Vec<Contact>, Option<Status>)> = Vec::new();
     let mut last: Option<(Pose, Option<f64>)> = None;
-    for k in 0..MOTION {
+    for k in 0..STEPS_PER_MOTION {
         let pose = pose_at(k);
         pair.query(own_a, &pose, options).expect("finite poses and options");
         counts.steps += 1;
@@ -178,7 +178,7 @@ fn motion(
             if !ok {
                 let found = (old_min, pair.min_distance());
                 counts.jumps.push(format!(
-                    "{found:?} though nothing moved more than {moved:.2e}, step {k}, {} and {}",
+                    "{found:?}, but no point moved more than {moved:.2e}, step {k}, {} and {}",
                     shown(&old_pose),
                     shown(&pose)
                 ));
@@ -190,7 +190,8 @@ fn motion(
             && free(status)
         {
             counts.events += u64::from(between.len() != now.len());
-            // Footpoints run faster than the motion where contact is flat: a generous idea of one place.
+            // Footpoints move faster than the solids at flat contacts, so the distance of points that
+            // count as the same is generous.
             let near = 20.0 * moved + 1e-6 * size;
             let inside = |l: &Contact| l.distance < options.d_max - 4.0 * moved - 1e-6 * size;
             let at = |set: &[Contact], p: &P3, q: &P3, within: f64| {
@@ -219,7 +220,7 @@ fn motion(
     }
 }
 
-/// The pose as the command line takes it.
+/// Formats a pose for the command line.
 fn shown(pose: &Pose) -> String {
     let (t, q) = (pose.translation.vector, pose.rotation.coords);
     format!("{},{},{},{},{},{},{}", t.x, t.y, t.z, q.x, q.y, q.z, q.w)

@@ -1,8 +1,8 @@
-//! Distances of hard pairs of small hulls, every answer checked by proof.
+//! Distances of hard pairs of small hulls, each verified by a proof.
 //!
-//! `convex_campaign [PAIRS]`: PAIRS pairs (10⁷ without a number) of all kinds. Prints, per kind, the largest
-//! errors and the largest number of steps; wrong answers and errors above 1e-12 (relative, and above the
-//! rounding of a coordinate) with their points. Exit code 1 when there is one.
+//! `convex_campaign [PAIRS]`: PAIRS pairs (10⁷ by default) of all kinds. Prints for each kind the largest
+//! errors and the largest number of steps, and wrong results and errors above 1e-12 (relative, and above
+//! the rounding of a coordinate) with their points. Exit status 1 if there is one.
 
 use feeler_convex::reference::cases::{KINDS, Random, hard_pair, judge};
 use feeler_convex::{Outcome, PointSet, Request, distance};
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
         }
     }
     println!(
-        "| kind | pairs | apart | touching | most steps | relative error, gap > 1e-3 | error / size | \
+        "| kind | pairs | apart | touching | max steps | relative error, gap > 1e-3 | error / size | \
             relative error above 1e-12 | of these, error ≥ 2.2e-16 size: largest |"
     );
     println!("|---|---|---|---|---|---|---|---|---|");

@@ -1,12 +1,12 @@
-//! Import report over folders of STEP files:
+//! Import report of folders of STEP files:
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin corpus -- FOLDER… [--json]
 //! ```
 //!
-//! For each file: ok or the reason, counts, area and volume against `manifest.json` when the folder has one,
-//! supermaximal features (BREP Tables 5.1 and 5.2), preparation time, bytes. Then the sums by category and
-//! CAD system.
+//! For each file: ok or the reason of the failure, counts, area and volume compared with `manifest.json`
+//! if the folder has one, supermaximal features (BREP Tables 5.1 and 5.2), preparation time, bytes. Then
+//! the sums by category and by CAD system.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -47,7 +47,7 @@ struct Row {
     category: String,
     system: String,
     expected: bool,
-    /// Every solid is prepared.
+    /// Whether all solids were prepared.
     prepared: bool,
     ok: bool,
     reason: String,
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
     }
     files.sort();
     if files.is_empty() {
-        eprintln!("give folders with STEP files");
+        eprintln!("an argument is needed: folders with STEP files");
         return ExitCode::from(2);
     }
     let mut rows: Vec<Row> = Vec::new();
@@ -139,10 +139,10 @@ fn main() -> ExitCode {
     if ok == expected { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-/// Sums over the files that have the same `key`.
+/// Prints the sums of the files with the same `key`.
 fn table(title: &str, rows: &[Row], key: impl Fn(&Row) -> &str) {
     println!(
-        "| {title} | files with solids | prepared | as the other kernel | faces | supermaximal | edges | \
+        "| {title} | files with solids | prepared | as in the manifest | faces | supermaximal | edges | \
             supermaximal |"
     );
     println!("|---|---|---|---|---|---|---|---|");
@@ -203,7 +203,8 @@ fn report(path: &Path, manifest: &BTreeMap<String, Record>) -> Row {
             }
         };
         row.seconds[1] += clock.elapsed().as_secs_f64();
-        // In the file: the other kernel integrates numerically what is canonical in disguise.
+        // `canonical` refers to the surfaces in the file, because the other kernel integrates disguised
+        // canonical surfaces numerically.
         let canonical = source.faces.iter().all(|f| f.surface.is_canonical());
         built[i] = Some((solid.area, solid.volume, canonical));
         row.faces += solid.faces.len();
@@ -240,7 +241,8 @@ fn report(path: &Path, manifest: &BTreeMap<String, Record>) -> Row {
     row
 }
 
-/// Areas and volumes of all instances against the manifest's, each of ours with the nearest of theirs.
+/// Compares areas and volumes of all instances with those of the manifest, each instance with the nearest
+/// entry.
 fn compare(
     import: &feeler_step::Import,
     built: &[Option<(f64, f64, bool)>],

@@ -1,18 +1,18 @@
-//! Figures 5.21 and 5.22 of BREP redrawn: a spring of six cubics that is compressed and released, and how
-//! many pairs of flat parts six ways of culling leave, in which time.
+//! Reproduces Figures 5.21 and 5.22 of BREP: a spring of six cubics that is compressed and released, the
+//! numbers of pairs of flat parts that remain after six methods of culling, and the times.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin curve_culling -- [--csv OUT.csv] [--plots FOLDER]
 //!     [--frames N] [--half-angle RAD]
 //! ```
 //!
-//! Three turns of radius 10 mm, wire of radius 1 mm, pitch 8 mm to 2.05 mm and back; minima with gaps of at
-//! most 2 mm are looked for, and once more without a limit, which only boxes know. A part is flat when its
-//! tangents are in a cone of an apex angle of 0.5 rad, half angle 0.25 (`--half-angle`). Times are those that
-//! the thread has computed: the culling alone, and with one run of Newton's method for each pair that
-//! remains.
+//! The spring has three turns of radius 10 mm, a wire of radius 1 mm, and a pitch from 8 mm to 2.05 mm
+//! and back. Minima with gaps of at most 2 mm are searched, and again without a limit of the gap, which
+//! only boxes use. A part is flat if its tangents are in a cone with an apex angle of 0.5 rad, half angle
+//! 0.25 (`--half-angle`). Times are processor times of the thread: the culling alone, and with one run of
+//! Newton's method for each remaining pair.
 //!
-//! Exit status 1 when a minimum of the spring is in no pair that remains.
+//! Exit status 1 if a minimum of the spring is in no remaining pair.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -29,10 +29,14 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Radius (mm) of the wire.
 const RADIUS: f64 = 1.0;
+/// Limit (mm) of gaps.
 const D_MAX: f64 = 2.0;
+/// Pitches (mm) of the released and the compressed spring.
 const PITCHES: [f64; 2] = [8.0, 2.05];
 
+/// Names of the methods.
 const NAMES: [&str; 6] = [
     "cones of revolution",
     "cones of revolution and boxes",
@@ -43,15 +47,15 @@ const NAMES: [&str; 6] = [
 ];
 
 const PAIRS: [Panel; 2] = [
-    Panel { label: "pairs that remain, gaps of at most 2 mm", least: 0.5, least_label: "0" },
-    Panel { label: "pairs that remain, no limit of the gap", least: 0.5, least_label: "0" },
+    Panel { label: "remaining pairs, gaps of at most 2 mm", floor: 0.5, floor_label: "0" },
+    Panel { label: "remaining pairs, no limit of the gap", floor: 0.5, floor_label: "0" },
 ];
 
 const TIMES: [Panel; 4] = [
-    Panel { label: "culling (µs), gaps of at most 2 mm", least: 1.0, least_label: "≤ 1" },
-    Panel { label: "culling and Newton's method for each pair (µs)", least: 1.0, least_label: "≤ 1" },
-    Panel { label: "culling (µs), no limit of the gap", least: 1.0, least_label: "≤ 1" },
-    Panel { label: "culling and Newton's method for each pair (µs)", least: 1.0, least_label: "≤ 1" },
+    Panel { label: "culling (µs), gaps of at most 2 mm", floor: 1.0, floor_label: "≤ 1" },
+    Panel { label: "culling and Newton's method for each pair (µs)", floor: 1.0, floor_label: "≤ 1" },
+    Panel { label: "culling (µs), no limit of the gap", floor: 1.0, floor_label: "≤ 1" },
+    Panel { label: "culling and Newton's method for each pair (µs)", floor: 1.0, floor_label: "≤ 1" },
 ];
 
 fn method(k: usize, flatness: f64, reach: f64) -> Method {
@@ -59,7 +63,7 @@ fn method(k: usize, flatness: f64, reach: f64) -> Method {
     Method { cones, boxes: k % 2 == 1, flatness, reach }
 }
 
-/// What one way of culling gives for one frame.
+/// Results of one method of culling for one frame.
 #[derive(Clone, Copy, Default)]
 struct Cell {
     pairs: f64,
@@ -68,7 +72,7 @@ struct Cell {
     us: [f64; 2],
 }
 
-/// One frame: its time (s) and pitch, and cells with and without a limit.
+/// A frame: its time (s), its pitch (mm), and the results with and without a limit of the gap.
 struct Frame {
     time: f64,
     pitch: f64,
@@ -81,7 +85,7 @@ fn main() -> ExitCode {
     match run(&args) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(lost) => {
-            println!("{lost} minima are in no pair that remains");
+            println!("{lost} minima are in no remaining pair");
             ExitCode::from(1)
         }
         Err(e) => {
@@ -103,7 +107,7 @@ fn run(args: &[String]) -> Fallible<usize> {
         let curve = Curve::new(3, &spring(pitch), RADIUS, false).map_err(|e| e.to_string())?;
         let mut frame = Frame { time, pitch, minima: 0, cells: Default::default() };
         for (limit, d_max) in [D_MAX, f64::INFINITY].into_iter().enumerate() {
-            // Without a limit minima between all turns are told.
+            // Without a limit of the gap, minima between all turns are reported.
             let options = CurveOptions { d_max: d_max.min(1e3), ..CurveOptions::default() };
             let minima = pair.query_itself(&curve, &options);
             if limit == 0 {
@@ -118,7 +122,7 @@ fn run(args: &[String]) -> Fallible<usize> {
         }
         frames.push(frame);
     }
-    tell(&frames);
+    print_tables(&frames);
     if let Some(file) = number_after::<PathBuf>(args, "--csv") {
         std::fs::write(&file, csv(&frames)).map_err(|e| format!("{}: {e}", file.display()))?;
     }
@@ -138,12 +142,12 @@ fn is_strict(m: &CurveMinimum) -> bool {
 }
 
 fn is_kept(m: &CurveMinimum, culling: &Culling) -> bool {
-    // Borders of parts belong to both.
+    // The border of two parts belongs to both.
     let is_in = |[from, to]: [f64; 2], u: f64| from - 1e-9 <= u && u <= to + 1e-9;
     culling.pairs.iter().any(|p| is_in(p[0], m.u[0]) && is_in(p[1], m.u[1]))
 }
 
-/// The least of several times: what else the machine does only adds to them.
+/// Runs a method; the times are the minima of several runs, because other load only increases them.
 fn measure(curve: &Curve, method: &Method) -> (Cell, Culling) {
     const TIMES: usize = 5;
     const EACH: usize = 8;
@@ -164,7 +168,7 @@ fn measure(curve: &Curve, method: &Method) -> (Cell, Culling) {
     (Cell { pairs: culling.pairs.len() as f64, tests: culling.n_tests as f64, us }, culling)
 }
 
-fn tell(frames: &[Frame]) {
+fn print_tables(frames: &[Frame]) {
     let pressed = &frames[frames.len() / 2];
     let minima: Vec<usize> = frames.iter().map(|f| f.minima).collect();
     println!(
@@ -177,8 +181,8 @@ fn tell(frames: &[Frame]) {
     );
     for (limit, label) in ["gaps of at most 2 mm", "no limit of the gap"].iter().enumerate() {
         println!(
-            "| {label} | pairs, mean | most | pressed | tests, mean | culling µs, mean | most | with \
-                Newton µs, mean | most |"
+            "| {label} | pairs, mean | max | pressed | tests, mean | culling µs, mean | max | with \
+                Newton µs, mean | max |"
         );
         println!("|---|---|---|---|---|---|---|---|---|");
         for (k, name) in NAMES.iter().enumerate() {
@@ -227,10 +231,10 @@ fn csv(frames: &[Frame]) -> String {
     out
 }
 
-/// A value of a frame and a way of culling.
+/// A value of a frame and a method of culling.
 type Shown<'a> = &'a dyn Fn(&Frame, usize) -> f64;
 
-/// Curves of all ways, with a panel for each of some values.
+/// Curves of all methods, with a panel for each value.
 fn curves(frames: &[Frame], panels: &[Shown<'_>]) -> Vec<lines::Curve> {
     let of = |(k, name): (usize, &&str)| lines::Curve {
         label: (*name).to_owned(),

@@ -1,10 +1,10 @@
-//! Curves that move by formulas (`feeler_tests::curve_scenes`): their contacts step by step, whether anything
-//! jumps, and pages to look at.
+//! Curves that move by formulas (`feeler_tests::curve_scenes`): their contacts in each step, a search for
+//! jumps, and pages that show them.
 //!
-//! `curve_scenes [--solid STEP] [--frames N] [--steps N] [--pages FOLDER]`: frames are drawn, steps are
-//! followed. Exit status 1 where a contact jumps or comes or goes for no reason: the reasons are `d_max`, an
-//! end or a corner that takes it over, a place where the distance stops being curved, and a set of equal
-//! distance that begins or ends.
+//! `curve_scenes [--solid STEP] [--frames N] [--steps N] [--pages FOLDER]`: pages show the frames, and
+//! contacts are tracked over the steps. Exit status 1 if a contact begins or ends without a reason.
+//! Reasons are `d_max`, an end or a corner that takes the contact over, a point at which the second
+//! derivative of the distance vanishes, and a set of equal distances that begins or ends.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use clap::Parser;
@@ -22,17 +22,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 #[derive(Parser)]
-struct Asked {
-    /// What the hose is laid on.
+struct Args {
+    /// STEP file of the solid on which the hose lies.
     #[arg(long)]
     solid: Option<PathBuf>,
-    /// Frames of the pages.
+    /// Number of frames of a page.
     #[arg(long, default_value_t = 120)]
     frames: usize,
-    /// Steps in which contacts are followed.
+    /// Number of steps over which contacts are tracked.
     #[arg(long, default_value_t = 2_000)]
     steps: usize,
-    /// Where pages go.
+    /// Folder in which pages are written.
     #[arg(long)]
     pages: Option<PathBuf>,
     /// Only these scenes.
@@ -41,31 +41,31 @@ struct Asked {
 }
 
 fn main() -> ExitCode {
-    exit_code(run(&Asked::parse()))
+    exit_code(run(&Args::parse()))
 }
 
-fn solid_of(scene: CurveScene, asked: &Asked) -> Fallible<Option<Arc<Body>>> {
+fn solid_of(scene: CurveScene, args: &Args) -> Fallible<Option<Arc<Body>>> {
     let own = scene.solid();
-    let other = if scene == CurveScene::Hose { asked.solid.clone() } else { None };
+    let other = if scene == CurveScene::Hose { args.solid.clone() } else { None };
     let Some(file) = other.or(own) else { return Ok(None) };
     let model = feeler_import::prepare_step(&file).map_err(|e| e.to_string())?;
     Ok(Some(Arc::new(Body::from_model(&model, 0).map_err(|e| e.to_string())?)))
 }
 
-fn run(asked: &Asked) -> Fallible<bool> {
+fn run(args: &Args) -> Fallible<bool> {
     println!(
         "scene    pieces   steps  contacts  sets  smallest gap     us: median,   95 %  \
             born  gone  unexplained  largest move"
     );
     let mut is_right = true;
     for scene in CURVE_SCENES {
-        if !asked.only.is_empty() && !asked.only.iter().any(|n| n == scene.name()) {
+        if !args.only.is_empty() && !args.only.iter().any(|n| n == scene.name()) {
             continue;
         }
-        let solid = solid_of(scene, asked)?;
-        is_right &= follow(scene, solid.as_ref(), asked.steps)?;
-        if let Some(folder) = &asked.pages {
-            write_page(scene, solid.as_ref(), asked.frames, folder)?;
+        let solid = solid_of(scene, args)?;
+        is_right &= follow(scene, solid.as_ref(), args.steps)?;
+        if let Some(folder) = &args.pages {
+            write_page(scene, solid.as_ref(), args.frames, folder)?;
         }
     }
     Ok(is_right)
@@ -79,7 +79,8 @@ struct Running {
 }
 
 fn start(scene: CurveScene, solid: Option<&Arc<Body>>) -> Fallible<Running> {
-    // What winds a cable up is approximated by cubics: their ripple is no contact of its own.
+    // The cable on the pulley approximates its path by cubics; their ripple must not count as separate
+    // contacts.
     let level_slope = if scene == CurveScene::Pulley { 1e-3 } else { CurveOptions::default().level_slope };
     let options = CurveOptions { d_max: scene.d_max(), level_slope, ..CurveOptions::default() };
     let solids = Solids::new(QueryOptions::default()).map_err(|e| e.to_string())?;
@@ -94,7 +95,7 @@ fn start(scene: CurveScene, solid: Option<&Arc<Body>>) -> Fallible<Running> {
     Ok(Running { scene: made, id, low, high })
 }
 
-/// Where a contact is, for a comparison with the step before.
+/// Position of a contact, for a comparison with the previous step.
 #[derive(Clone, Copy)]
 struct Seen {
     u: [f64; 2],
@@ -102,7 +103,7 @@ struct Seen {
     foot: V3,
     gap: f64,
     is_sample: bool,
-    /// What of a solid it is on.
+    /// Feature of the solid; `None` between curves.
     feature: Option<feeler_hierarchy::Feature>,
 }
 
@@ -127,13 +128,13 @@ fn seen(contact: &CurveContact) -> Seen {
     }
 }
 
-/// Smallest second derivative of the distance with length, times the distance of two curves or the size of
-/// the curve beside a solid: 0 where a minimum meets a saddle.
+/// Smallest second derivative of the distance with respect to arc length, times the distance of two
+/// curves, or times the size of the curve at a solid. It is 0 where a minimum meets a saddle.
 fn bend(curve: &Curve, s: &Seen, solid: Option<&Arc<Body>>) -> f64 {
     let [d, dd] = curve.derivatives(s.u[0]);
     let p = curve.point(s.u[0]);
     if let (Some(_), Some(solid)) = (s.feature, solid) {
-        // The distance of three places from the boundary.
+        // Finite difference of the distances of three points from the boundary.
         let mut points = PointQuery::new();
         let h = 1e-3;
         let mut at = |u: f64| {
@@ -155,7 +156,7 @@ fn follow(scene: CurveScene, solid: Option<&Arc<Body>>, steps: usize) -> Fallibl
     let mut run = start(scene, solid)?;
     let mut before: BTreeMap<u64, Seen> = BTreeMap::new();
     let mut spent = Vec::with_capacity(steps);
-    let (mut most, mut sets, mut least) = (0, 0, f64::INFINITY);
+    let (mut max_contacts, mut sets, mut min_gap) = (0, 0, f64::INFINITY);
     let (mut born, mut gone, mut unexplained) = (0, 0, 0);
     let mut jump: f64 = 0.0;
     for k in 0..=steps {
@@ -166,9 +167,9 @@ fn follow(scene: CurveScene, solid: Option<&Arc<Body>>, steps: usize) -> Fallibl
         spent.push((cpu_seconds() - begin) * 1e6);
         let now: BTreeMap<u64, Seen> = run.scene.contacts().iter().map(|c| (c.id(), seen(c))).collect();
         let curve = run.scene.curve(run.id).map_err(|e| e.to_string())?;
-        most = most.max(now.len());
+        max_contacts = max_contacts.max(now.len());
         sets = sets.max(now.values().filter(|s| s.is_sample).count());
-        least = now.values().map(|s| s.gap).fold(least, f64::min);
+        min_gap = now.values().map(|s| s.gap).fold(min_gap, f64::min);
         if k > 0 {
             let has_samples = now.values().chain(before.values()).any(|s| s.is_sample);
             for (id, s) in &now {
@@ -192,15 +193,15 @@ fn follow(scene: CurveScene, solid: Option<&Arc<Body>>, steps: usize) -> Fallibl
     let pieces = run.scene.curve(run.id).map_err(|e| e.to_string())?.n_pieces();
     let [median, high, _] = spread(&mut spent);
     println!(
-        "{:8} {pieces:6} {steps:7} {most:9} {sets:5} {least:13.6} {median:14.1} {high:8.1} \
+        "{:8} {pieces:6} {steps:7} {max_contacts:9} {sets:5} {min_gap:13.6} {median:14.1} {high:8.1} \
             {born:5} {gone:5} {unexplained:12} {jump:13.6}",
         scene.name()
     );
     Ok(unexplained == 0)
 }
 
-/// Whether theory lets a contact come or go: at the largest gap, beside an end or a corner, on the border of
-/// a face, where the distance stops being curved, or where another contact stands in its place.
+/// Whether a contact may begin or end: at the largest gap, at an end or a corner, on the border of a
+/// face, where the second derivative of the distance vanishes, or where another contact replaces it.
 fn is_explained(
     scene: CurveScene,
     curve: &Curve,

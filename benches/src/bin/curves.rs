@@ -1,22 +1,23 @@
-//! Deformable curves: are all local minima told, each once, beside a brute force that shares no code?
+//! Deformable curves: checks that each local minimum is reported exactly once, against a brute force that
+//! shares no code.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin curves [-- --cases N] [--from N] [--poses N]
 //!     [--solid STEP] [--all]
 //! ```
 //!
-//! N pairs of curves (10,000) with radii and as many curves with themselves, of the kinds of
+//! N pairs of curves (10,000) with radii, and N curves with themselves, of the kinds of
 //! [`feeler_tests::curves::cases`] in turn: cubics, degrees 1 to 5, several pieces, nearly parallel,
 //! crossing, arcs, shared ends, planar, on a lattice, smooth and with corners, of small and large scales;
-//! loops, coils, knots, cusps, rings. The search of [`feeler_tests::curves`] says what there is. Where the
-//! two do not agree it is asked again on a grid eight times as fine. `--all` prints every fault.
+//! loops, coils, knots, cusps, rings. The search of [`feeler_tests::curves`] is the reference. If the two
+//! differ, the search is repeated on a grid eight times as fine. `--all` prints each fault.
 //!
-//! N poses (200) of each scenario of [`feeler_tests::curve_scenes`] are judged as curves with themselves,
-//! too; those that meet a solid with it, beside the distances of densely sampled curves
-//! ([`feeler_tests::curve_solids`]). With `--solid STEP` the hose is laid on that one as well.
+//! N poses (200) of each scenario of [`feeler_tests::curve_scenes`] are checked as curves with themselves
+//! as well. Those with a solid are also checked against distances of densely sampled curves
+//! ([`feeler_tests::curve_solids`]); with `--solid STEP` the hose is laid on that solid too.
 //!
-//! Exit status 1 when a minimum is lost, made up, or told twice, when a number of one is wrong, or when the
-//! brute force lacks one.
+//! Exit status 1 if a minimum is lost, invented or reported twice, if one of its values is wrong, or if
+//! the brute force lacks one.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, number_after};
@@ -26,13 +27,13 @@ use feeler_runtime::Body;
 use feeler_tests::curve_scenes::{CURVE_SCENES, CurveScene};
 use feeler_tests::curve_solids;
 use feeler_tests::curves::cases::{LOOPS, PAIRS, itself, pair};
-use feeler_tests::curves::compare::{Shape, Verdict, judge, judge_itself};
+use feeler_tests::curves::compare::{Shape, Verdict, compare, compare_itself};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Sums of one kind.
+/// Sums of the cases of one kind.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     cases: usize,
@@ -41,7 +42,7 @@ struct Sum {
     weak: usize,
     degenerate: usize,
     in_sets: usize,
-    open: usize,
+    undecided: usize,
     footpoint: f64,
 }
 
@@ -55,7 +56,7 @@ impl Sum {
         self.weak += v.weak;
         self.degenerate += v.degenerate;
         self.in_sets += v.in_sets;
-        self.open += usize::from(v.is_open);
+        self.undecided += usize::from(v.is_open);
         self.footpoint = self.footpoint.max(v.footpoint);
     }
 
@@ -64,13 +65,13 @@ impl Sum {
         println!(
             "| {name} | {} | {} | {lost} | {invented} | {twice} | {wrong} | {missed} | {} | {} | {} | {} | \
                 {:.0e} |",
-            self.cases, self.agreed, self.weak, self.degenerate, self.in_sets, self.open, self.footpoint
+            self.cases, self.agreed, self.weak, self.degenerate, self.in_sets, self.undecided, self.footpoint
         );
     }
 }
 
-/// Judges a case by its number.
-type Judge<'a> = dyn Fn(u64) -> Verdict + Sync + 'a;
+/// Compares the case with a number.
+type Comparison<'a> = dyn Fn(u64) -> Verdict + Sync + 'a;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -79,24 +80,24 @@ fn main() -> ExitCode {
     let list_all = args.iter().any(|a| a == "--all");
     let mut is_right = true;
     println!(
-        "| kind | cases | minima | lost | made up | twice | wrong numbers | \
-            the judge lacks | weak | nearly degenerate | \
+        "| kind | cases | minima | lost | invented | twice | wrong values | \
+            missing in the reference | weak | nearly degenerate | \
             in sets | undecided cases | worst footpoint |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     let by_pair = |n: u64| {
         let (a, b, options) = pair(n);
-        judge(&a, &b, &options)
+        compare(&a, &b, &options)
     };
     let by_loop = |n: u64| {
         let (a, options) = itself(n);
-        judge_itself(&a, &options)
+        compare_itself(&a, &options)
     };
-    let kinds: [(&str, &[&str], &Judge<'_>); 2] =
+    let kinds: [(&str, &[&str], &Comparison<'_>); 2] =
         [("pairs", &PAIRS, &by_pair), ("with itself", &LOOPS, &by_loop)];
     let mut faults = Vec::new();
-    for (what, names, judged) in kinds {
-        let verdicts: Vec<Verdict> = (from..from + cases).into_par_iter().map(judged).collect();
+    for (what, names, comparison) in kinds {
+        let verdicts: Vec<Verdict> = (from..from + cases).into_par_iter().map(comparison).collect();
         let mut sums = vec![Sum::default(); names.len()];
         let mut all = Sum::default();
         for (n, verdict) in (from..).zip(&verdicts) {
@@ -124,7 +125,7 @@ fn main() -> ExitCode {
                 radius: scene.radius(),
                 is_closed: scene.is_closed(),
             };
-            judge_itself(&shape, &CurveOptions { d_max: scene.d_max(), ..CurveOptions::default() })
+            compare_itself(&shape, &CurveOptions { d_max: scene.d_max(), ..CurveOptions::default() })
         };
         let verdicts: Vec<Verdict> = (0..poses).into_par_iter().map(in_pose).collect();
         let mut sum = Sum::default();
@@ -137,7 +138,7 @@ fn main() -> ExitCode {
         }
         sum.print(&format!("scenario: {}", scene.name()));
     }
-    println!("\n| curve and solid | poses | minima | lost | twice | wrong numbers | behind nearer ones |");
+    println!("\n| curve and solid | poses | minima | lost | twice | wrong values | behind nearer ones |");
     println!("|---|---|---|---|---|---|---|");
     let own = CURVE_SCENES.into_iter().filter_map(|scene| Some((scene, scene.solid()?)));
     let other = number_after::<PathBuf>(&args, "--solid").map(|file| (CurveScene::Hose, file));
@@ -153,14 +154,14 @@ fn main() -> ExitCode {
             }
         }
     }
-    let most = if list_all { usize::MAX } else { 5 };
-    for fault in faults.iter().take(most) {
+    let max_shown = if list_all { usize::MAX } else { 5 };
+    for fault in faults.iter().take(max_shown) {
         println!("{fault}");
     }
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Judges poses of a scenario with a solid, prints their sums, and tells what is wrong.
+/// Compares poses of a scenario with a solid, prints the sums, and returns descriptions of the faults.
 fn with_solid(scene: CurveScene, file: &Path, poses: u32) -> Fallible<Vec<String>> {
     let model = feeler_import::prepare_step(file).map_err(|e| e.to_string())?;
     let solid = Obstacle::new(Arc::new(Body::from_model(&model, 0).map_err(|e| e.to_string())?));
@@ -170,7 +171,7 @@ fn with_solid(scene: CurveScene, file: &Path, poses: u32) -> Fallible<Vec<String
         let points = scene.points(time, &bounds.min, &bounds.max);
         let curve = Curve::new(3, &points, scene.radius(), scene.is_closed()).expect("scenarios are valid");
         let options = CurveOptions { d_max: scene.d_max(), ..CurveOptions::default() };
-        curve_solids::judge(&curve, &solid, &Pose::identity(), &options)
+        curve_solids::compare(&curve, &solid, &Pose::identity(), &options)
     };
     let verdicts: Vec<_> = (0..poses).into_par_iter().map(in_pose).collect();
     let sum = |number: &dyn Fn(&curve_solids::Verdict) -> usize| verdicts.iter().map(number).sum::<usize>();

@@ -1,4 +1,4 @@
-//! Plugs in Rapier: with exact contacts, and as the triangle meshes that it would take otherwise.
+//! Plugs in Rapier, with exact contacts and with the triangle meshes that Rapier would use otherwise.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin engines -- FILE... [--step SECONDS] [--friction MU]
@@ -6,28 +6,30 @@
 //!     [--beside PART] [--until SECONDS] [--record FOLDER] [--along RUN.csv [--every N | --begin SECONDS]]
 //! ```
 //!
-//! For each scenario a row for exact contacts, and for meshes with a chord error of the clearance and of a
-//! quarter of it: solver contacts, time of a step, and how deep the true solids are in one another at the
-//! end of steps, asked of feeler for all of them alike (of meshes every twentieth step).
+//! For each scenario, the table has a row for exact contacts, and rows for meshes with a chord error of
+//! the clearance and of a quarter of it: solver contacts, time of a step, and the penetration of the true
+//! solids at the end of steps, computed by feeler for all rows (for meshes every 20th step).
 //!
-//! Plugs follow the path of the scenario, pulled by a target beside it; with `--held` they are let go in
-//! their sockets under tilted gravity, and a pin of 19.9 mm in a blind bore of 20 mm with them. Reported
-//! then: what the energy exceeds that of the start by, as a part of weight times size, how far contact points
-//! of one identity move in a step of the last fifth, and the RMS of the angular acceleration there.
+//! Plugs follow the path of the scenario, pulled by a displaced target. With `--held` they are released
+//! in their sockets under tilted gravity, and a pin of 19.9 mm in a blind bore of 20 mm as well. The
+//! table then contains the largest excess of the energy over that at the start, as a fraction of weight
+//! times size, and for the last fifth of the run the largest displacement in a step of contact points
+//! with the same identity, and the RMS of the angular acceleration.
 //!
-//! With `--exact` meshes are left out, which take minutes, with `--parts` they have a chord error of the
-//! clearance over each of these numbers, and with `--meshes` exact contacts are left out. `--beside` takes
-//! one displacement alone (in clearances), and `--until` ends early: the last column is then how far the
-//! plug is from its target along its path there.
+//! `--exact` omits meshes, which take minutes, and `--meshes` omits exact contacts. `--parts` sets the
+//! chord errors of meshes: the clearance divided by each of these numbers. `--beside` selects one
+//! displacement (in clearances). `--until` ends a run early; the last column is then the distance of the
+//! plug from its target along its path at that time.
 //!
-//! With `--record` each run is written step by step, as `insertions` does. `--along` takes such a file, of
-//! the same scenario and displacement: with `--begin` a run begins in the state that this one had at that
-//! time, and with `--every` nothing is simulated, but at every Nth step of it one step is made from the
-//! state that it had, which tells contacts and times where a whole run would take hours; all else in the
-//! row is of these single steps. Names of what is recorded end in `-from` and `-along` then.
+//! With `--record` each run is written step by step, as by `insertions`. `--along` takes such a file, of
+//! the same scenario and displacement. With `--begin` a run starts from the recorded state at that time.
+//! With `--every` nothing is simulated continuously: from each Nth recorded state a single step is made,
+//! which measures contacts and times where a whole run would take hours; all other columns refer to these
+//! single steps as well. The names of these recordings end in `-from` and `-along`.
 //!
-//! Exit status 1 where exact contacts let solids deeper into one another than 10 µm, or lose them, or are
-//! more than 50, or where energy grows by more than 1e-4 of weight times size while parts are held.
+//! Exit status 1 if, with exact contacts, solids penetrate by more than 10 µm, interfere without a
+//! contact, or have more than 50 contacts, or if the energy grows by more than 1e-4 of weight times size
+//! with `--held`.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -36,7 +38,7 @@
 )]
 
 use feeler_benches::depth::query_depth;
-use feeler_benches::drive::{self, RESPONSE, SEATED, STEEL, Target};
+use feeler_benches::drive::{self, MAX_SEATED_DISTANCE, RESPONSE_TIME, STEEL_DENSITY, Target};
 use feeler_benches::record::{Recording, Step};
 use feeler_benches::span::{Span, chords, set_state};
 use feeler_benches::timed::{Spent, Timed};
@@ -53,35 +55,37 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Deepest (mm) that exact contacts may let solids into one another.
-const DEEPEST: f64 = 0.01;
-/// Most contacts of a scene.
-const CONTACTS: usize = 50;
-/// How far (m) ahead of fast bodies contacts are looked for.
-const SPECULATION: f64 = 0.01;
-/// Largest excess of energy, as a part of weight times size.
-const ENERGY: f64 = 1e-4;
-/// Steps between two looks at how deep the solids behind meshes are.
-const LOOKS: usize = 20;
+/// Maximum penetration (mm) with exact contacts.
+const MAX_PENETRATION: f64 = 0.01;
+/// Maximum number of exact contacts of a scene.
+const MAX_CONTACTS: usize = 50;
+/// Prediction distance (m) of contacts of fast bodies (`soft_ccd_prediction`). A smaller value can let a
+/// fast plug pass a thin wall; a larger one costs time.
+const CONTACT_PREDICTION: f64 = 0.01;
+/// Maximum excess of the energy, as a fraction of weight times size.
+const MAX_ENERGY_EXCESS: f64 = 1e-4;
+/// Number of steps between two measurements of the penetration behind meshes. Smaller values find deeper
+/// penetrations, but a measurement takes longer than a step.
+const STEPS_PER_MEASUREMENT: usize = 20;
 
-/// What stands for the solids.
+/// Representation of the solids.
 #[derive(Clone, Copy, Debug)]
 enum Contacts {
     Exact,
-    /// Triangles of a chord error (mm).
+    /// Triangles with a chord error (mm).
     Mesh(f64),
 }
 
-/// A scene: a fixed part, a moving one, and what moves it.
+/// A scene: a fixed part, a moving part, and the target that moves it.
 struct Scene {
     name: String,
-    /// Where its file puts the moving part.
+    /// Pose of the moving part in its file.
     place: ExactPose,
     a: (Arc<Body>, ExactPose),
     b: (Arc<Body>, ExactPose),
     clearance: f64,
     target: Option<Target>,
-    /// Part of the clearance that the target is displaced by.
+    /// Displacement of the target, in clearances.
     part: f64,
 }
 
@@ -114,9 +118,10 @@ fn main() -> ExitCode {
     let held: Option<f64> = number_after(&args, "--held");
     let files: Vec<PathBuf> = args.iter().filter(|a| a.ends_with(".json")).map(PathBuf::from).collect();
     let beside = number_after(&args, "--beside");
-    let told = scenes(&files, held.is_some(), beside).and_then(|s| Ok((s, Span::of(&args)?, chords(&args)?)));
-    let (scenes, span, chords) = match told {
-        Ok(told) => told,
+    let loaded =
+        scenes(&files, held.is_some(), beside).and_then(|s| Ok((s, Span::from_args(&args)?, chords(&args)?)));
+    let (scenes, span, chords) = match loaded {
+        Ok(loaded) => loaded,
         Err(e) => {
             eprintln!("{e}");
             return ExitCode::from(2);
@@ -147,13 +152,13 @@ fn main() -> ExitCode {
                 }
             };
             let mean = r.times.iter().sum::<f64>() / r.times.len().max(1) as f64;
-            let [_, most, _] = spread(&mut r.times);
+            let [_, high, _] = spread(&mut r.times);
             let source = match contacts {
                 Contacts::Exact => "exact".to_owned(),
                 Contacts::Mesh(chord) => format!("mesh {chord:.4} mm"),
             };
             println!(
-                "{:10}  {:6}  {source:16}  {:6}  {mean:7.3}  {most:6.3}  {:10.2e}  {:4}  {:7.0e}  {:9.3}  \
+                "{:10}  {:6}  {source:16}  {:6}  {mean:7.3}  {high:6.3}  {:10.2e}  {:4}  {:7.0e}  {:9.3}  \
                  {:6.2}  {:8.4}  {:7.4}",
                 scene.name,
                 scene.part,
@@ -167,10 +172,13 @@ fn main() -> ExitCode {
                 r.out
             );
             if matches!(contacts, Contacts::Exact) && span.every.is_none() {
-                let is_there = held.is_some() || r.seated.abs().max(r.out.abs()) <= SEATED || friction > 0.0;
+                let is_there = held.is_some()
+                    || r.seated.abs().max(r.out.abs()) <= MAX_SEATED_DISTANCE
+                    || friction > 0.0;
                 let is_there = is_there || span.until.is_finite();
-                is_right &= r.deepest >= -DEEPEST && r.lost == 0 && r.contacts <= CONTACTS && is_there;
-                is_right &= held.is_none() || r.energy <= ENERGY;
+                is_right &= r.deepest >= -MAX_PENETRATION && r.lost == 0;
+                is_right &= r.contacts <= MAX_CONTACTS && is_there;
+                is_right &= held.is_none() || r.energy <= MAX_ENERGY_EXCESS;
             }
         }
     }
@@ -182,13 +190,13 @@ fn scenes(files: &[PathBuf], is_held: bool, beside: Option<f64>) -> Result<Vec<S
     for file in files {
         let i = Insertion::load(file, feeler_import::DEFAULT_FLATNESS)?;
         if i.scenario.dilation != 0.0 {
-            return Err(format!("{}: has a dilated plug, which only `insertions` takes", file.display()));
+            return Err(format!("{}: a dilated plug is supported by `insertions` only", file.display()));
         }
         let parts =
             if is_held { vec![0.0] } else { beside.map_or(vec![0.0, 0.5, 1.0, 2.0], |part| vec![part]) };
         for part in parts {
             let target = Target::new(&i, part)?;
-            let start = if is_held { drive::place(&i) } else { target.pose(0.0) };
+            let start = if is_held { drive::seated_pose(&i) } else { target.pose(0.0) };
             out.push(Scene {
                 name: i.name.clone(),
                 place: i.b.1,
@@ -241,16 +249,16 @@ fn run(
     world.narrow_phase.set_query_dispatcher(clocked);
     let fixed = RigidBodyBuilder::fixed().pose(rapier_pose(&scene.a.1));
     world.insert(fixed, collider(&scene.a.0, contacts)?.friction(friction));
-    // Mass and inertia are those of the exact solid, whatever touches.
+    // Mass and inertia are those of the exact solid with any representation.
     let shape = ExactShape::new(scene.b.0.clone()).map_err(|e| e.to_string())?;
-    let properties = Shape::mass_properties(&shape, STEEL);
+    let properties = Shape::mass_properties(&shape, STEEL_DENSITY);
     let moving = RigidBodyBuilder::dynamic()
         .pose(rapier_pose(&scene.b.1))
         .can_sleep(false)
-        .soft_ccd_prediction(SPECULATION)
+        .soft_ccd_prediction(CONTACT_PREDICTION)
         .additional_mass_properties(properties);
     let (id, _) = world.insert(moving, collider(&scene.b.0, contacts)?.density(0.0).friction(friction));
-    let mut judge = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
+    let mut true_solids = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     let mut out = Run { energy: f64::MIN, ..Run::default() };
     world.bodies[id].recompute_mass_properties_from_colliders(&world.colliders);
     let energy = |w: &PhysicsWorld| {
@@ -259,7 +267,8 @@ fn run(
     };
     let begin = energy(&world);
     let scale = world.bodies[id].mass() * 9.81 * scene.b.0.size() * METRES;
-    let end = held.unwrap_or_else(|| scene.target.as_ref().map_or(0.0, |t| t.last + 10.0 * RESPONSE));
+    let end =
+        held.unwrap_or_else(|| scene.target.as_ref().map_or(0.0, |t| t.end_time + 10.0 * RESPONSE_TIME));
     let mut points: BTreeMap<u64, Vector> = BTreeMap::new();
     let (mut t, mut k, mut shaken) = (span.begin, 0_usize, Vec::new());
     let mut steps = Recording::default();
@@ -309,8 +318,8 @@ fn run(
                 pose,
             });
         }
-        if matches!(contacts, Contacts::Exact) || k.is_multiple_of(LOOKS) {
-            look(&mut judge, &scene.a.1, &pose, &mut out)?;
+        if matches!(contacts, Contacts::Exact) || k.is_multiple_of(STEPS_PER_MEASUREMENT) {
+            measure_penetration(&mut true_solids, &scene.a.1, &pose, &mut out)?;
         }
         out.energy = out.energy.max((energy(&world) - begin) / scale);
         if held.is_some_and(|time| t > 0.8 * time) {
@@ -323,7 +332,7 @@ fn run(
         }
         if let Some(target) = &scene.target {
             let off = pose.translation.z - target.pose(t).translation.z;
-            if before < target.seat && t >= target.seat {
+            if before < target.seat_time && t >= target.seat_time {
                 out.seated = off;
             }
             out.out = off;
@@ -339,12 +348,12 @@ fn run(
     Ok(out)
 }
 
-/// A spring and a damper towards the target, as in `insertions`; explicit here.
+/// Applies the force of a spring and a damper towards the target, as in `insertions`, but explicitly.
 fn pull(body: &mut RigidBody, target: &Target, time: f64, step: f64) {
     let pose = rapier_pose(&target.pose(time));
     let v = target.velocity(time, step) * METRES;
     let (m, gyration) = (body.mass(), 0.3 * target.length * METRES);
-    let (stiffness, damping) = (m / (RESPONSE * RESPONSE), 2.0 * m / RESPONSE);
+    let (stiffness, damping) = (m / (RESPONSE_TIME * RESPONSE_TIME), 2.0 * m / RESPONSE_TIME);
     let center = pose.transform_point(body.mass_properties().local_mprops.local_com);
     let velocity = Vector::new(v.x, v.y, v.z) - body.linvel();
     let turned = (pose.rotation * body.rotation().inverse()).to_scaled_axis();
@@ -355,17 +364,22 @@ fn pull(body: &mut RigidBody, target: &Target, time: f64, step: f64) {
     body.add_torque(turned * (stiffness * inertia) - body.angvel() * (damping * inertia), true);
 }
 
-/// How deep the solids are in one another, as far as that can be told, or that they are lost in one another.
-fn look(judge: &mut ContactPair, a: &ExactPose, b: &ExactPose, out: &mut Run) -> Result<(), String> {
+/// Updates the largest penetration of the solids, and counts interferences without a contact.
+fn measure_penetration(
+    true_solids: &mut ContactPair,
+    a: &ExactPose,
+    b: &ExactPose,
+    out: &mut Run,
+) -> Result<(), String> {
     let options = QueryOptions { penetration: f64::MAX, ..QueryOptions::within(0.0) };
-    let is_explained = query_depth(judge, a, b, 0.0).map_err(|e| e.to_string())?;
-    let deepest = judge.contacts().iter().map(|l| l.distance).fold(0.0, f64::min);
+    let is_explained = query_depth(true_solids, a, b, 0.0).map_err(|e| e.to_string())?;
+    let deepest = true_solids.contacts().iter().map(|l| l.distance).fold(0.0, f64::min);
     if deepest < out.deepest {
-        // Edges of two faces that lie on one another cross sideways: what is common to the solids there is as
-        // thin as the faces are pressed together, and a short way across them parts the solids.
-        let way = judge.separating_translation(a, b, &options).map_err(|e| e.to_string())?;
-        // None where they touch, within the tolerance, and do not interfere.
-        out.deepest = out.deepest.min(deepest.max(-way.map_or(0.0, |way| way.norm())));
+        // Edges of two coincident faces cross sideways: the common volume there is as thin as the faces
+        // are pressed together, and a short translation across them separates the solids.
+        let translation = true_solids.separating_translation(a, b, &options).map_err(|e| e.to_string())?;
+        // `None` if the solids touch within the tolerance and do not interfere.
+        out.deepest = out.deepest.min(deepest.max(-translation.map_or(0.0, |v| v.norm())));
     }
     out.lost += u64::from(!is_explained);
     Ok(())

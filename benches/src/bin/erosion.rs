@@ -1,16 +1,17 @@
-//! Is a plug that was eroded and is dilated again (BREP 5.1.1) the plug that it was? Gaps and minima at the
-//! same poses, by where they are.
+//! A plug that was eroded and is dilated again (BREP 5.1.1), compared with the original one: gaps and
+//! minima at the same poses, by the kinds of their features.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin erosion \
 //!     -- s1.json s1-eroded.json RUN.csv [--every N]
 //! ```
 //!
-//! The second scenario names the dilation (`tools/models/make_eroded.py`). Poses are every Nth (20) of a
-//! run that `insertions --record` wrote. Minima within twice the clearance are asked of both, and matched
-//! by their footpoints on the receptacle.
+//! The second scenario contains the dilation (`tools/models/make_eroded.py`). Poses are each Nth (20) of
+//! a run that `insertions --record` wrote. Both plugs are queried for minima within twice the clearance,
+//! which are matched by their footpoints on the receptacle.
 //!
-//! Exit status 1 where a minimum on a face of closed form of both has another gap by more than 1e-4 mm.
+//! Exit status 1 if the gaps of a matched minimum on a face with a closed form differ by more than 1e-4
+//! mm.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::record::Recording;
@@ -20,16 +21,17 @@ use feeler_tests::insertion::Insertion;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Largest difference (mm) of gaps on faces of closed form.
-const EQUAL: f64 = 1e-4;
-/// How far apart footpoints of one minimum are, in dilations: so far the point of a rounded edge moves.
-const SAME: f64 = 2.0;
+/// Maximum difference (mm) of gaps on faces with closed forms.
+const MAX_GAP_DIFFERENCE: f64 = 1e-4;
+/// Maximum distance of the footpoints of matched minima, in dilations; a point of a rounded edge moves
+/// that far. Larger values match different minima.
+const MAX_MATCH_DISTANCE: f64 = 2.0;
 
 /// Minima of a kind.
 #[derive(Debug, Default)]
 struct Kind {
     found: usize,
-    /// Gap of the dilated plug less that of the true one (mm).
+    /// Gap of the dilated plug minus that of the original one (mm).
     differences: Vec<f64>,
 }
 
@@ -40,7 +42,9 @@ fn main() -> ExitCode {
 
 fn run(args: &[String]) -> Fallible<bool> {
     let [true_file, eroded_file, run, ..] = args else {
-        return Err("give the scenario, the one of the eroded plug, and the table of a run".to_owned());
+        return Err("three arguments are needed: the scenario, the scenario with the eroded \
+                    plug, and the table of a run"
+            .to_owned());
     };
     let load = |file: &String| Insertion::load(Path::new(file), feeler_import::DEFAULT_FLATNESS);
     let (plug, eroded) = (load(true_file)?, load(eroded_file)?);
@@ -66,9 +70,9 @@ fn run(args: &[String]) -> Fallible<bool> {
         let [all, other] =
             [0, 1].map(|k| pairs[k].contacts().iter().filter(|l| l.gap <= reach).collect::<Vec<_>>());
         counts = [counts[0] + all.len(), counts[1] + other.len()];
-        let least = |l: &[&Contact]| l.iter().map(|l| l.gap).fold(f64::INFINITY, f64::min);
-        if least(&all).is_finite() && least(&other).is_finite() {
-            nearest.push(least(&other) - least(&all));
+        let min_gap = |l: &[&Contact]| l.iter().map(|l| l.gap).fold(f64::INFINITY, f64::min);
+        if min_gap(&all).is_finite() && min_gap(&other).is_finite() {
+            nearest.push(min_gap(&other) - min_gap(&all));
         }
         let mut taken = vec![false; other.len()];
         let kind_of = |l: &Contact| match l.feature_b.kind {
@@ -88,7 +92,7 @@ fn run(args: &[String]) -> Fallible<bool> {
             let same = (0..other.len())
                 .filter(|&k| {
                     !taken[k]
-                        && distance(other[k]) < SAME * dilation_b
+                        && distance(other[k]) < MAX_MATCH_DISTANCE * dilation_b
                         && other[k].normal.dot(&l.normal) > 0.99
                 })
                 .min_by(|&j, &k| distance(other[j]).total_cmp(&distance(other[k])));
@@ -106,9 +110,9 @@ fn run(args: &[String]) -> Fallible<bool> {
         ["is a face of closed form", "is a spline face", "is an edge or a vertex"].iter().enumerate()
     {
         let sizes: &mut Vec<f64> = &mut kinds[k].differences.iter().map(|d| d.abs()).collect();
-        let [median, _, most] = spread(sizes);
-        println!("{name:27}  {:6}  {:7}  {median:.2e}, {most:.2e}", kinds[k].found, sizes.len());
-        is_right &= k > 0 || (!sizes.is_empty() && most <= EQUAL);
+        let [median, _, max] = spread(sizes);
+        println!("{name:27}  {:6}  {:7}  {median:.2e}, {max:.2e}", kinds[k].found, sizes.len());
+        is_right &= k > 0 || (!sizes.is_empty() && max <= MAX_GAP_DIFFERENCE);
     }
     let [low, high] = [f64::min, f64::max].map(|f| nearest.iter().copied().fold(0.0, f));
     println!("minima: {} of the plug, {} of the dilated one, {extra} of them new", counts[0], counts[1]);

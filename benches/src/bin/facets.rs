@@ -1,22 +1,25 @@
-//! Walls of triangles: a ball dragged over more and more of them, a ball that rolls in a race of them, and
-//! how fast they are asked.
+//! Walls of triangles: a ball dragged over increasing numbers of them, a ball that rolls in a race of
+//! them, and the rate of queries.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin facets [-- --steps N] [--balls N] [--seconds S]
 //! ```
 //!
-//! The drag: 1,000 steps (`--steps`) over a tilted floor of 2, 200 and 20,000 triangles, with infinite
-//! friction. The shear force at the end against that over a single facet, and the time of a step.
+//! Drag: 1,000 steps (`--steps`) over a tilted floor of 2, 200 and 20,000 triangles, with infinite
+//! friction. The table compares the shear force at the end with that of a single facet, and gives the
+//! time of a step.
 //!
-//! The race: a ball of radius 3 mm with a play of 0.2 mm runs on its steady circle through the groove of
-//! `race.step` for `--seconds`, over its exact face and over triangles of a chord error of a quarter of the
-//! play and less. What the normal force is off from that of the closed form, with which the ball is in
-//! balance: root mean square and largest, as parts of it. Its first row has the closed form of the groove.
+//! Race: a ball of radius 3 mm with a play of 0.2 mm moves on its steady circle through the groove of
+//! `race.step` for `--seconds`, over its exact face and over triangles with a chord error of a quarter of
+//! the play and less. The table gives the relative error of the normal force against the closed form,
+//! with which the ball is in balance: root mean square and maximum. The first row uses the closed form of
+//! the groove.
 //!
-//! The speed: `--balls` in a layer over a hilly floor, 5 % of them overlapping it, asked again and again as
-//! they move by a thousandth of their radius. Times are those that one thread has computed.
+//! Speed: `--balls` in a layer over a hilly floor, 5 % of them overlapping it, are queried repeatedly
+//! while they move by a thousandth of their radius. Times are processor times of one thread.
 //!
-//! Exit status 1 where full or proximity mode is off by more than 1e-12 in the drag, or reduced mode is not.
+//! Exit status 1 if the error of full or proximity mode in the drag exceeds 1e-12, or that of reduced
+//! mode does not.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -38,6 +41,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 use std::path::Path;
 use std::process::ExitCode;
 
+/// Names and resolutions of contacts with several triangles.
 const MODES: [(&str, Resolution); 3] = [
     ("reduced", Resolution::Reduced),
     ("full", Resolution::Full { cutoff: 0.5 }),
@@ -52,7 +56,7 @@ fn main() -> ExitCode {
     match drag(steps).and_then(|missed| race(seconds).and_then(|()| speed(balls)).map(|()| missed)) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(missed) => {
-            println!("{missed} aims are missed");
+            println!("{missed} limits are exceeded");
             ExitCode::from(1)
         }
         Err(e) => {
@@ -62,7 +66,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A floor of 2 n² triangles over a square, z by a function.
+/// A floor of 2 n² triangles over a square, with heights given by `z`.
 fn floor(n: u32, size: f64, pose: &Pose, z: impl Fn(f64, f64) -> f64) -> Fallible<FacetWall> {
     let step = size / f64::from(n);
     let places = (0..=n).flat_map(|i| (0..=n).map(move |j| (f64::from(i) * step, f64::from(j) * step)));
@@ -77,7 +81,7 @@ fn floor(n: u32, size: f64, pose: &Pose, z: impl Fn(f64, f64) -> f64) -> Fallibl
     FacetWall::new(&points, &triangles).map_err(|e| e.to_string())
 }
 
-fn still(gravity: V3) -> Fallible<Simulation> {
+fn empty_world(gravity: V3) -> Fallible<Simulation> {
     Simulation::new(Settings { gravity, particles: None }).map_err(|e| e.to_string())
 }
 
@@ -87,11 +91,11 @@ fn drag(steps: u32) -> Fallible<usize> {
     let along = pose.rotation * V3::new(0.8, 0.6, 0.0);
     let run = |mut wall: FacetWall, resolution: Resolution| -> Fallible<(V3, f64)> {
         wall.set_resolution(resolution).map_err(|e| e.to_string())?;
-        let mut world = still(V3::zeros())?;
+        let mut world = empty_world(V3::zeros())?;
         world.add_wall(wall.into(), law).map_err(|e| e.to_string())?;
         let ball = Particle::sphere(1.0, 2600.0).map_err(|e| e.to_string())?;
         let start = pose * Pose::translation(1.03, 2.01, 0.9);
-        // 5 mm in all.
+        // The ball moves 5 mm in total.
         let velocity = along * (5e3 / f64::from(steps));
         let ball = world.add(ball, &start, velocity, V3::zeros()).map_err(|e| e.to_string())?;
         world.set_driven(ball, true);
@@ -106,7 +110,10 @@ fn drag(steps: u32) -> Fallible<usize> {
     let corners = [(-20.0, -20.0), (40.0, -20.0), (0.0, 40.0)].map(|(x, y)| pose * P3::new(x, y, 0.0));
     let single = FacetWall::new(&corners, &[[0, 1, 2]]).map_err(|e| e.to_string())?;
     let (expected, time) = run(single, Resolution::Reduced)?;
-    println!("| triangles | mode | shear force | off from one facet's | µs a step |\n|---|---|---|---|---|");
+    println!(
+        "| triangles | mode | shear force | relative difference from one facet | µs a step |\n\
+         |---|---|---|---|---|"
+    );
     println!("| 1 | reduced | {:.6} mN | | {:.2} |", expected.norm(), 1e6 * time);
     let mut missed = 0;
     for n in [1, 10, 100] {
@@ -126,22 +133,24 @@ fn drag(steps: u32) -> Fallible<usize> {
     Ok(missed)
 }
 
-/// The groove of `race.step`: a tube about a circle, open to the axis of the ring, fronts inwards.
-const TUBE: f64 = 3.2;
-const CIRCLE: f64 = 13.0;
-const BALL: f64 = 3.0;
-/// How far the groove goes to each side of its middle (rad): to a radius of 14 mm.
-const OPENING: f64 = 1.25;
+/// Groove of `race.step`: radii (mm) of the tube, of the circle through the middle of the tube, and of
+/// the ball. The tube is open to the axis of the ring, and its front is inside.
+const TUBE_RADIUS: f64 = 3.2;
+const CIRCLE_RADIUS: f64 = 13.0;
+const BALL_RADIUS: f64 = 3.0;
+/// Half angle (rad) of the groove about the middle of the tube: it ends at a radius of 14 mm.
+const GROOVE_HALF_ANGLE: f64 = 1.25;
 
 fn groove(chord: f64) -> Fallible<FacetWall> {
     let cells = |radius: f64, angle: f64| (angle / (2.0 * math::acos(1.0 - chord / radius))).ceil() as u32;
-    let (n, m) = (cells(CIRCLE + TUBE, TAU), cells(TUBE, 2.0 * OPENING));
+    let (n, m) = (cells(CIRCLE_RADIUS + TUBE_RADIUS, TAU), cells(TUBE_RADIUS, 2.0 * GROOVE_HALF_ANGLE));
     let mut points = Vec::new();
     for i in 0..n {
         let (sin, cos) = math::sin_cos(TAU * f64::from(i) / f64::from(n));
         for j in 0..=m {
-            let (s, c) = math::sin_cos(FRAC_PI_2 + OPENING * (2.0 * f64::from(j) / f64::from(m) - 1.0));
-            let r = CIRCLE + TUBE * s;
+            let (s, c) =
+                math::sin_cos(FRAC_PI_2 + GROOVE_HALF_ANGLE * (2.0 * f64::from(j) / f64::from(m) - 1.0));
+            let r = CIRCLE_RADIUS + TUBE_RADIUS * s;
             points.push(P3::new(r * cos, r * sin, -TUBE * c));
         }
     }
@@ -156,38 +165,40 @@ fn groove(chord: f64) -> Fallible<FacetWall> {
 }
 
 fn race(seconds: f64) -> Fallible<()> {
+    /// Gravity (mm/s²).
     const G: f64 = 9_810.0;
+    /// Time step (s).
     const STEP: f64 = 5e-6;
     let law = Law::Linear { normal: 1e5, shear: 0.0, restitution: 0.5, friction: 0.0 };
-    let ball = Particle::sphere(BALL, 7850.0).map_err(|e| e.to_string())?;
+    let ball = Particle::sphere(BALL_RADIUS, 7850.0).map_err(|e| e.to_string())?;
     let (mass, speed) = (ball.mass(), 500.0);
-    // In balance: the force points from the ball to the circle of the tube, and carries weight and curvature
-    // of the way.
-    let mut deep = 0.0;
+    // Balance: the force points from the ball to the circle of the tube, and balances the weight and the
+    // centripetal acceleration.
+    let mut depth = 0.0;
     let (mut out, mut down, mut force) = (0.0, 0.0, 0.0);
     for _ in 0..50 {
         let (sin, cos) = {
-            let across = speed * speed / (CIRCLE + out);
+            let across = speed * speed / (CIRCLE_RADIUS + out);
             let all = math::hypot(across, G);
             force = mass * all;
             (across / all, G / all)
         };
-        deep = force / 1e5;
-        (out, down) = ((TUBE - BALL + deep) * sin, (TUBE - BALL + deep) * cos);
+        depth = force / 1e5;
+        (out, down) = ((TUBE_RADIUS - BALL_RADIUS + depth) * sin, (TUBE_RADIUS - BALL_RADIUS + depth) * cos);
     }
     println!(
         "\n| groove | triangles | mode | rms | largest | contacts a step | µs a step |\n{}",
         "|---".repeat(7) + "|"
     );
     let run = |label: &str, mode: &str, count: usize, wall: Option<Wall>| -> Fallible<()> {
-        let mut world = still(V3::z() * -G)?;
+        let mut world = empty_world(V3::z() * -G)?;
         let is_closed_form = wall.is_none();
         if let Some(wall) = wall {
             world.add_wall(wall, law).map_err(|e| e.to_string())?;
         }
-        let start = Pose::translation(CIRCLE + out, 0.0, -down);
+        let start = Pose::translation(CIRCLE_RADIUS + out, 0.0, -down);
         world.add(ball.clone(), &start, V3::y() * speed, V3::zeros()).map_err(|e| e.to_string())?;
-        let (mut sum, mut most, mut contacts, mut n) = (0.0, 0.0_f64, 0, 0.0);
+        let (mut sum, mut max, mut contacts, mut n) = (0.0, 0.0_f64, 0, 0.0);
         let begin = cpu_seconds();
         for k in 0..(seconds / STEP) as u64 {
             let step = world.step_with(STEP, |motions, loads| {
@@ -195,9 +206,9 @@ fn race(seconds: f64) -> Fallible<()> {
                     loads[0].force += in_groove(&law, motions[0].center, motions[0].velocity, mass, STEP);
                 }
                 let off = loads[0].force.norm() / force - 1.0;
-                // The beginning is left out.
+                // Omit the start.
                 if k as f64 * STEP > 0.25 * seconds {
-                    (sum, most, n) = (sum + off * off, most.max(off.abs()), n + 1.0);
+                    (sum, max, n) = (sum + off * off, max.max(off.abs()), n + 1.0);
                 }
             });
             step.map_err(|e| e.to_string())?;
@@ -205,7 +216,7 @@ fn race(seconds: f64) -> Fallible<()> {
         }
         let time = (cpu_seconds() - begin) / (seconds / STEP);
         println!(
-            "| {label} | {count} | {mode} | {:.1e} | {most:.1e} | {:.2} | {:.2} |",
+            "| {label} | {count} | {mode} | {:.1e} | {max:.1e} | {:.2} | {:.2} |",
             (sum / n).sqrt(),
             contacts as f64 * STEP / seconds,
             1e6 * time
@@ -216,28 +227,28 @@ fn race(seconds: f64) -> Fallible<()> {
     let race = feeler_benches::prepare(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/race.step"))?;
     let exact = ExactWall::new(feeler_benches::first_body(&race)?.0);
     run("exact face of `race.step`", "", 0, Some(exact.into()))?;
-    for chord in [0.25 * (TUBE - BALL), 0.01, 0.001] {
+    for chord in [0.25 * (TUBE_RADIUS - BALL_RADIUS), 0.01, 0.001] {
         for (name, mode) in MODES {
             let mut wall = groove(chord)?;
             wall.set_resolution(mode).map_err(|e| e.to_string())?;
             run(&format!("chord error {chord:.3} mm"), name, wall.facets(), Some(wall.into()))?;
         }
     }
-    println!("\nThe ball is {:.1e} mm deep in balance.", deep);
+    println!("\nDepth of the ball in balance: {:.1e} mm", depth);
     Ok(())
 }
 
-/// The force of the closed form of the groove on a ball.
+/// Force on a ball by the closed form of the groove.
 fn in_groove(law: &Law, center: P3, velocity: V3, mass: f64, step: f64) -> V3 {
     let around = V3::new(center.x, center.y, 0.0);
-    let to_circle = around * (CIRCLE / around.norm()) - center.coords;
+    let to_circle = around * (CIRCLE_RADIUS / around.norm()) - center.coords;
     let distance = to_circle.norm();
-    let overlap = BALL + distance - TUBE;
+    let overlap = BALL_RADIUS + distance - TUBE_RADIUS;
     if overlap <= 0.0 {
         return V3::zeros();
     }
     let normal = to_circle / distance;
-    let meeting = Meeting { overlap, normal, velocity, twist: 0.0, radius: BALL, mass };
+    let meeting = Meeting { overlap, normal, velocity, twist: 0.0, radius: BALL_RADIUS, mass };
     law.force(&meeting, &mut ShearState::new(normal), step)
 }
 
@@ -275,12 +286,12 @@ fn speed(balls: usize) -> Fallible<()> {
                     touching += usize::from(!wall.contacts(memory, place, radius).is_empty());
                 }
             }
-            let asked = (rounds * balls) as f64;
+            let queries = (rounds * balls) as f64;
             println!(
                 "| {} | {name} | {balls} | {:.1} % | {:.2} M |",
                 wall.facets(),
-                100.0 * touching as f64 / asked,
-                1e-6 * asked / (cpu_seconds() - begin)
+                100.0 * touching as f64 / queries,
+                1e-6 * queries / (cpu_seconds() - begin)
             );
         }
     }

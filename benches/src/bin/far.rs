@@ -1,13 +1,14 @@
-//! Queries of solids that are far apart, and of solids that share a large offset: right or refused?
+//! Queries of solids that are far apart, and of solids with a large common offset: they must be right or
+//! refused.
 //!
 //! ```text
 //! cargo run --release -p feeler-benches --bin far [-- NAME]
 //! ```
 //!
-//! Every pair of models of `data/` (with NAME: those with this model) at 10^k mm, k = 3 … 300, along an axis
-//! and an oblique direction, with `d_max` 1 mm and infinite: B alone is moved, then both are. Prints for each
-//! k how many queries were right, refused and wrong; exit status 1 if any was wrong. See `feeler_tests::far`
-//! for what is compared.
+//! Each pair of models of `data/` (with NAME: the pairs with this model) is placed at 10^k mm, k = 3 …
+//! 300, along an axis and along an oblique direction, with a `d_max` of 1 mm and an infinite one: first B
+//! alone is moved, then both. The program prints for each k the numbers of queries that were right,
+//! refused and wrong. Exit status 1 if one was wrong. `feeler_tests::far` documents the comparison.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::Fallible;
@@ -20,14 +21,14 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Largest power of ten.
+/// Maximum power of ten.
 const MAX_POWER: i32 = 300;
-/// Power of ten from which on an offset leaves nothing of the distance between the solids.
+/// Power of ten above which rounding of an offset removes the distance between the solids.
 const ALL_ROUNDED: i32 = 18;
 
 #[derive(Default)]
 struct Counts {
-    /// Right, refused and wrong queries by power of ten, of B alone and of both.
+    /// Right, refused and wrong queries by power of ten, with B alone moved and with both moved.
     by_power: [BTreeMap<i32, [u32; 3]>; 2],
     wrong: u32,
 }
@@ -67,7 +68,7 @@ fn run(wanted: Option<&str>) -> Fallible<u32> {
         println!("{what}, {pairs} pairs\n\n| k | right | refused | wrong |\n|---|---|---|---|");
         let mut rows = by_power.iter().peekable();
         while let Some((first, numbers)) = rows.next() {
-            // Equal rows in a sequence are one.
+            // Consecutive equal rows are merged.
             let mut last = first;
             while let Some((k, _)) = rows.next_if(|(_, next)| *next == numbers) {
                 last = k;
@@ -97,7 +98,7 @@ impl Counts {
                         let outcome = far_apart(&mut pair, (&rotation, &direction, distance), &options);
                         self.add(0, (names, k, d_max), outcome);
                     }
-                    // Beyond, the relative pose is always the same.
+                    // At larger offsets the relative pose is constant.
                     if k <= ALL_ROUNDED || k % 50 == 0 {
                         let poses = [&turned, &beside];
                         let outcome = far_from_the_origin(&mut pair, poses, (&direction, distance), &options);

@@ -1,12 +1,12 @@
-//! Figures of recorded insertions, as BREP draws them (5.5 to 5.7 and 5.17 to 5.19): minima, the time that
-//! finding them takes, and the time of a whole step, over simulated time, with the phases marked.
+//! Figures of recorded insertions, in the style of BREP (5.5 to 5.7 and 5.17 to 5.19): number of minima,
+//! time of their computation and time of a whole step over simulated time, with the phases marked.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin figures -- OUT.svg TITLE LABEL=RUN.csv...
 //! ```
 //!
-//! Runs are those that `insertions` and `engines` write with `--record`. The phases are those of the first. A
-//! table tells medians and 95 % of each run while the plug is in place.
+//! Runs are recorded by `insertions` and `engines` with `--record`. The phases are those of the first
+//! run. A table gives medians and 95th percentiles of each run while the plug is in place.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -21,9 +21,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const PANELS: [Panel; 3] = [
-    Panel { label: "minima (of triangles: contact points)", least: 0.5, least_label: "0" },
-    Panel { label: "time to find them (ms)", least: 1e-3, least_label: "≤ 0.001" },
-    Panel { label: "time of a step (ms)", least: 1e-2, least_label: "≤ 0.01" },
+    Panel { label: "minima (triangles: contact points)", floor: 0.5, floor_label: "0" },
+    Panel { label: "time of the contact search (ms)", floor: 1e-3, floor_label: "≤ 0.001" },
+    Panel { label: "time of a step (ms)", floor: 1e-2, floor_label: "≤ 0.01" },
 ];
 
 fn main() -> ExitCode {
@@ -39,30 +39,31 @@ fn main() -> ExitCode {
 
 fn run(args: &[String]) -> Fallible<()> {
     let [out, title, runs @ ..] = args else {
-        return Err("give the file of the figure, its title, and LABEL=RUN.csv for each run".to_owned());
+        return Err("arguments are needed: the SVG file, a title, and LABEL=RUN.csv for each run".to_owned());
     };
     let mut curves = Vec::new();
     let mut phases = Vec::new();
     println!("in place: medians, 95 %\nrun  steps  minima  query ms  step ms");
     for run in runs {
-        let (label, file) = run.rsplit_once('=').ok_or_else(|| format!("{run}: not LABEL=RUN.csv"))?;
+        let (label, file) =
+            run.rsplit_once('=').ok_or_else(|| format!("{run}: not of the form LABEL=RUN.csv"))?;
         let recording = Recording::read(Path::new(file))?;
         if phases.is_empty() {
             phases = recording.phases().into_iter().map(|(n, a, b)| (shown(&n), a, b)).collect();
         }
         let of = |value: fn(&Step) -> f64| recording.steps.iter().map(value).collect::<Vec<f64>>();
         let values = vec![of(|s| s.minima as f64), of(|s| s.query_ms), of(|s| s.step_ms)];
-        let held: Vec<usize> =
+        let in_place: Vec<usize> =
             (0..recording.steps.len()).filter(|k| is_place(&recording.steps[*k].phase)).collect();
-        let told = values.iter().map(|v| {
-            let [median, high, _] = spread(&mut held.iter().map(|k| v[*k]).collect::<Vec<f64>>());
+        let columns = values.iter().map(|v| {
+            let [median, high, _] = spread(&mut in_place.iter().map(|k| v[*k]).collect::<Vec<f64>>());
             format!("{median:.3}, {high:.3}")
         });
-        println!("{label}  {}  {}", held.len(), told.collect::<Vec<_>>().join("  "));
+        println!("{label}  {}  {}", in_place.len(), columns.collect::<Vec<_>>().join("  "));
         curves.push(Curve { label: label.to_owned(), times: of(|s| s.time), values });
     }
     if curves.is_empty() {
-        return Err("there is no run to draw; give LABEL=RUN.csv".to_owned());
+        return Err("no run was given (LABEL=RUN.csv)".to_owned());
     }
     std::fs::write(out, chart(title, &PANELS, &curves, &phases)).map_err(|e| format!("{out}: {e}"))
 }
@@ -71,7 +72,7 @@ fn is_place(phase: &str) -> bool {
     phase.contains("place")
 }
 
-/// Names of phases for readers.
+/// Name of a phase in the figure.
 fn shown(phase: &str) -> String {
     match phase {
         "approach" => "free flight",

@@ -1,21 +1,21 @@
-//! Is the first contact of a motion found, and is a free motion free? Translations and screws of random
-//! solids through, along and past a contact, compared with dense samples.
+//! First contacts and free motions: translations and screws of random solids through, along and past a
+//! contact, compared with dense samples.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin free_motions \
 //!     -- FOLDER [--motions N] [--seed S] [--from K] [--certified] [--jsonl OUT] [--all]
 //! ```
 //!
-//! Random pairs of the STEP solids of a folder are brought to a contact, as in `near_contact`. The motion of
-//! B passes that pose, in a third of the motions with a gap of 1e-6 to 1e-2 of the size and in another third
-//! with such a depth, tangentially; the others enter A there. `time_of_contact` is compared with the first
-//! contact at 400 samples, refined where the speed allows one between them, and bisected. The motion lasts 1
-//! s, and times must agree to 1e-6 s. A difference counts only if the solids are in each other by more than
-//! two tolerances in between; `grazing` counts the others.
+//! Random pairs of the STEP solids of a folder are brought to a contact, as in `near_contact`. In a third
+//! of the motions B passes the contact tangentially with a gap of 1e-6 to 1e-2 of the size, in a third
+//! with such a depth, and in the others it enters A there. `time_of_contact` is compared with the first
+//! contact at 400 samples, refined where the speed allows a contact between them, and bisected. A motion
+//! lasts 1 s, and times must agree to 1e-6 s. A difference counts only if the solids are in each other by
+//! more than two tolerances in between; `grazing` counts the others.
 //!
-//! Each failure is printed on one line, with the pose of B at the start and the line about and along which it
-//! moves (angle in rad/s, shift in mm/s); `--from K --motions 1` repeats it. `--jsonl` writes these motions
-//! as JSON lines for `tools/oracle/near_contact.py`, with `--all` all motions. Exit status 1 when one fails.
+//! Each failure is printed on one line, with the pose of B at the start and the axis of its motion (angle
+//! in rad/s, shift in mm/s); `--from K --motions 1` repeats it. `--jsonl` writes these motions as JSON
+//! lines for `tools/oracle/near_contact.py`, with `--all` all motions. Exit status 1 if one fails.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::near_contact::contact::RandomContact;
@@ -37,14 +37,14 @@ use std::time::Instant;
 
 /// Number of motions computed in parallel before their results are printed.
 const BATCH: u64 = 100;
-/// Number of even times of a motion that are written for another kernel.
-const WRITTEN: u32 = 40;
+/// Number of equal intervals of a motion at whose ends its poses are written for another kernel.
+const WRITTEN_INTERVALS: u32 = 40;
 
-/// Number of motions of a family.
+/// Numbers of motions of a family.
 #[derive(Default)]
 struct Row {
     motions: u64,
-    /// The solids are not apart at the start.
+    /// Motions at whose start the solids are not apart.
     started: u64,
     free: u64,
     contact: u64,
@@ -77,22 +77,23 @@ impl Row {
     }
 }
 
-type Judged = (Passing, Option<Outcome>);
+type Checked = (Passing, Option<Outcome>);
 
-/// The motion of a number, with the indices of both files; `None` if one of them cannot be prepared.
-fn judged(
+/// Runs the motion with a number. Returns the indices of both files, and `None` if one of them cannot be
+/// prepared.
+fn check(
     solids: &Folder,
     seed: u64,
     number: u64,
     certified: bool,
-) -> ([usize; 2], Option<Fallible<Judged>>) {
+) -> ([usize; 2], Option<Fallible<Checked>>) {
     let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ number);
     let [i, j] = [0; 2].map(|_| rng.random_range(0..solids.len()));
     let (Some(a), Some(b)) = (solids.solid(i), solids.solid(j)) else { return ([i, j], None) };
     let run = AssertUnwindSafe(|| {
         let contact = RandomContact::random(a, b, &mut rng)?;
         let passing = Passing::random(a, b, &contact, &mut rng);
-        let outcome = passing.judge(a, b, certified)?;
+        let outcome = passing.check(a, b, certified)?;
         Ok((passing, outcome))
     });
     ([i, j], Some(catch_unwind(run).unwrap_or_else(|_| Err("panic".to_owned()))))
@@ -108,7 +109,7 @@ fn family_name(passing: &Passing) -> String {
 }
 
 /// Name and time (s) of an outcome.
-fn ended(outcome: &Outcome) -> (&'static str, Option<f64>) {
+fn end_of(outcome: &Outcome) -> (&'static str, Option<f64>) {
     match outcome.passage.outcome {
         PassageOutcome::Free => ("free", None),
         PassageOutcome::Contact(c) => ("contact", Some(c.time)),
@@ -118,8 +119,8 @@ fn ended(outcome: &Outcome) -> (&'static str, Option<f64>) {
 }
 
 fn record(number: u64, (a, b): (&str, &str), passing: &Passing, outcome: &Outcome) -> Value {
-    let (name, time) = ended(outcome);
-    let even = (0..=WRITTEN).map(|i| f64::from(i) / f64::from(WRITTEN));
+    let (name, time) = end_of(outcome);
+    let even = (0..=WRITTEN_INTERVALS).map(|i| f64::from(i) / f64::from(WRITTEN_INTERVALS));
     let beside = outcome.sampled.iter().flat_map(|t| [t + 1e-5, t + 1e-4, t + 1e-3]);
     let mut times: Vec<f64> = even.chain(beside).chain([passing.contact_time]).collect();
     times.retain(|t| *t <= 1.0);
@@ -142,7 +143,10 @@ fn record(number: u64, (a, b): (&str, &str), passing: &Passing, outcome: &Outcom
 }
 
 fn run(args: &[String]) -> Fallible<bool> {
-    let folder = args.first().filter(|a| !a.starts_with("--")).ok_or("give the folder of the models")?;
+    let folder = args
+        .first()
+        .filter(|a| !a.starts_with("--"))
+        .ok_or("an argument is needed: the folder of the STEP files")?;
     let motions: u64 = number_after(args, "--motions").unwrap_or(10_000);
     let seed: u64 = number_after(args, "--seed").unwrap_or(1);
     let from: u64 = number_after(args, "--from").unwrap_or(0);
@@ -158,13 +162,13 @@ fn run(args: &[String]) -> Fallible<bool> {
     let mut first = from;
     while first < from + motions {
         let last = (first + BATCH).min(from + motions);
-        let one = |k| judged(&solids, seed, k, certified);
+        let one = |k| check(&solids, seed, k, certified);
         let results: Vec<_> = (first..last).into_par_iter().map(one).collect();
         for (number, (files, result)) in (first..).zip(results) {
             let Some(result) = result else { continue };
             let [a, b] = files.map(|i| solids.name(i));
             let (passing, outcome) = match result {
-                Ok(judged) => judged,
+                Ok(checked) => checked,
                 Err(message) => {
                     println!("#{number} {a} {b} error: {message}");
                     errors += 1;
@@ -215,7 +219,7 @@ fn run(args: &[String]) -> Fallible<bool> {
     let rate = motions as f64 / clock.elapsed().as_secs_f64();
     eprintln!("{rate:.1} motions/s");
     if total.motions == total.started {
-        return Err("no motion started apart: nothing was checked".to_owned());
+        return Err("no motion started with the solids apart, so nothing was checked".to_owned());
     }
     Ok(total.failed + errors == 0)
 }

@@ -1,10 +1,10 @@
-//! Distance of convex polytopes: ours against parry3d-f64, in one run.
+//! Distance of convex polytopes: feeler-convex against parry3d-f64, in one run.
 //!
-//! `gjk [PAIRS]`: PAIRS pairs (200 without a number) of hulls of 10, 100 and 1,000 points on spheres,
-//! distant, near (gap 1e-4), touching and overlapping, cold and from the answer for a pose a little
-//! different. Prints medians over the pairs of the time of a query, and the largest relative errors against
-//! exact distances; then the mean time of the same queries asked in turn. `gjk --one ours|parry N GAP TIMES`
-//! asks for 20 pairs TIMES times (100 without a number), cold, to count instructions.
+//! `gjk [PAIRS]`: PAIRS pairs (200 by default) of hulls of 10, 100 and 1,000 points on spheres, distant,
+//! near (gap 1e-4), touching and overlapping, cold and warm from the result at a slightly different pose.
+//! Prints medians over the pairs of the time of a query, and the largest relative errors against exact
+//! distances; then the mean time of the same queries in alternation. `gjk --one ours|parry N GAP TIMES`
+//! makes TIMES cold queries (100 by default) of 20 pairs, to count instructions.
 
 use feeler_convex::reference::cases::Random;
 use feeler_convex::reference::exact;
@@ -17,6 +17,7 @@ use parry3d_f64::shape::ConvexPolyhedron;
 use std::hint::black_box;
 use std::time::Instant;
 
+/// Names and gaps of the configurations, relative to hulls of radius 1.
 const CONFIGURATIONS: [(&str, f64); 4] =
     [("distant", 1.0), ("near", 1e-4), ("touching", 0.0), ("overlapping", -0.3)];
 
@@ -24,7 +25,7 @@ struct Pair {
     ours: [Polytope; 2],
     parry: [ConvexPolyhedron; 2],
     pose: Pose,
-    /// The pose of the query before.
+    /// Pose of the previous query.
     before: Pose,
 }
 
@@ -61,7 +62,7 @@ fn parry(pair: &Pair, pose: &ParryPose, direction: Option<Vector>) -> f64 {
     distance_support_map_support_map_with_params(pose, a, b, &mut VoronoiSimplex::new(), direction)
 }
 
-/// A pair at a gap along the line of the closest points, or overlapping for a negative one.
+/// Makes a pair with a gap along the line of the closest points; a negative gap makes it overlap.
 fn make(rng: &mut Random, n: usize, gap: f64) -> Option<Pair> {
     let (p, q) = (points_on_ball(rng, n), points_on_ball(rng, n));
     let direction = rng.vector().normalize();
@@ -86,7 +87,7 @@ fn nanoseconds(mut query: impl FnMut()) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a time")]
         let t = start.elapsed().as_nanos() as f64 / f64::from(n);
         best = best.min(t);
-        // About 0.1 ms a round.
+        // Rounds take about 0.1 ms.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
         let more = (1e5 / t.max(1.0)) as u32;
         n = more.clamp(5, 1000);
@@ -94,7 +95,8 @@ fn nanoseconds(mut query: impl FnMut()) -> f64 {
     best
 }
 
-/// Of a distance without a pose, so that all points are the given doubles.
+/// Relative errors of both distances against the exact one, without a pose, so that all points are the
+/// given doubles.
 fn errors(pair: &Pair) -> [f64; 2] {
     let a: Vec<P3> = pair.ours[0].vertices().to_vec();
     let b: Vec<P3> = pair.ours[1].vertices().iter().map(|p| pair.pose * p).collect();
@@ -124,21 +126,21 @@ fn main() {
     let n_pairs: usize = arguments.get(1).and_then(|a| a.parse().ok()).unwrap_or(200);
     println!(
         "| vertices | configuration | ours cold | parry cold | ratio | ours warm | parry warm | ratio | \
-            steps cold, warm | error ours, parry | told apart |"
+            steps cold, warm | error ours, parry | right outcome |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for n in [10, 100, 1000] {
         for (name, gap) in CONFIGURATIONS {
             let mut rng = Random(7);
             let mut t: [Vec<f64>; 4] = Default::default();
-            let (mut steps, mut worst, mut told) = ([0.0_f64; 2], [0.0_f64; 2], 0);
+            let (mut steps, mut worst, mut right) = ([0.0_f64; 2], [0.0_f64; 2], 0);
             let mut made = 0;
             for _ in 0..n_pairs {
                 let Some(pair) = make(&mut rng, n, gap) else { continue };
                 made += 1;
                 let there = parry_pose(&pair.pose);
                 let last = ours(&pair, &pair.before, Start::Cold);
-                // The direction that a search of theirs would end with; theirs points from B to A.
+                // Parry starts from the direction with which its search would end; it points from B to A.
                 let d = last.direction;
                 let theirs = (d.norm() > 0.0).then(|| -Vector::new(d.x, d.y, d.z));
                 let warm = Start::Warm(last.warm());
@@ -150,12 +152,12 @@ fn main() {
                     "overlapping" => Outcome::Overlapping,
                     _ => Outcome::Separated,
                 };
-                told += usize::from(cold.outcome == expected);
+                right += usize::from(cold.outcome == expected);
                 if gap > 0.0 {
                     let e = errors(&pair);
                     worst = [worst[0].max(e[0]), worst[1].max(e[1])];
                 }
-                // By reference: the answer need not be copied to be seen.
+                // Results are passed by reference, so that no copy is timed.
                 t[0].push(nanoseconds(|| {
                     black_box(&ours(black_box(&pair), &pair.pose, Start::Cold));
                 }));
@@ -173,7 +175,7 @@ fn main() {
             let mean = steps.map(|s| s / f64::from(made));
             println!(
                 "| {n} | {name} | {a:.0} | {b:.0} | {:.2} | {c:.0} | {d:.0} | {:.2} | {:.1}, {:.1} | \
-                    {:.0e}, {:.0e} | {told} of {made} |",
+                    {:.0e}, {:.0e} | {right} of {made} |",
                 b / a,
                 d / c,
                 mean[0],
@@ -186,7 +188,8 @@ fn main() {
     in_turn(n_pairs);
 }
 
-/// The same queries, each pair once and then the next: branches cannot be learned, nor the bodies kept near.
+/// Times the same queries in alternation: each pair once, then the next, so that branches cannot be
+/// predicted and the bodies are not in the cache.
 #[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a program that prints a table")]
 fn in_turn(n_pairs: usize) {
     println!(
@@ -234,7 +237,7 @@ fn in_turn(n_pairs: usize) {
     }
 }
 
-/// `--one ENGINE N GAP TIMES`.
+/// Runs `--one ENGINE N GAP TIMES`.
 fn one(arguments: &[String]) {
     let n = arguments.get(3).and_then(|a| a.parse().ok()).unwrap_or(100);
     let gap = arguments.get(4).and_then(|a| a.parse().ok()).unwrap_or(1e-4);

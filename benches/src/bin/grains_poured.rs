@@ -1,16 +1,17 @@
-//! Grains poured into a box: do they come to rest, how do they lie, what does a step cost?
+//! Grains poured into a box: rest, packing, and cost of a step.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin grains_poured -- [--grains N] [--time S] [--shape NAME]
 //! ```
 //!
-//! Spheres, ellipsoids, superellipsoids, poly-superellipsoids, and as solids bumpy NURBS grains, rings and
-//! dice, of equal volume (that of a ball of 4 mm) fall into a box of planes, whose floor grows with their
-//! number, so that they lie as high. Printed over time: the kinetic energy; at the end: the largest speed,
-//! contacts of a grain with others and with walls, how much of the room they fill (by points at random, away
-//! from walls and the top; not of solids). In brackets: processor time of a step, all threads together, and
-//! pairs in contact. The exit status is 1 when grains have left the box or are not at rest: when their mean
-//! kinetic energy is above what a fall by a thousandth of their diameter gives.
+//! Spheres, ellipsoids, superellipsoids, poly-superellipsoids, and as solids bumpy NURBS grains, rings
+//! and dice, of equal volume (that of a ball of 4 mm), fall into a box of planes. The floor grows with
+//! the number of grains, so that the height of the heap is constant. The program prints the kinetic
+//! energy over time, and at the end the largest speed, contacts of a grain with others and with walls,
+//! and the filled fraction of the volume (from random points away from walls and the top; not for
+//! solids). The values in brackets are the processor time of a step, of all threads, and the number of
+//! pairs in contact. The exit status is 1 if grains have left the box or are not at rest, that is, if
+//! their mean kinetic energy exceeds that of a fall by a thousandth of their diameter.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -31,50 +32,56 @@ use std::f64::consts::PI;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// What is printed where there is no answer.
+/// Result whose error ends the program.
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 #[derive(Parser)]
-struct Asked {
+struct Args {
     #[arg(long, default_value_t = 1_000)]
     grains: usize,
-    /// What is simulated (s); shorter runs tell the time of a step alone.
+    /// Simulated time (s); shorter runs only measure the time of a step.
     #[arg(long, default_value_t = 0.8)]
     time: f64,
-    /// One shape alone.
+    /// Selects one shape.
     #[arg(long)]
     shape: Option<String>,
 }
 
+/// Diameter (mm) of the ball of equal volume.
 const DIAMETER: f64 = 4.0;
+/// Density (kg/m³).
 const DENSITY: f64 = 2_500.0;
+/// Gravity (mm/s²).
 const GRAVITY: f64 = 9_810.0;
+/// Time step (s).
 const STEP: f64 = 2e-5;
+/// Law of all contacts (N/m).
 const LAW: Law = Law::Linear { normal: 1_000.0, shear: 500.0, restitution: 0.5, friction: 0.4 };
-const SHORTEST: f64 = 0.3;
+/// Simulated time (s) from which on grains must be at rest; shorter runs only measure times.
+const MIN_TIME_TO_REST: f64 = 0.3;
 
-/// What is poured.
+/// Shape of the poured grains.
 enum Shape {
     Sphere,
     Smooth(Grain),
     Solid(Arc<Body>),
 }
 
-/// Semi-axes on both sides and exponents, to be scaled to the volume.
+/// Makes a smooth grain from semi-axes on both sides and exponents, scaled to the volume.
 fn smooth([plus, minus]: [[f64; 3]; 2], exponents: [f64; 2]) -> Fallible<Shape> {
     let given = Grain::new(V3::from(plus), V3::from(minus), exponents)?;
     let by = math::powf(volume() / poly_superellipsoid(given.shape())?.volume, 1.0 / 3.0);
     Ok(Shape::Smooth(Grain::new(V3::from(plus) * by, V3::from(minus) * by, exponents)?))
 }
 
-/// A NURBS grain of a size, to be scaled to the volume.
+/// Makes a NURBS grain scaled to the volume.
 fn solid(of: impl Fn(f64) -> Result<NurbsGrain, GrainError>) -> Fallible<Shape> {
     let by = math::powf(volume() / of(1.0)?.mass().volume, 1.0 / 3.0);
     let model = prepare_grain("grain", of(by)?.surface())?;
     Ok(Shape::Solid(Arc::new(Body::from_model(&model, 0)?)))
 }
 
-/// Cubes of the volume.
+/// Makes a cube of the volume.
 fn dice() -> Fallible<Shape> {
     let half = 0.5 * math::powf(volume(), 1.0 / 3.0);
     let of = |k: u32, bit: u32| if k & bit == 0 { -half } else { half };
@@ -101,38 +108,38 @@ fn shape(name: &str) -> Fallible<Shape> {
     }
 }
 
-/// Of a grain (mm³).
+/// Volume (mm³) of a grain.
 fn volume() -> f64 {
     PI / 6.0 * DIAMETER * DIAMETER * DIAMETER
 }
 
 fn main() -> Fallible<ExitCode> {
-    let asked = Asked::parse();
+    let args = Args::parse();
     let mut all_rest = true;
-    if asked.shape.as_deref().is_some_and(|s| !NAMES.contains(&s)) {
-        return Err(format!("shapes are {}", NAMES.join(", ")).into());
+    if args.shape.as_deref().is_some_and(|s| !NAMES.contains(&s)) {
+        return Err(format!("--shape: the shapes are {}", NAMES.join(", ")).into());
     }
     for name in NAMES {
-        if asked.shape.as_ref().is_none_or(|s| s == name) {
-            all_rest &= one(name, &shape(name)?, &asked)?;
+        if args.shape.as_ref().is_none_or(|s| s == name) {
+            all_rest &= pour(name, &shape(name)?, &args)?;
         }
     }
     Ok(if all_rest { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn one(name: &str, shape: &Shape, asked: &Asked) -> Fallible<bool> {
+fn pour(name: &str, shape: &Shape, args: &Args) -> Fallible<bool> {
     let around = match shape {
         Shape::Sphere => 0.5 * DIAMETER,
         Shape::Smooth(grain) => grain.radius(),
         Shape::Solid(body) => 0.5 * body.bounds().diagonal(),
     };
-    let n = asked.grains;
-    // As many on each mm² of the floor, whatever the number.
+    let n = args.grains;
+    // The number of grains per area of the floor does not depend on the number of grains.
     let side = 12.0 * DIAMETER * (n as f64 / 1_000.0).sqrt();
     let bounding = 4.0 / 3.0 * PI * around * around * around;
     let height = n as f64 * bounding / (0.22 * side * side);
     let mut world = Simulation::new(Settings { gravity: V3::z() * -GRAVITY, particles: Some(LAW) })?;
-    // The floor and four sides: where they are, and their normals.
+    // Normals of the floor and of the four sides.
     let inwards = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)];
     for (x, y, z) in inwards {
         let inwards = V3::new(x, y, z);
@@ -161,16 +168,16 @@ fn one(name: &str, shape: &Shape, asked: &Asked) -> Fallible<bool> {
     }
     let mass = world.mass(0).unwrap_or(0.0);
     print!("{name}: {n} in {side:.0} mm; kinetic energy (µJ a grain) at s:");
-    let (mut shown, mut steps, mut before) = (0.0, 0_u32, processed());
-    while world.time() < asked.time - 0.5 * STEP {
+    let (mut shown, mut steps, mut before) = (0.0, 0_u32, process_seconds());
+    while world.time() < args.time - 0.5 * STEP {
         world.step(STEP)?;
         steps += 1;
         if world.time() >= shown + 0.05 - 0.5 * STEP {
             shown = world.time();
             print!(" {shown:.2}: {:.3e}", world.kinetic_energy() / n as f64);
-            let ms = 1e3 * (processed() - before) / f64::from(steps);
+            let ms = 1e3 * (process_seconds() - before) / f64::from(steps);
             print!(" ({ms:.2} ms, {} pairs)", world.pairs());
-            (steps, before) = (0, processed());
+            (steps, before) = (0, process_seconds());
             let _ = std::io::Write::flush(&mut std::io::stdout());
         }
     }
@@ -197,10 +204,10 @@ fn one(name: &str, shape: &Shape, asked: &Asked) -> Fallible<bool> {
         filled.map_or_else(String::new, |part| format!("filled {part:.3}, ")),
         if rests { "at rest" } else { "not at rest" }
     );
-    Ok(lost == 0 && (rests || asked.time < SHORTEST))
+    Ok(lost == 0 && (rests || args.time < MIN_TIME_TO_REST))
 }
 
-/// Part of the room that grains fill, away from the walls and from the highest quarter.
+/// Fraction of the volume that grains fill, away from the walls and from the highest quarter.
 fn filled(places: &[(Pose, f64)], grain: Option<&Grain>, half: f64, around: f64, rng: &mut SmallRng) -> f64 {
     let mut heights: Vec<f64> = places.iter().map(|p| p.0.translation.vector.z).collect();
     heights.sort_by(f64::total_cmp);
@@ -219,13 +226,13 @@ fn filled(places: &[(Pose, f64)], grain: Option<&Grain>, half: f64, around: f64,
     f64::from(hit) / f64::from(points)
 }
 
-/// Time (s) that all threads of this program have computed.
-fn processed() -> f64 {
+/// Processor time (s) of all threads of this program.
+fn process_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// By the equation of the surface.
+/// Whether a point is in a grain, by the implicit equation of its surface.
 fn is_in_grain(grain: &Grain, p: &V3) -> bool {
     let shape = grain.shape();
     let side = |i: usize| if p[i] < 0.0 { shape.negative()[i] } else { shape.positive()[i] };

@@ -1,12 +1,12 @@
-//! How the cost of preparation grows with the number of faces: a plate with 10, 100, 1,000 and 10,000 holes,
-//! on a grid that is turned against the plane's axes so that no two holes share a row.
+//! Growth of the cost of preparation with the number of faces: a plate with 10, 100, 1,000 and 10,000
+//! holes, on a grid that is rotated against the axes of the plate so that no two holes share a row.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin growth [-- MAX_HOLES]
 //! ```
 //!
-//! Prints for each step (building the solid with its self-check, preparing, encoding, decoding) the time a
-//! face, and the exponent between neighbouring sizes.
+//! Prints for each step (building the solid with its self-check, preparing, encoding, decoding) the time
+//! per face, and the exponent between consecutive sizes.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -51,7 +51,7 @@ fn exponent(time: f64, size: f64) -> f64 {
     time.ln() / size.ln()
 }
 
-/// Number of faces, seconds of computing of each step (the fastest of a few runs), bytes, leaves.
+/// Number of faces, processor time (s) of each step (the minimum of several runs), bytes, leaves.
 fn run(holes: u32) -> Fallible<(usize, [f64; 4], usize, usize)> {
     let source = plate(holes);
     let options = Options { flatness: feeler_import::DEFAULT_FLATNESS };

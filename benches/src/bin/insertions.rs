@@ -1,5 +1,5 @@
-//! Plugs inserted by forces: a target goes the way of a scenario, beside its place and tilted by parts of the
-//! clearance, and pulls the plug along; nothing but contacts keeps the plug out of the socket.
+//! Plugs inserted by forces. A target follows the path of a scenario, displaced and tilted by multiples
+//! of the clearance, and pulls the plug along; only contacts keep the plug out of the socket.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin insertions \
@@ -7,22 +7,22 @@
 //!     [--beside PART] [--record FOLDER]
 //! ```
 //!
-//! A row for each scenario and displacement: whether the plug seats and comes out again, mean and 95 % of
-//! the time of a step (that this thread has computed), rounds, contacts, the deepest gap left, steps that
-//! interfere or are unsolved. With `--twice` each is made again, and all poses compared to the bit.
-//! `--beside` takes one displacement alone (in clearances). With `--record` each run is written step by
-//! step: FOLDER/SCENARIO-PART.csv for `figures` and `engines --along`, and the motion as SCENARIO-PART.json
-//! for `feeler sweep --html`.
+//! The table has a row for each scenario and displacement: distance from the target in place and at the
+//! end, mean and 95th percentile of the processor time of a step, rounds, contacts, the smallest gap, and
+//! steps that interfere or are unsolved. With `--twice` each run is repeated and all poses are compared
+//! bit by bit. `--beside` selects one displacement (in clearances). With `--record` each run is written
+//! step by step: FOLDER/SCENARIO-PART.csv for `figures` and `engines --along`, and the motion as
+//! SCENARIO-PART.json for `feeler sweep --html`.
 //!
-//! A scenario with a `dilation` (mm) has a plug that was eroded by as much, and is dilated by it.
+//! In a scenario with a `dilation` (mm) the plug was eroded by that length and is dilated by it.
 //!
-//! Exit status 1 where a plug without friction does not seat or come out, a gap is closed by more than
-//! 1e-6 mm, or the second time differs.
+//! Exit status 1 if a plug without friction does not seat or come out, a gap is below −1e-6 mm, or the
+//! second run differs.
 //!
-//! With `--held` plugs are let go in their sockets under tilted gravity instead, and a pin of 19.9 mm in a
-//! blind bore of 20 mm: what the energy exceeds that of the start by, as a part of weight times size, how far
-//! contact points of one identity move in a step of the last fifth, and the RMS of the angular acceleration
-//! there.
+//! With `--held` plugs are released in their sockets under tilted gravity instead, and a pin of 19.9 mm
+//! in a blind bore of 20 mm. The table then contains the largest excess of the energy over that at the
+//! start, as a fraction of weight times size, and for the last fifth of the run the largest displacement
+//! in a step of contact points with the same identity, and the RMS of the angular acceleration.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -30,7 +30,7 @@
     reason = "a program that reports"
 )]
 
-use feeler_benches::drive::{self, RESPONSE, SEATED, STEEL, Target};
+use feeler_benches::drive::{self, MAX_SEATED_DISTANCE, RESPONSE_TIME, STEEL_DENSITY, Target};
 use feeler_benches::record::{Recording, Step};
 use feeler_benches::{cpu_seconds, number_after};
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, StepReport, World, WorldContact};
@@ -50,10 +50,11 @@ struct Run {
     deepest: f64,
     interfering: usize,
     unsolved: usize,
-    /// Distance along z from the target in place, and at the end.
+    /// Distance (mm) along z from the target when it is seated.
     seated: f64,
+    /// Distance (mm) along z from the target at the end.
     out: f64,
-    /// Of all poses on the path, to the last bit.
+    /// Hash of the bits of all poses.
     bits: u64,
 }
 
@@ -65,7 +66,7 @@ fn main() -> ExitCode {
     let list = args.iter().any(|a| a == "--list");
     let files: Vec<PathBuf> = args.iter().filter(|a| a.ends_with(".json")).map(PathBuf::from).collect();
     if files.is_empty() {
-        eprintln!("give the JSON files of scenarios");
+        eprintln!("an argument is needed: the JSON files of scenarios");
         return ExitCode::from(2);
     }
     let is_twice = args.iter().any(|a| a == "--twice");
@@ -97,9 +98,9 @@ fn main() -> ExitCode {
                             return ExitCode::from(2);
                         }
                     }
-                    let (time, most, rounds) = r.times();
+                    let (time, high, rounds) = r.times();
                     println!(
-                        "{name:8}  {part:6}  {tilt:8.5}  {time:7.3}  {most:6.3}  {rounds:6.2}  {:8}  \
+                        "{name:8}  {part:6}  {tilt:8.5}  {time:7.3}  {high:6.3}  {rounds:6.2}  {:8}  \
                          {:10.2e}  {:11}  {:8}  {:8.4}  {:.4}",
                         r.contacts, r.deepest, r.interfering, r.unsolved, r.seated, r.out
                     );
@@ -110,7 +111,8 @@ fn main() -> ExitCode {
                         println!("          {}", if is_same { "the same bits again" } else { "OTHER BITS" });
                         is_right &= is_same;
                     }
-                    is_right &= r.stays() && (friction > 0.0 || r.seated.abs().max(r.out.abs()) <= SEATED);
+                    is_right &= r.stays()
+                        && (friction > 0.0 || r.seated.abs().max(r.out.abs()) <= MAX_SEATED_DISTANCE);
                 }
                 Err(e) => {
                     eprintln!("{e}");
@@ -122,7 +124,7 @@ fn main() -> ExitCode {
     if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Parts let go, one after the other.
+/// Releases parts, one scene after the other.
 fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode {
     println!(
         "name      ms mean    95 %  rounds  contacts  deepest mm  interfering  unsolved   energy  points um  \
@@ -133,7 +135,7 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
     for file in files {
         match Insertion::load(file, feeler_import::DEFAULT_FLATNESS) {
             Ok(i) => {
-                let mut one = world(i.a.clone(), (i.b.0.clone(), drive::place(&i)), settings);
+                let mut one = world(i.a.clone(), (i.b.0.clone(), drive::seated_pose(&i)), settings);
                 one.body_mut(BodyId(1)).dilation = i.scenario.dilation;
                 worlds.push((i.name.clone(), one));
             }
@@ -176,9 +178,9 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
             points = now;
         }
         let rms = (shaken.iter().sum::<f64>() / shaken.len().max(1) as f64).sqrt();
-        let (mean, most, rounds) = run.times();
+        let (mean, high, rounds) = run.times();
         println!(
-            "{name:8}  {mean:7.3}  {most:6.3}  {rounds:6.2}  {:8}  {:10.2e}  {:11}  {:8}  {excess:7.0e}  \
+            "{name:8}  {mean:7.3}  {high:6.3}  {rounds:6.2}  {:8}  {:10.2e}  {:11}  {:8}  {excess:7.0e}  \
              {:9.3}  {rms:6.2}",
             run.contacts,
             run.deepest,
@@ -197,12 +199,12 @@ fn folded(bits: u64, pose: &Pose) -> u64 {
     numbers.fold(bits, |bits, x| (bits ^ x.to_bits()).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// A fixed part and one of steel.
+/// Makes a world with a fixed part and a part of steel.
 fn world(a: (Arc<Body>, Pose), b: (Arc<Body>, Pose), settings: Settings) -> World {
     let mut world = World::new(settings);
     world.clock = Some(cpu_seconds);
     world.add(RigidBody::fixed(a.0, a.1));
-    world.add(RigidBody::of_density(b.0, b.1, STEEL).expect("a solid"));
+    world.add(RigidBody::of_density(b.0, b.1, STEEL_DENSITY).expect("a solid"));
     world
 }
 
@@ -216,13 +218,13 @@ impl Run {
         self.unsolved += usize::from(report.unsolved);
     }
 
-    /// Mean and 95 % of the times, and the mean of the rounds.
+    /// Mean and 95th percentile of the times, and mean number of rounds.
     fn times(&mut self) -> (f64, f64, f64) {
         let mean = |v: &[f64]| v.iter().sum::<f64>() / v.len().max(1) as f64;
         let (time, rounds) = (mean(&self.times), mean(&self.rounds));
         self.times.sort_by(f64::total_cmp);
-        let most = self.times.get(self.times.len() * 95 / 100).copied().unwrap_or_default();
-        (time, most, rounds)
+        let high = self.times.get(self.times.len() * 95 / 100).copied().unwrap_or_default();
+        (time, high, rounds)
     }
 
     fn stays(&self) -> bool {
@@ -246,16 +248,16 @@ fn run(
     let id = BodyId(1);
     world.body_mut(id).dilation = insertion.scenario.dilation;
     let mass = world.body(id).mass().unwrap_or_default();
-    world.couplings.push(Coupling::critical(id, start, mass, 0.3 * target.length, RESPONSE));
+    world.couplings.push(Coupling::critical(id, start, mass, 0.3 * target.length, RESPONSE_TIME));
     let (mut out, mut t) = (Run::default(), 0.0);
-    while t < target.last + 10.0 * RESPONSE {
+    while t < target.end_time + 10.0 * RESPONSE_TIME {
         let before = t;
         t += step;
         let now = target.pose(t);
         let coupling = &mut world.couplings[0];
         coupling.target = now;
         coupling.velocity = target.velocity(t, step);
-        let asked = world.query_time();
+        let queried = world.query_time();
         let begin = cpu_seconds();
         let report = world.step(step).map_err(|e| format!("{t}: {e}"))?;
         let took = 1e3 * (cpu_seconds() - begin);
@@ -264,7 +266,7 @@ fn run(
             time: t,
             phase: target.phase(t).to_owned(),
             step_ms: took,
-            query_ms: 1e3 * (world.query_time() - asked),
+            query_ms: 1e3 * (world.query_time() - queried),
             rounds: report.rounds,
             minima: world.contacts().len(),
             contacts: report.contacts,
@@ -276,7 +278,7 @@ fn run(
         }
         out.bits = folded(out.bits, &world.body(id).pose);
         let off = world.body(id).pose.translation.z - now.translation.z;
-        if before < target.seat && t >= target.seat {
+        if before < target.seat_time && t >= target.seat_time {
             out.seated = off;
         }
         out.out = off;

@@ -1,12 +1,13 @@
-//! Kills a folder run at random moments and compares what is left in the end with an undisturbed run:
+//! Kills the preparation of a folder at random moments and compares the final result with that of an
+//! uninterrupted run:
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin interrupted -- FOLDER [--kills N] [--jobs N]
 //! ```
 //!
-//! Every attempt but the last is ended without warning (SIGKILL) at a random moment of its expected time.
-//! After each, every `.feeler` file must be whole; after the last, names and bytes must be those of the
-//! undisturbed run.
+//! Each attempt except the last one is killed (SIGKILL) at a random moment of its expected time. After
+//! each kill all `.feeler` files must be complete; after the last attempt, names and bytes must be those
+//! of the uninterrupted run.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use clap::Parser as _;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
         value.and_then(|v| v.parse().ok()).unwrap_or(default)
     };
     let Some(folder) = args.get(1) else {
-        eprintln!("give a folder of STEP files");
+        eprintln!("an argument is needed: a folder of STEP files");
         return ExitCode::from(2);
     };
     match campaign(Path::new(folder), number("--kills", 20), number("--jobs", 2)) {
@@ -56,17 +57,18 @@ fn campaign(input: &Path, kills: usize, jobs: usize) -> Fallible<()> {
     let mut rng = SmallRng::seed_from_u64(20);
     let mut killed = 0;
     let mut attempts = 0;
-    // Several kills hit one folder's work, and some come late enough for its largest files.
+    // Several kills interrupt the work on one folder, and some occur late enough to interrupt its largest
+    // files.
     while killed < kills {
         attempts += 1;
         if attempts > 4 * kills {
-            return Err("the runs end before they can be killed; give a larger folder".to_owned());
+            return Err("the runs end before they can be killed; use a larger folder".to_owned());
         }
         let mut child = start(input, &output, jobs)?;
         std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..whole)));
         child.kill().map_err(|e| e.to_string())?;
         if child.wait().map_err(|e| e.to_string())?.code().is_some() {
-            // It was done: start over, or nothing more would be interrupted.
+            // The run had finished; start again, otherwise nothing is left to be interrupted.
             std::fs::remove_dir_all(&output).map_err(|e| e.to_string())?;
             continue;
         }
@@ -103,12 +105,12 @@ fn start(input: &Path, output: &Path, jobs: usize) -> Fallible<Child> {
         .map_err(|e| e.to_string())
 }
 
-/// Every file below a folder with its bytes.
+/// All files below a folder, by relative path, with their bytes.
 fn listing(folder: &Path) -> Fallible<BTreeMap<PathBuf, Vec<u8>>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(f) = folders.pop() {
-        // Killed before it was made.
+        // The run was killed before it made this folder.
         let Ok(entries) = std::fs::read_dir(&f) else { continue };
         for entry in entries {
             let path = entry.map_err(|e| e.to_string())?.path();

@@ -1,4 +1,5 @@
-//! Is the least distance of a query that of a certified one? Poses near contact of pairs within their play.
+//! Compares the minimum distance of a query with that of a certified query, at poses near contact of
+//! pairs within their play.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin least_distances -- [SCENARIOS] [--mechanisms FOLDER]
@@ -9,12 +10,12 @@
 //! among them. `--only NAME --from K --poses 1` repeats one pose; `--show N` prints at most N differences of
 //! each pair (10 by default).
 //!
-//! Columns: poses; those at which the certified query reports undecided minima, as it does for sets of equal
-//! distance: the least distance is that of all minima; those at which both least distances differ by more
-//! than 1e-9 of the larger body; the largest difference (nm), positive where the certified
-//! distance is the smaller one; times (ms) of both queries, median and maximum.
+//! Columns: poses; poses at which the certified query reports undecided minima, as it does for sets of
+//! equal distance (the minimum distance is that of all minima); poses at which the two minimum distances
+//! differ by more than 1e-9 of the larger body; the largest difference (nm), positive if the certified
+//! distance is smaller; times (ms) of both queries, median and maximum.
 //!
-//! Exit status 1 if a least distance differs.
+//! Exit status 1 if a minimum distance differs.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::tracked_pairs::tracked_pairs;
@@ -26,8 +27,8 @@ use std::process::ExitCode;
 
 /// Reach (mm) of the queries.
 const REACH: f64 = 0.05;
-/// Largest difference of two least distances, as a part of the larger body.
-const SAME: f64 = 1e-9;
+/// Maximum difference of two minimum distances, as a fraction of the larger body.
+const MAX_DIFFERENCE_REL: f64 = 1e-9;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -44,7 +45,7 @@ struct Tally {
     undecided: u64,
     /// Lines of the poses whose distances differ.
     different: Vec<String>,
-    /// Largest difference (mm) by its size.
+    /// Difference (mm) with the largest absolute value.
     largest: f64,
     /// Times (ms) of plain and certified queries.
     times: [Vec<f64>; 2],
@@ -78,11 +79,11 @@ fn run(args: &[String]) -> Fallible<bool> {
     Ok(all.different.is_empty())
 }
 
-/// Compares the least distances at a start.
+/// Compares the minimum distances at a start.
 fn compare(scene: &Scene, seed: u64, number: u64, tally: &mut Tally) -> Fallible<()> {
     let Some(start) = scene.start(seed, number) else { return Ok(()) };
     let plain = QueryOptions { detect_interference: false, ..QueryOptions::within(REACH) };
-    let mut least = [f64::INFINITY; 2];
+    let mut min_distances = [f64::INFINITY; 2];
     let mut is_undecided = false;
     for (k, options) in [plain, QueryOptions { certified: true, ..plain }].iter().enumerate() {
         let mut pair = ContactPair::new(scene.a.clone(), scene.b.clone());
@@ -91,19 +92,19 @@ fn compare(scene: &Scene, seed: u64, number: u64, tally: &mut Tally) -> Fallible
         let found = found.map_err(|e| format!("{} {number}: {e}", scene.name))?;
         tally.times[k].push(1e3 * (cpu_seconds() - began));
         let minima = found.iter().filter(|l| l.kind != ContactKind::Quasi);
-        least[k] = minima.map(|l| l.distance).fold(f64::INFINITY, f64::min);
+        min_distances[k] = minima.map(|l| l.distance).fold(f64::INFINITY, f64::min);
         is_undecided |= found.iter().any(|l| l.undecided);
     }
     tally.poses += 1;
     tally.undecided += u64::from(is_undecided);
-    // Infinite without a minimum within reach.
-    let is_near = least.iter().any(|distance| distance.is_finite());
-    let difference = if is_near { least[0] - least[1] } else { 0.0 };
+    // A distance is infinite without a minimum within reach.
+    let is_near = min_distances.iter().any(|distance| distance.is_finite());
+    let difference = if is_near { min_distances[0] - min_distances[1] } else { 0.0 };
     if difference.abs() > tally.largest.abs() {
         tally.largest = difference;
     }
-    if difference.abs() > SAME * scene.a.size().max(scene.b.size()) {
-        let [plain, certified] = least;
+    if difference.abs() > MAX_DIFFERENCE_REL * scene.a.size().max(scene.b.size()) {
+        let [plain, certified] = min_distances;
         tally.different.push(format!(
             "--only \"{}\" --from {number} --poses 1 ({:?}): plain {plain:+.9}, certified {certified:+.9}",
             scene.name, start.kind
@@ -113,11 +114,11 @@ fn compare(scene: &Scene, seed: u64, number: u64, tally: &mut Tally) -> Fallible
 }
 
 fn print_row(name: &str, t: &Tally) {
-    let [[plain, _, plain_most], [certified, _, certified_most]] =
+    let [[plain, _, plain_max], [certified, _, certified_max]] =
         t.times.each_ref().map(|times| spread(&mut times.clone()));
     println!(
-        "{name:32} {:6}  {:9}  {:9}  {:+11.2}  {plain:.2} {plain_most:.1}  \
-            {certified:.2} {certified_most:.1}",
+        "{name:32} {:6}  {:9}  {:9}  {:+11.2}  {plain:.2} {plain_max:.1}  \
+            {certified:.2} {certified_max:.1}",
         t.poses,
         t.undecided,
         t.different.len(),

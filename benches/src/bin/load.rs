@@ -1,11 +1,11 @@
-//! How fast files load:
+//! Speed of loading files:
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin load -- FILE_OR_FOLDER…
 //! ```
 //!
-//! Every STEP file is prepared, every `.feeler` file is read; then each is decoded again and again, all
-//! checks included, for half a second.
+//! STEP files are prepared, `.feeler` files are read; then each is decoded repeatedly for half a second,
+//! with all checks.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, prepare};
@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Size (bytes) of a file and the least time (s) of decoding it.
+/// Size (bytes) of a file and the minimum time (s) of decoding it.
 #[expect(clippy::cast_precision_loss, reason = "a size in a report")]
 fn load(file: &Path) -> Fallible<(f64, f64)> {
     let bytes = if file.extension().is_some_and(|e| e == "feeler") {

@@ -8,28 +8,31 @@
 //!     [--only NAME...] [--steps N]
 //! ```
 //!
-//! Each scene of `FOLDER/mechanisms.json` is simulated in steps of 1 ms for the time that it states, at most
-//! for `--seconds`, and until the run has taken `--limit` seconds of processor time (60 by default). Columns:
+//! Each scene of `FOLDER/mechanisms.json` is simulated in steps of 1 ms for the time given there, at most
+//! for `--seconds`, and until the run has taken `--limit` seconds of processor time (60 by default).
+//! Columns:
 //!
 //! - steps made;
-//! - contacts: largest number of contacts that the solver got;
+//! - contacts: maximum number of contacts passed to the solver;
 //! - ms: processor time of a step, mean, 95th percentile and maximum, and the step of the maximum;
-//! - queries: the part of the mean that finding contacts takes (ms);
-//! - deepest (µm): largest penetration of the true solids, from queries of its own every `--looks` steps (20
-//!   by default, none with 0);
-//! - lost: steps in which solids interfered without a contact that shows it; failed: steps that could not be
+//! - queries: part of the mean spent on finding contacts (ms);
+//! - deepest (µm): maximum penetration of the true solids, from separate queries every `--looks` steps
+//!   (20 by default, 0 disables them);
+//! - lost: steps in which solids interfere without a contact that shows it; failed: steps that were not
 //!   solved, or queries that failed;
-//! - energy (mJ) at the start and at the end, and the largest increase as a part of the weight of all bodies
-//!   times their size. Loads do work: the increase is not an error where a scene has loads;
-//! - what the scene observes, beside the value of a closed form.
+//! - energy (mJ) at the start and at the end, and the largest increase as a fraction of the weight of all
+//!   bodies times their size. Loads do work, so in scenes with loads an increase is not an error;
+//! - the measured quantity of the scene, and the value of its closed form.
 //!
-//! feeler-dynamics has no joints: a revolute joint is a coupling that holds a body's centre and the direction
-//! of its axis. The coupling doubles the inertia about the axis; steady rates are not affected.
+//! feeler-dynamics has no joints: a coupling that keeps the centre of a body and the direction of its
+//! axis replaces a revolute joint. The coupling doubles the inertia about the axis; steady rates are not
+//! affected.
 //!
-//! With `--steps-without-verdict` the pairs of the file are queried without verdicts, as solvers do it, while
-//! B moves by 1e-5 mm and 1e-6 rad a step: processor time of the first query and of the `--steps` next ones
-//! (300 by default), and the median number of contacts. Along z, the axis of the parts, coaxial and flat sets
-//! persist; skew motions tilt the parts, after a few steps by more than sets allow.
+//! With `--steps-without-verdict` the pairs of the file are queried without verdicts, as solvers do it,
+//! while B moves by 1e-5 mm and 1e-6 rad per step. The table gives the processor time of the first query
+//! and of the following `--steps` ones (300 by default), and the median number of contacts. In motions
+//! along z, the axis of the parts, coaxial and flat sets persist; skew motions tilt the parts, after a
+//! few steps by more than sets allow.
 //!
 //! The exit status is 1 if a scene cannot be simulated or a contact is lost.
 #![expect(
@@ -64,33 +67,34 @@ struct Motion {
     axis: [f64; 3],
 }
 
-/// Motions of queries without verdicts.
+/// Motions of B in the queries without verdicts.
 const MOTIONS: [Motion; 2] = [
     Motion { name: "z", direction: [0.0, 0.0, 1.0], axis: [0.0, 0.0, 1.0] },
     Motion { name: "skew", direction: [0.48, -0.6, 0.64], axis: [0.64, 0.48, 0.6] },
 ];
 
-/// Time of a step (s).
+/// Duration (s) of a step.
 const STEP: f64 = 1e-3;
-/// Longest simulated time (s).
+/// Maximum simulated time (s), by default.
 const MAX_SECONDS: f64 = 2.0;
 /// Processor time (s) after which a run ends, by default.
-const LIMIT: f64 = 60.0;
+const MAX_PROCESSOR_SECONDS: f64 = 60.0;
 /// Steps between two queries of the true solids, by default.
-const LOOKS: usize = 20;
-/// Depth (mm) up to which a contact is reported without a second opinion.
-const NEGLIGIBLE: f64 = 1e-3;
+const STEPS_PER_MEASUREMENT: usize = 20;
+/// Depth (mm) up to which a penetration is reported without computing a separating translation, which
+/// takes seconds for threads.
+const MAX_UNVERIFIED_DEPTH: f64 = 1e-3;
 /// Motion of B in a step of the timed pairs (mm, rad), and the number of these steps by default.
 const STEP_TRANSLATION: f64 = 1e-5;
 const STEP_ROTATION: f64 = 1e-6;
 const STEPS: usize = 300;
-/// From µJ to mJ, and from J to mJ.
-const MICRO: f64 = 1e-3;
-const WHOLE: f64 = 1e3;
+/// Energies in mJ: factors for µJ and for J.
+const MJ_PER_UJ: f64 = 1e-3;
+const MJ_PER_J: f64 = 1e3;
 
 /// An engine that simulates a scene.
 trait Engine {
-    /// State of a body by its number in the scene.
+    /// State of the body with an index of the scene.
     fn state(&self, body: usize) -> State;
     /// Sets force and torque on a body for the next step.
     fn push(&mut self, body: usize, wrench: &Wrench);
@@ -100,7 +104,7 @@ trait Engine {
     fn query_time(&mut self) -> f64;
     /// Kinetic and potential energy (mJ).
     fn energy(&self) -> f64;
-    /// Steps with interference without a contact, and steps or queries that failed.
+    /// Numbers of steps in which solids interfere without a contact, and of steps or queries that failed.
     fn failures(&self) -> [u64; 2];
 }
 
@@ -108,7 +112,7 @@ trait Engine {
 struct Dynamics {
     world: World,
     weights: Vec<Option<Weight>>,
-    /// For each coupling that stands for a joint: the axis.
+    /// Axis of the revolute joint that each coupling replaces.
     axes: Vec<V3>,
     starts: Vec<Pose>,
     failures: [u64; 2],
@@ -166,7 +170,7 @@ impl Engine for Dynamics {
             let start = self.starts[body.0];
             let twist = (b.pose.rotation * start.rotation.inverse()).into_inner();
             let about = Quaternion::from_parts(twist.w, axis * twist.imag().dot(axis));
-            // The target turns as the body does, so that the coupling neither drives nor brakes it.
+            // The target rotates with the body, so that the coupling neither drives nor brakes it.
             let ahead = UnitQuaternion::from_scaled_axis(axis * (b.spin.dot(axis) * STEP));
             let rotation = ahead * UnitQuaternion::new_normalize(about) * start.rotation;
             self.world.couplings[k].target = Pose::from_parts(start.translation, rotation);
@@ -182,7 +186,7 @@ impl Engine for Dynamics {
     }
 
     fn energy(&self) -> f64 {
-        MICRO * self.world.energy()
+        MJ_PER_UJ * self.world.energy()
     }
 
     fn failures(&self) -> [u64; 2] {
@@ -273,7 +277,7 @@ impl Engine for Rapier {
             }
             b.kinetic_energy() - b.mass() * self.world.gravity.dot(b.center_of_mass())
         };
-        WHOLE * self.handles.iter().map(one).sum::<f64>()
+        MJ_PER_J * self.handles.iter().map(one).sum::<f64>()
     }
 
     fn failures(&self) -> [u64; 2] {
@@ -288,9 +292,9 @@ fn metres(v: &V3) -> Vector {
 /// Pairs of bodies whose penetration is measured.
 struct Depths {
     pairs: Vec<(usize, usize, ContactPair)>,
-    /// mm
+    /// Smallest signed distance (mm), at most 0.
     deepest: f64,
-    /// Names of the deepest pair, and the step.
+    /// Names of the deepest pair, and its step.
     deepest_at: String,
 }
 
@@ -307,8 +311,8 @@ impl Depths {
         Self { pairs, deepest: 0.0, deepest_at: String::new() }
     }
 
-    /// Measures the penetration of all pairs.
-    fn look(&mut self, scene: &Mechanism, states: &[State], step: usize) -> Fallible<()> {
+    /// Measures the penetration of all pairs, and updates the maximum.
+    fn measure(&mut self, scene: &Mechanism, states: &[State], step: usize) -> Fallible<()> {
         let options = QueryOptions { penetration: f64::MAX, ..QueryOptions::within(0.0) };
         for (i, j, pair) in &mut self.pairs {
             let [a, b] = [*i, *j].map(|k| states[k].pose);
@@ -319,12 +323,13 @@ impl Depths {
             query_depth(pair, &a, &b, 0.0).map_err(|e| e.to_string())?;
             let depth = pair.contacts().iter().map(|l| l.distance).fold(0.0, f64::min);
             if depth < self.deepest {
-                // Edges that cross on faces in contact are deep sideways; the translation that separates the
-                // solids is not longer than the faces are deep. It takes seconds to compute for threads.
+                // Edges that cross on faces in contact give a large depth sideways. The translation that
+                // separates the solids is at most as long as the faces are deep.
                 let mut depth = depth;
                 if depth < -NEGLIGIBLE {
-                    let way = pair.separating_translation(&a, &b, &options).map_err(|e| e.to_string())?;
-                    depth = depth.max(-way.map_or(0.0, |way| way.norm()));
+                    let translation =
+                        pair.separating_translation(&a, &b, &options).map_err(|e| e.to_string())?;
+                    depth = depth.max(-translation.map_or(0.0, |v| v.norm()));
                 }
                 if depth < self.deepest {
                     self.deepest = depth;
@@ -351,7 +356,8 @@ fn main() -> ExitCode {
 
 fn campaign(args: &[String]) -> Fallible<bool> {
     let folder = args.first().filter(|a| !a.starts_with("--")).map(PathBuf::from);
-    let folder = folder.ok_or("give the folder that make_contact_mechanisms.py has written")?;
+    let folder =
+        folder.ok_or("an argument is needed: the folder that make_contact_mechanisms.py has written")?;
     let file = SceneFile::load(&folder)?;
     let only: Option<Vec<&String>> = args
         .iter()
@@ -370,8 +376,8 @@ fn campaign(args: &[String]) -> Fallible<bool> {
     }
     let plan = Plan {
         seconds: number_after(args, "--seconds").unwrap_or(MAX_SECONDS),
-        limit: number_after(args, "--limit").unwrap_or(LIMIT),
-        looks: number_after(args, "--looks").unwrap_or(LOOKS),
+        limit: number_after(args, "--limit").unwrap_or(MAX_PROCESSOR_SECONDS),
+        looks: number_after(args, "--looks").unwrap_or(STEPS_PER_MEASUREMENT),
     };
     let engine: Option<String> = number_after(args, "--engine");
     println!(
@@ -419,7 +425,7 @@ fn simulate(
     let mut motion = vec![states(&engine)];
     let (mut times, mut contacts) = (Vec::new(), 0);
     let begin = engine.energy();
-    let (mut most, start) = (begin, cpu_seconds());
+    let (mut max_energy, start) = (begin, cpu_seconds());
     let steps = (scene.seconds.min(plan.seconds) / STEP).round() as usize;
     for k in 0..steps {
         let time = STEP * (k + 1) as f64;
@@ -433,10 +439,10 @@ fn simulate(
         let solved = engine.step().map_err(|e| format!("step {k}: {e}"))?;
         times.push(1e3 * (cpu_seconds() - clock));
         contacts = contacts.max(solved);
-        most = most.max(engine.energy());
+        max_energy = max_energy.max(engine.energy());
         motion.push(states(&engine));
         if plan.looks > 0 && (k % plan.looks == 0 || k + 1 == steps) {
-            depths.look(scene, &motion[k + 1], k)?;
+            depths.measure(scene, &motion[k + 1], k)?;
         }
         if cpu_seconds() - start > plan.limit {
             break;
@@ -459,7 +465,7 @@ fn simulate(
          {lost:5} {failed:7}  {begin:16.4} {:10.4}  {:9.1e}  {}{deepest}",
         1e3 * depths.deepest.abs(),
         engine.energy(),
-        (most - begin) / scale,
+        (max_energy - begin) / scale,
         measured.text
     );
     Ok((row, lost))

@@ -1,23 +1,25 @@
-//! Mechanisms with round parts, stepped in time: a bolt turned through its nut, a pin and a ball that roll in
-//! a race.
+//! Mechanisms with round parts, stepped in time: a bolt that is screwed through its nut, or a pin and a
+//! ball that roll in a race.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin mechanisms \
 //!     -- [--step SECONDS] [--parts NUT BOLT [--turns N] [--twice] [--list]]
 //! ```
 //!
-//! With `--parts` the parts that `tools/models/make_threads.py` makes. Only the rotation of the bolt is
-//! driven, a turn in a quarter of a second; along the axis and across it the bolt is held by contacts alone,
-//! under gravity along the axis or across it. A row tells the time of a step, contacts of the solver and of
-//! all within reach, how far the bolt has gone in parts of pitch times turns, how many contacts within
-//! 0.05 mm are lost or new in a step (mean), and how far contact points of one identity move in one at most,
-//! in parts of what the fastest point of the bolt does.
+//! `--parts` takes the parts that `tools/models/make_threads.py` makes. Only the rotation of the bolt is
+//! driven, a full turn in 0.25 s. Contacts alone hold the bolt along and across the axis, under gravity
+//! along the axis or across it. A row gives the time of a step, the contacts of the solver and all
+//! contacts within reach, the relative error of the advance of the bolt against pitch times turns, the
+//! mean number of contacts within 0.05 mm that are lost or new in a step, and the maximum displacement in
+//! a step of contact points with the same identity, divided by that of the fastest point of the bolt.
 //!
-//! Without it a pin, and a ball, let go beside the lowest place of the race of `data`. Without friction they
-//! slide like a pendulum, with it they roll: the period against that of the closed form, and how much the
-//! energy has grown at most and is lost at the end, in parts of that of the oscillation.
+//! Without `--parts` a pin, and a ball, are released beside the lowest point of the race of `data`.
+//! Without friction they slide like a pendulum; with friction they roll. The table compares the period
+//! with that of the closed form, and gives the largest increase of the energy and its loss at the end, as
+//! fractions of the energy of the oscillation.
 //!
-//! Exit status 1 where a row misses what it prints as its aim, or with `--twice` the second time differs.
+//! Exit status 1 if a row violates its limits (error of the advance or the period, contacts, unsolved
+//! steps), or if with `--twice` the second run differs.
 #![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,
@@ -26,7 +28,7 @@
     reason = "a program that reports"
 )]
 
-use feeler_benches::drive::STEEL;
+use feeler_benches::drive::STEEL_DENSITY;
 use feeler_benches::exit_code;
 use feeler_benches::number_after;
 use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
@@ -41,15 +43,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Time (s) of a turn of the bolt, and before it begins to turn.
-const TURN: f64 = 0.25;
-const SETTLE: f64 = 0.1;
-/// mm.
+/// Time (s) of a full turn of the bolt, and before it starts to turn.
+const TURN_TIME: f64 = 0.25;
+const SETTLING_TIME: f64 = 0.1;
+/// Pitch (mm) of the thread.
 const PITCH: f64 = 1.0;
-/// Play along the axis (mm): flanks of 30 degrees, 0.05 mm of play across each.
+/// Play (mm) along the axis: flanks of 30 degrees with a play of 0.05 mm across each.
 const PLAY: f64 = 0.1155;
-/// Gap (mm) up to which contacts are followed: those of the flanks in touch.
-const NEAR: f64 = 0.05;
+/// Maximum gap (mm) of the contacts that are tracked: those of the flanks in touch.
+const MAX_TRACKED_GAP: f64 = 0.05;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -57,7 +59,7 @@ fn main() -> ExitCode {
     let turns = number_after(&args, "--turns").unwrap_or(10.0);
     let has = |name: &str| args.iter().any(|a| a == name);
     let passes = if has("--twice") { 2 } else { 1 };
-    let told = match args.iter().position(|a| a == "--parts").map(|i| args.get(i + 1..i + 3)) {
+    let outcome = match args.iter().position(|a| a == "--parts").map(|i| args.get(i + 1..i + 3)) {
         None => rolling(step),
         Some(Some([nut, bolt])) => {
             let [nut, bolt] = [nut, bolt].map(|f| feeler_tests::part(Path::new(f), 0).body);
@@ -65,7 +67,7 @@ fn main() -> ExitCode {
         }
         Some(_) => Err("--parts needs the STEP files of nut and bolt".to_owned()),
     };
-    exit_code(told)
+    exit_code(outcome)
 }
 
 fn all_screwed(
@@ -97,7 +99,7 @@ fn all_screwed(
     Ok(is_right)
 }
 
-/// What one drive of the bolt was like.
+/// Results of one run of the bolt.
 #[derive(Debug, Default)]
 struct Screwed {
     times: Vec<f64>,
@@ -136,7 +138,8 @@ impl Screwed {
             self.interfering,
             self.unsolved
         );
-        // Across the axis the bolt hangs in its play, and comes straight as it is screwed in.
+        // Under gravity across the axis the bolt is tilted within its play at first, and is aligned as it
+        // is screwed in.
         let play = if name == "across" { PLAY / (PITCH * turns) } else { 0.0 };
         off.abs() <= 1e-3 + play && self.solver <= 50 && self.unsolved == 0
     }
@@ -153,19 +156,19 @@ fn screwed(
     let settings = Settings { gravity, ..Settings::default() };
     let mut world = World::new(settings);
     world.add(RigidBody::fixed(nut.clone(), Pose::identity()));
-    // One turn is in the nut.
+    // One turn of the thread is in the nut.
     let start = Pose::translation(0.0, 0.0, -8.0 * PITCH);
-    let id = world.add(RigidBody::of_density(bolt.clone(), start, STEEL).map_err(|e| e.to_string())?);
+    let id = world.add(RigidBody::of_density(bolt.clone(), start, STEEL_DENSITY).map_err(|e| e.to_string())?);
     let mass = world.body(id).mass().unwrap_or_default();
     let held = Coupling::critical(id, start, mass, 3.0, 0.005);
     world.couplings.push(Coupling { stiffness: 0.0, damping: 0.0, ..held });
     let mut run = Screwed::default();
     let mut last: BTreeMap<u64, P3> = BTreeMap::new();
     let steps_of = |time: f64| (time / step).round() as usize;
-    let (settle, turning) = (steps_of(SETTLE), steps_of(TURN * turns));
+    let (settle, turning) = (steps_of(SETTLING_TIME), steps_of(TURN_TIME * turns));
     let mut at_start = 0.0;
     for k in 0..2 * settle + turning {
-        let turned = (k.saturating_sub(settle).min(turning)) as f64 * step * TAU / TURN;
+        let turned = (k.saturating_sub(settle).min(turning)) as f64 * step * TAU / TURN_TIME;
         world.couplings[0].target = Pose::from_parts(
             start.translation,
             UnitQuaternion::from_axis_angle(&V3::z_axis(), turned.rem_euclid(TAU)),
@@ -185,14 +188,14 @@ fn screwed(
         run.unsolved += usize::from(report.unsolved);
         let body = world.body(id);
         run.bits = folded(run.bits, &body.pose);
-        let near = world.contacts().iter().filter(|c| c.contact.gap <= NEAR);
+        let near = world.contacts().iter().filter(|c| c.contact.gap <= MAX_TRACKED_GAP);
         let now: BTreeMap<u64, P3> = near.map(|c| (c.contact.id, c.points[0])).collect();
         let fastest = step * (body.velocity.norm() + 3.0 * body.spin.norm());
         if k > settle {
             run.lost += last.keys().filter(|id| !now.contains_key(id)).count();
             run.born += now.keys().filter(|id| !last.contains_key(id)).count();
-            let way = |(id, p): (&u64, &P3)| last.get(id).map(|q| (p - q).norm());
-            let moved = now.iter().filter_map(way).fold(0.0, f64::max);
+            let displacement = |(id, p): (&u64, &P3)| last.get(id).map(|q| (p - q).norm());
+            let moved = now.iter().filter_map(displacement).fold(0.0, f64::max);
             if k < settle + turning {
                 run.moved = run.moved.max(moved / fastest);
             }
@@ -221,15 +224,16 @@ fn folded(bits: u64, pose: &Pose) -> u64 {
     numbers.fold(bits, |bits, x| (bits ^ x.to_bits()).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Angle (rad) beside the lowest place where they are let go, and oscillations that are watched.
-const RELEASED: f64 = 0.05;
+/// Angle (rad) from the lowest point at the release, and number of oscillations that are measured.
+const RELEASE_ANGLE: f64 = 0.05;
 const OSCILLATIONS: usize = 5;
 
-/// A pin on the shoulders of the race, a ball in its groove.
+/// Releases a pin on the shoulders of the race, and a ball in its groove.
 fn rolling(step: f64) -> Result<bool, String> {
     println!("part  friction  period s  closed form  off      energy grown  lost   ms mean  contacts");
     let race = model("race").body;
-    // Radius of the circle that the centre goes round, of the part, and its moment over mass times radius².
+    // Length of the pendulum (radius of the circle of the centre), and moment of inertia over mass times
+    // radius squared.
     let parts = [("pin-short", 14.0 - 9.95, 0.5), ("ball", 16.2 - 3.1, 0.4)];
     let mut is_right = true;
     for (name, length, moment) in parts {
@@ -237,18 +241,20 @@ fn rolling(step: f64) -> Result<bool, String> {
             let settings = Settings { gravity: V3::new(0.0, -9_810.0, 0.0), friction, ..Settings::default() };
             let mut world = World::new(settings);
             world.add(RigidBody::fixed(race.clone(), Pose::identity()));
-            let (sin, cos) = math::sin_cos(RELEASED);
+            let (sin, cos) = math::sin_cos(RELEASE_ANGLE);
             let start = Pose::translation(length * sin, -length * cos, 0.0);
-            let body = RigidBody::of_density(model(name).body, start, STEEL).map_err(|e| e.to_string())?;
+            let body =
+                RigidBody::of_density(model(name).body, start, STEEL_DENSITY).map_err(|e| e.to_string())?;
             let id: BodyId = world.add(body);
             let rolls = if friction > 0.0 { 1.0 + moment } else { 1.0 };
-            // The second term of the pendulum's series.
-            let closed = TAU * (length * rolls / 9_810.0).sqrt() * (1.0 + RELEASED * RELEASED / 16.0);
+            // Include the second term of the series of the pendulum.
+            let closed =
+                TAU * (length * rolls / 9_810.0).sqrt() * (1.0 + RELEASE_ANGLE * RELEASE_ANGLE / 16.0);
             let mass = world.body(id).mass().unwrap_or_default();
             let lowest = -mass * 9_810.0 * length;
             let swing = world.energy() - lowest;
             let (mut crossings, mut last, mut t) = (Vec::new(), start.translation.x, 0.0);
-            let (mut most, mut contacts, mut busy, mut steps) = (f64::MIN, 0, 0.0, 0.0);
+            let (mut max_increase, mut contacts, mut busy, mut steps) = (f64::MIN, 0, 0.0, 0.0);
             while crossings.len() < 2 * OSCILLATIONS + 1 && t < 20.0 * OSCILLATIONS as f64 * closed {
                 let clock = Instant::now();
                 let report = world.step(step).map_err(|e| format!("{name}: {t}: {e}"))?;
@@ -256,7 +262,7 @@ fn rolling(step: f64) -> Result<bool, String> {
                 t += step;
                 steps += 1.0;
                 contacts = contacts.max(report.contacts);
-                most = most.max(world.energy() - lowest - swing);
+                max_increase = max_increase.max(world.energy() - lowest - swing);
                 let x = world.body(id).center().x;
                 if (x > 0.0) != (last > 0.0) {
                     crossings.push(t - step * x / (x - last));
@@ -272,7 +278,7 @@ fn rolling(step: f64) -> Result<bool, String> {
             println!(
                 "{name:9}  {friction:4}  {period:8.6}  {closed:8.6}  {off:9.1e}  {:9.1e}  {lost:6.3}  \
                  {:7.3}  {contacts:4}",
-                most / swing,
+                max_increase / swing,
                 busy / steps
             );
             is_right &= off.abs() <= 1e-2;

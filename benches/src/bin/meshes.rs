@@ -1,8 +1,8 @@
-//! Meshes of models: how many have a hole, how far they are off, how long they take.
+//! Meshes of models: number of meshes with holes, deviation, and time.
 //!
 //!     cargo run --release -p feeler-benches --bin meshes -- FILE_OR_FOLDER [--chord PART]
 //!
-//! PART is the chord error as a part of the solid's size (0.002).
+//! PART is the chord error as a fraction of the size of the solid (0.002).
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use clap::Parser;
@@ -40,7 +40,7 @@ fn main() -> Fallible<()> {
             };
             times.push(1e3 * clock.elapsed().as_secs_f64());
             let open = made.open_sides();
-            // Sheets are open anyway.
+            // Sheets are open.
             let is_sheet = solid.info.inertia.is_none();
             solids += 1;
             closed += usize::from(open == 0 || is_sheet);
@@ -48,12 +48,14 @@ fn main() -> Fallible<()> {
             triangles += made.triangles.len();
             if (open > 0 && !is_sheet) || made.deviation > chord {
                 let (off, crossings) = (made.deviation / chord, made.crossings);
-                println!("{name}: {open} open sides, {crossings} crossings, off by {off:.2} chord errors");
+                println!(
+                    "{name}: {open} open sides, {crossings} crossings, deviation of {off:.2} chord errors"
+                );
             }
         }
     }
-    let [median, most, longest] = spread(&mut times);
+    let [median, high, longest] = spread(&mut times);
     println!("{solids} solids: {closed} closed, {near} within the chord error, {triangles} triangles");
-    println!("ms: median {median:.1}, 95 % below {most:.1}, longest {longest:.0}");
+    println!("ms: median {median:.1}, 95 % below {high:.1}, longest {longest:.0}");
     Ok(())
 }

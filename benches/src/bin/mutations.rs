@@ -1,14 +1,14 @@
-//! Damages good files in every way that it can think of and reads them:
+//! Damages valid files in many ways and reads them:
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin mutations \
 //!     -- [--feeler N] [--step N] [--from K] [--seed S] [FOLDER…]
 //! ```
 //!
-//! By default 100,000 `.feeler` files and 10,000 STEP files, made from those of `data/` and of the folders
-//! (STEP files up to 300 kB). None may panic, take more than 10 s, or more memory than 20 times its size and
-//! 64 MiB. The same seed and number give the same file: `--feeler 1 --step 0 --from K` is one case alone, and
-//! `--save FILE` keeps the last.
+//! By default 100,000 `.feeler` files and 10,000 STEP files are made from those of `data/` and of the
+//! folders (STEP files up to 300 kB). None may panic, take more than 10 s, or need more memory than 64
+//! MiB plus 20 times its size. The same seed and number give the same file: `--feeler 1 --step 0 --from
+//! K` runs a single case, and `--save FILE` writes the file of the last case.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::endure::{Cases, Cost, Kind, MAX_TIME, Meter, watch_panics};
@@ -28,12 +28,12 @@ const METER: Meter = Meter {
     peak: || ALLOCATED.peak_usage(),
 };
 
-/// Largest STEP file that is damaged.
+/// Maximum size (bytes) of a STEP file that is damaged; larger ones would take most of the time.
 const MAX_STEP: usize = 300_000;
-/// Largest hierarchy that is damaged.
+/// Maximum size (bytes) of a `.feeler` file that is damaged; larger ones would take most of the time.
 const MAX_FEELER: usize = 2_000_000;
 
-/// Number of the case under way, and when it was begun (ms).
+/// Number of the current case, and its start (ms).
 static CASE: AtomicU64 = AtomicU64::new(0);
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 
@@ -72,7 +72,7 @@ fn campaign(kind: Kind, cases: Cases, from: u64, count: u64) -> usize {
     let clock = Instant::now();
     let millis = move || u64::try_from(clock.elapsed().as_millis()).unwrap_or(u64::MAX);
     watch_panics();
-    // As roomy a stack as the program's own workers have.
+    // The stack is as large as those of the workers of the program.
     let worker = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
         let (mut failures, mut read, mut slowest, mut largest) = (Vec::new(), 0_u64, Duration::ZERO, 0.0_f64);
         for number in from..from + count {
@@ -91,8 +91,8 @@ fn campaign(kind: Kind, cases: Cases, from: u64, count: u64) -> usize {
             }
         }
         println!(
-            "{kind:?}: {count} damaged files, {} failures, {read} still of use; slowest {:.2} s, most \
-                memory {:.0} % of what is allowed; {:.0} s",
+            "{kind:?}: {count} damaged files, {} failures, {read} still readable; slowest {:.2} s, peak \
+                memory {:.0} % of the limit; {:.0} s",
             failures.len(),
             slowest.as_secs_f64(),
             largest * 100.0,
@@ -104,7 +104,7 @@ fn campaign(kind: Kind, cases: Cases, from: u64, count: u64) -> usize {
     while !worker.is_finished() {
         std::thread::sleep(Duration::from_millis(200));
         let since = Duration::from_millis(millis().saturating_sub(BEGUN.load(Ordering::Relaxed)));
-        // A case that ends late is told by itself; one that does not end must be told here.
+        // A case that ends too late is reported when it ends; one that does not end is reported here.
         if since > 6 * MAX_TIME {
             println!("{kind:?} case {}: does not end", CASE.load(Ordering::Relaxed));
             std::process::exit(1);
@@ -131,7 +131,7 @@ fn good_files(kind: Kind, folders: &[PathBuf]) -> Fallible<Vec<Vec<u8>>> {
         match kind {
             Kind::Step => good.push(bytes),
             Kind::Feeler => {
-                // Files without solids have no hierarchies.
+                // Files without solids have no hierarchy.
                 let Ok(model) = prepare(&file) else { continue };
                 let bytes = feeler_hierarchy::file::encode(&model).map_err(|e| e.to_string())?;
                 if bytes.len() <= MAX_FEELER {

@@ -1,18 +1,18 @@
-//! Do plain, deep and certified queries agree near contact, in both orders of the solids, and do they find
-//! the gap that was set?
+//! Compares plain, deep and certified queries near contact, in both orders of the solids, with each other
+//! and with the set gap.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin near_contact \
 //!     -- FOLDER [--poses N] [--seed S] [--from K] [--gap MM] [--jsonl OUT] [--all]
 //! ```
 //!
-//! Random pairs of the STEP solids of a folder, for example those of `tools/models/make_csg.py`, are brought
-//! to a contact and then moved along its normal by a gap: 0, or ± a log-uniform length from 1e-9 to 1e-2 mm.
-//! At each pose a plain query, one with penetration and a certified one are made, and all three with A and B
-//! swapped. Compared are the verdicts, the smallest distances (to 1e-9 of the size) and the numbers of strict
-//! minima, and whether each query reports the gap (to 1e-9 of the size) and a verdict that fits it. A
-//! negative gap need not be reported at a vertex on an edge or a vertex, and between nearly parallel edges
-//! (MATH §16).
+//! Random pairs of the STEP solids of a folder, for example those of `tools/models/make_csg.py`, are
+//! brought to a contact and then moved along its normal by a gap: 0, or ± a log-uniform length from 1e-9
+//! to 1e-2 mm. At each pose a plain query, one with penetration and a certified one are made, and all
+//! three with A and B swapped. The program compares the verdicts, the smallest distances (to 1e-9 of the
+//! size) and the numbers of strict minima. It also checks that each query reports the gap (to 1e-9 of the
+//! size) and a verdict that fits it. A negative gap need not be reported at a vertex on an edge or a
+//! vertex, and between nearly parallel edges (MATH §16).
 //!
 //! Each pose with a disagreement is printed on one line, with its number (`--from K --poses 1` repeats it)
 //! and the option of `feeler query`; `--gap` sets another gap for all poses. An asterisk marks queries with A
@@ -26,12 +26,12 @@
 //! | `verdict` | the verdicts differ |
 //! | `wrong` | a verdict contradicts the set gap |
 //! | `least`, `count` | the smallest distances or the numbers of strict minima differ |
-//! | `inside` | `least` or `count` of solids that interfere, whose minima are not promised: not a failure |
+//! | `inside` | `least` or `count` of solids that interfere, whose minima are not guaranteed: not a failure |
 //! | `error` | a query or the search for a contact fails |
 //! | `sharp` | an edge or vertex is deeper than 8 tolerances without an interference: not a failure |
 //! | `undecided` | a verdict is undecided: not a failure |
 //!
-//! Exit status 1 when a pose fails.
+//! Exit status 1 if a pose fails.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::near_contact::check::{Category, Trial, depth_of};
@@ -50,15 +50,15 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 /// Probability of gap 0.
-const ZERO: f64 = 0.2;
+const ZERO_GAP_PROBABILITY: f64 = 0.2;
 /// Decimal exponents of the gaps (mm).
-const EXPONENTS: std::ops::Range<f64> = -9.0..-2.0;
-/// Largest depth of a set gap, as a fraction of the depth of deep queries.
-const WITHIN_DEPTH: f64 = 0.9;
+const GAP_EXPONENTS: std::ops::Range<f64> = -9.0..-2.0;
+/// Maximum depth of a set gap, as a fraction of the depth of deep queries.
+const MAX_SET_DEPTH_REL: f64 = 0.9;
 /// Number of poses computed in parallel before their results are printed.
 const BATCH: u64 = 200;
 
-/// Number of poses in a row of a table.
+/// Numbers of poses in a row of a table.
 #[derive(Default)]
 struct Row {
     poses: u64,
@@ -106,7 +106,8 @@ fn band(gap: f64) -> String {
     }
 }
 
-/// The pose of a number, with the indices of both files; `None` if one of them cannot be prepared.
+/// Examines the pose with a number. Returns the indices of both files, and `None` if one of them cannot
+/// be prepared.
 fn trial(
     solids: &Folder,
     seed: u64,
@@ -118,11 +119,11 @@ fn trial(
     let (Some(a), Some(b)) = (solids.solid(i), solids.solid(j)) else { return ([i, j], None) };
     let mut run = || {
         let contact = RandomContact::random(a, b, &mut rng)?;
-        let gap = if rng.random_bool(ZERO) {
+        let gap = if rng.random_bool(ZERO_GAP_PROBABILITY) {
             0.0
         } else {
-            let size = math::powf(10.0, rng.random_range(EXPONENTS));
-            if rng.random_bool(0.5) { size } else { -size.min(WITHIN_DEPTH * depth_of(a, b)) }
+            let size = math::powf(10.0, rng.random_range(GAP_EXPONENTS));
+            if rng.random_bool(0.5) { size } else { -size.min(MAX_SET_DEPTH_REL * depth_of(a, b)) }
         };
         Ok(Trial::new(a, b, &contact, set_gap.unwrap_or(gap)))
     };
@@ -130,7 +131,10 @@ fn trial(
 }
 
 fn run(args: &[String]) -> Fallible<bool> {
-    let folder = args.first().filter(|a| !a.starts_with("--")).ok_or("give the folder of the models")?;
+    let folder = args
+        .first()
+        .filter(|a| !a.starts_with("--"))
+        .ok_or("an argument is needed: the folder of the STEP files")?;
     let poses: u64 = number_after(args, "--poses").unwrap_or(10_000);
     let seed: u64 = number_after(args, "--seed").unwrap_or(1);
     let from: u64 = number_after(args, "--from").unwrap_or(0);
@@ -196,7 +200,7 @@ fn run(args: &[String]) -> Fallible<bool> {
     let rate = poses as f64 / clock.elapsed().as_secs_f64();
     eprintln!("{rate:.1} poses/s");
     if total.poses == 0 {
-        return Err("no contact was found: nothing was checked".to_owned());
+        return Err("no contact was found, so nothing was checked".to_owned());
     }
     Ok(total.failed + errors == 0)
 }

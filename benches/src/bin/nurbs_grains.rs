@@ -1,15 +1,16 @@
-//! Concave NURBS grains: exact contacts beside knots projected by DIRECT, and Newton's projection of DIST
-//! §4.7.
+//! Concave NURBS grains: exact contacts compared with knots projected by DIRECT, and Newton's projection
+//! of DIST §4.7.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --features evaluations --bin nurbs_grains -- [--pairs N]
 //! ```
 //!
-//! Random pairs of concave grains are brought near contact, a little apart or a little into one another. The
-//! deepest gap of the query is compared with that of knots for three finenesses: how far is it off,
-//! with what order does that fall, is it ever deeper; and with the judge, who minimises over dense grids and
-//! knows no hierarchy. Evaluations of Bézier patches are counted in the evaluator itself, whoever asks.
-//! Exit status 1 where the query is not the deepest, or a judge finds what it has not.
+//! Random pairs of concave grains are brought near contact, slightly apart or slightly into each other.
+//! The smallest gap of the query is compared with that of knots of three densities: error, order of
+//! convergence, and pairs in which a knot is deeper. It is also compared with a reference that minimises
+//! over dense grids without a hierarchy. Evaluations of Bézier patches are counted in the evaluator
+//! itself, for all methods alike. Exit status 1 if the query is not the deepest, or if it differs from
+//! tracked contacts or from a query with a verdict.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -32,7 +33,7 @@ use std::sync::Arc;
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 #[derive(Parser)]
-struct Asked {
+struct Args {
     /// Pairs of grains.
     #[arg(long, default_value_t = 500)]
     pairs: u64,
@@ -40,12 +41,12 @@ struct Asked {
     seed: u64,
 }
 
-/// Arc lengths between knots, as parts of a grain's radius; the angle of the rule plays no part.
-const FINENESS: [f64; 3] = [0.2, 0.1, 0.05];
-/// Grains of about this radius (mm).
+/// Distances between knots, as fractions of the radius of a grain; the angle criterion is disabled.
+const KNOT_DISTANCES: [f64; 3] = [0.2, 0.1, 0.05];
+/// Approximate radius (mm) of the grains.
 const RADIUS: f64 = 1.0;
-/// Deeper than this (mm) than ours counts.
-const DEEPER: f64 = 1e-9;
+/// Maximum difference (mm) of equal gaps.
+const MAX_GAP_DIFFERENCE: f64 = 1e-9;
 
 struct Grain {
     grid: BezierSurface,
@@ -54,7 +55,7 @@ struct Grain {
 }
 
 fn grain(seed: u64) -> Fallible<Grain> {
-    // Rough ones, and of those the first that is concave.
+    // Take the first rough grain that is concave.
     let mut shape = None;
     for k in 0..20 {
         let made = NurbsGrain::random(seed.wrapping_mul(1000).wrapping_add(k), RADIUS, 0.7)?;
@@ -63,13 +64,13 @@ fn grain(seed: u64) -> Fallible<Grain> {
             break;
         }
     }
-    let shape = shape.ok_or("no concave grain")?;
+    let shape = shape.ok_or("no concave grain was found in 20 attempts")?;
     let model = prepare_grain("grain", shape.surface())?;
     let fineness = |d: &f64| knots(shape.grid(), &KnotOptions { distance: d * RADIUS, angle: 10.0 });
     Ok(Grain {
         grid: shape.grid().clone(),
         body: Arc::new(Body::from_model(&model, 0)?),
-        knots: FINENESS.iter().map(fineness).collect(),
+        knots: KNOT_DISTANCES.iter().map(fineness).collect(),
     })
 }
 
@@ -80,7 +81,7 @@ fn direction(rng: &mut SmallRng) -> V3 {
     V3::new(r * c, r * s, z)
 }
 
-/// The least gap, how many minima, the time and the evaluations of one query.
+/// Smallest gap (mm), number of minima, evaluations, time (s) and status of a query.
 struct Found {
     gap: f64,
     minima: usize,
@@ -89,8 +90,8 @@ struct Found {
     status: Option<Status>,
 }
 
-/// Contacts alone, as knots tell them, or with a verdict.
-fn ask(pair: &mut ContactPair, pose: &Pose, reach: f64, verdict: bool) -> Fallible<Found> {
+/// Queries the contacts, as knots report them, or contacts and verdict.
+fn query(pair: &mut ContactPair, pose: &Pose, reach: f64, verdict: bool) -> Fallible<Found> {
     let options = QueryOptions {
         penetration: 0.3 * RADIUS,
         detect_interference: verdict,
@@ -104,14 +105,14 @@ fn ask(pair: &mut ContactPair, pose: &Pose, reach: f64, verdict: bool) -> Fallib
     Ok(Found { gap, minima: minima.len(), evaluations, seconds, status: pair.status() })
 }
 
-/// Moves B along a direction until the least gap is about the wanted one.
+/// Moves B along a direction until the smallest gap is about the wanted one.
 fn placed(pair: &mut ContactPair, rng: &mut SmallRng, wanted: f64) -> Fallible<Option<Pose>> {
     let dir = direction(rng);
     let turn = UnitQuaternion::from_scaled_axis(direction(rng) * rng.random_range(0.0..3.0));
     let mut far = 3.5 * RADIUS;
     for _ in 0..12 {
         let pose = Pose::from_parts((dir * far).into(), turn);
-        let gap = ask(pair, &pose, 4.0 * RADIUS, false)?.gap;
+        let gap = query(pair, &pose, 4.0 * RADIUS, false)?.gap;
         if !gap.is_finite() {
             return Ok(None);
         }
@@ -123,9 +124,9 @@ fn placed(pair: &mut ContactPair, rng: &mut SmallRng, wanted: f64) -> Fallible<O
     Ok(None)
 }
 
-/// The least signed distance of points of B from A: dense grids, then Newton's steps of the projection and a
-/// shrinking pattern over B. Knows grids only.
-fn judged(a: &BezierSurface, b: &BezierSurface, pose: &Pose, near: f64) -> f64 {
+/// Smallest signed distance of points of B from A by the reference: dense grids, then Newton steps of the
+/// projection and a shrinking pattern search over B. Uses only the grids of the surfaces.
+fn reference_gap(a: &BezierSurface, b: &BezierSurface, pose: &Pose, near: f64) -> f64 {
     let grid = |s: &BezierSurface, n: u32| -> Vec<(P2, P3)> {
         let d = s.domain();
         let share = |k: u32| (f64::from(k) + 0.5) / f64::from(n);
@@ -175,7 +176,7 @@ fn judged(a: &BezierSurface, b: &BezierSurface, pose: &Pose, near: f64) -> f64 {
                 None => step = step.map(|s| 0.5 * s),
             }
         }
-        // Feet that were followed need not be the nearest: the whole of A is asked once more.
+        // Tracked footpoints need not be the nearest, so the last one is searched on the whole of A.
         let x = pose * b.derivs(uv).p;
         let foot = a.invert(&x, None, None);
         best = best.min((x - a.derivs(foot).p).dot(&a.normal(foot)));
@@ -190,7 +191,7 @@ struct Sums {
     several: u64,
     off: [Vec<f64>; 3],
     deepest: f64,
-    judged_deeper: u64,
+    reference_deeper: u64,
     missed: Vec<String>,
     cold: u64,
     followed: u64,
@@ -200,38 +201,38 @@ struct Sums {
     projected: [u64; 3],
     seconds: [f64; 2],
     cold_seconds: f64,
-    /// Evaluations of the next query of pairs that are apart and of pressed ones.
+    /// Evaluations of the next query, of pairs that are apart and of pressed ones.
     by_side: [u64; 2],
     verdicts: u64,
     verdict_seconds: f64,
 }
 
 fn main() -> Fallible<ExitCode> {
-    let asked = Asked::parse();
+    let args = Args::parse();
     let mut sums = Sums::default();
-    let mut rng = SmallRng::seed_from_u64(asked.seed);
+    let mut rng = SmallRng::seed_from_u64(args.seed);
     let mut tried = 0;
-    while sums.pairs < asked.pairs {
+    while sums.pairs < args.pairs {
         tried += 1;
         let (a, b) = (grain(2 * tried)?, grain(2 * tried + 1)?);
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
         let wanted = rng.random_range(-0.05..0.05) * RADIUS;
         let Some(pose) = placed(&mut pair, &mut rng, wanted)? else { continue };
-        one(&a, &b, &pose, tried, &mut sums)?;
+        compare(&a, &b, &pose, tried, &mut sums)?;
     }
     Ok(report(&sums, tried))
 }
 
-fn one(a: &Grain, b: &Grain, pose: &Pose, number: u64, sums: &mut Sums) -> Fallible<()> {
+fn compare(a: &Grain, b: &Grain, pose: &Pose, number: u64, sums: &mut Sums) -> Fallible<()> {
     let reach = 0.1 * RADIUS;
-    // Bodies were used before, the pair is new.
+    // The bodies have been queried before, the pair is new.
     let fresh = || ContactPair::new(a.body.clone(), b.body.clone());
-    let whole = ask(&mut fresh(), pose, reach, true)?;
+    let whole = query(&mut fresh(), pose, reach, true)?;
     let mut pair = fresh();
-    let cold = ask(&mut pair, pose, reach, false)?;
+    let cold = query(&mut pair, pose, reach, false)?;
     let ours = cold.gap;
     let next = Pose::from_parts((pose.translation.vector * (1.0 + 1e-4)).into(), pose.rotation);
-    let warm = ask(&mut pair, &next, reach, false)?;
+    let warm = query(&mut pair, &next, reach, false)?;
     let (evaluations, seconds) = followed(a, b, [pose, &next], warm.gap, reach, number, &mut sums.missed)?;
     sums.followed += evaluations;
     sums.followed_seconds += seconds;
@@ -239,7 +240,7 @@ fn one(a: &Grain, b: &Grain, pose: &Pose, number: u64, sums: &mut Sums) -> Falli
     sums.by_side[side] += warm.evaluations;
     sums.verdicts += whole.evaluations;
     sums.verdict_seconds += whole.seconds;
-    if (whole.gap - ours).abs() > DEEPER {
+    if (whole.gap - ours).abs() > MAX_GAP_DIFFERENCE {
         sums.missed.push(format!("pair {number}: {} with a verdict, {ours} without", whole.gap));
     }
     sums.pairs += 1;
@@ -249,7 +250,7 @@ fn one(a: &Grain, b: &Grain, pose: &Pose, number: u64, sums: &mut Sums) -> Falli
     sums.ours += warm.evaluations;
     sums.cold_seconds += cold.seconds;
     sums.seconds[0] += warm.seconds;
-    for k in 0..FINENESS.len() {
+    for k in 0..KNOT_DISTANCES.len() {
         let clock = cpu_seconds();
         let gap = deepest_gap(&a.grid, &b.knots[k], pose, reach, &DirectOptions::default());
         if k == 0 {
@@ -259,22 +260,25 @@ fn one(a: &Grain, b: &Grain, pose: &Pose, number: u64, sums: &mut Sums) -> Falli
         sums.theirs[k] += gap.evaluations;
         sums.projected[k] += gap.projected;
         sums.deepest = sums.deepest.min(gap.gap - ours);
-        if gap.gap < ours - DEEPER {
+        if gap.gap < ours - MAX_GAP_DIFFERENCE {
             let by = ours - gap.gap;
             sums.missed
                 .push(format!("pair {number}: knots are deeper by {by:.1e}, {ours} {:?}", whole.status));
         }
     }
-    let judge = judged(&a.grid, &b.grid, pose, ours.abs());
-    if judge < ours - DEEPER {
-        sums.judged_deeper += 1;
-        sums.missed.push(format!("pair {number}: the judge is deeper: {judge} {ours} {:?}", whole.status));
+    let reference = reference_gap(&a.grid, &b.grid, pose, ours.abs());
+    if reference < ours - MAX_GAP_DIFFERENCE {
+        sums.reference_deeper += 1;
+        sums.missed.push(format!(
+            "pair {number}: the reference is deeper: {reference}, not {ours}, {:?}",
+            whole.status
+        ));
     }
     Ok(())
 }
 
-/// Evaluations and time (s) of a contact that is followed from one pose to the next, whose least gap a query
-/// has told.
+/// Evaluations and time (s) for tracking a contact from one pose to the next, whose smallest gap must be
+/// that of a query, `gap`.
 fn followed(
     a: &Grain,
     b: &Grain,
@@ -291,9 +295,9 @@ fn followed(
     let (before, clock) = (patch_evaluations(), cpu_seconds());
     let is_followed = following.go_on(&a.body, &b.body, &here, next, &options)?;
     let (seconds, evaluations) = (cpu_seconds() - clock, patch_evaluations() - before);
-    let least = following.contacts().iter().map(|c| c.distance).fold(f64::INFINITY, f64::min);
-    if !is_followed || (least - gap).abs() > DEEPER {
-        missed.push(format!("pair {number}: followed to {least}, asked {gap}"));
+    let min_gap = following.contacts().iter().map(|c| c.distance).fold(f64::INFINITY, f64::min);
+    if !is_followed || (min_gap - gap).abs() > MAX_GAP_DIFFERENCE {
+        missed.push(format!("pair {number}: tracked gap {min_gap}, queried gap {gap}"));
     }
     Ok((evaluations, seconds))
 }
@@ -313,23 +317,23 @@ fn report(sums: &Sums, tried: u64) -> ExitCode {
     println!("next query: {:.0} evaluations, {:.3} ms", sums.ours as f64 / n, sums.seconds[0] / n * 1e3);
     let followed = sums.followed as f64 / n;
     println!(
-        "followed: {followed:.1} evaluations, {:.2} µs with the clock; knots {} take {:.0} x as many",
+        "tracked: {followed:.1} evaluations, {:.2} µs with the clock; knots {} need {:.0} times as many",
         sums.followed_seconds / n * 1e6,
-        FINENESS[0],
+        KNOT_DISTANCES[0],
         sums.theirs[0] as f64 / sums.followed as f64
     );
     let [apart, pressed] = [(0, sums.pairs - sums.pressed), (1, sums.pressed)]
         .map(|(side, n)| sums.by_side[side] as f64 / n.max(1) as f64);
     println!("next query, apart: {apart:.0} evaluations, pressed: {pressed:.0}");
     let mut last: Option<f64> = None;
-    for (k, e) in FINENESS.iter().enumerate() {
+    for (k, e) in KNOT_DISTANCES.iter().enumerate() {
         let mut off = sums.off[k].clone();
         off.sort_by(f64::total_cmp);
         let mean = off.iter().sum::<f64>() / n;
         let order = last.map_or(f64::NAN, |l| math::ln(l / mean) / math::ln(2.0));
         last = Some(mean);
         println!(
-            "knots {e}: mean off {mean:.3e}, median {:.3e}, largest {:.3e}, order {order:.2}; {:.0} \
+            "knots {e}: mean error {mean:.3e}, median {:.3e}, largest {:.3e}, order {order:.2}; {:.0} \
              projected, {:.0} evaluations: {:.0} x the cold query, {:.0} x the next",
             off[off.len() / 2],
             off[off.len() - 1],
@@ -339,17 +343,18 @@ fn report(sums: &Sums, tried: u64) -> ExitCode {
             sums.theirs[k] as f64 / sums.ours as f64,
         );
     }
-    println!("knots {}: {:.3} ms", FINENESS[0], sums.seconds[1] / n * 1e3);
-    println!("deepest knot below ours: {:.1e}; judge deeper: {}", -sums.deepest, sums.judged_deeper);
+    println!("knots {}: {:.3} ms", KNOT_DISTANCES[0], sums.seconds[1] / n * 1e3);
+    println!("deepest knot below ours: {:.1e}; reference deeper: {}", -sums.deepest, sums.reference_deeper);
     sums.missed.iter().for_each(|m| println!("{m}"));
     projections();
     if sums.missed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Heights (mm) at which a point passes the curve.
+/// Heights (mm) of a point that moves past the curve.
 const HEIGHTS: [f64; 6] = [-2.0, -1.0, 0.0, 0.5, 1.0, 2.0];
 
-/// DIST §4.7: a concave curve, as it is and with knots inserted, and a point that passes it in 500 steps.
+/// DIST §4.7: projects a point that moves past a concave curve in 500 steps, with the curve as given and
+/// with inserted knots.
 fn projections() {
     let zigzag = [(0.0, 0.0), (1.0, 2.2), (2.0, -1.2), (3.2, 2.0), (4.0, -1.4), (5.2, 1.6), (6.0, 0.0)];
     let coarse = NurbsCurve {
@@ -360,7 +365,7 @@ fn projections() {
     };
     let mut fine = coarse.clone();
     for t in [0.125, 0.375, 0.625, 0.875] {
-        fine = refined(&fine, t);
+        fine = with_knot(&fine, t);
     }
     for (name, curve) in [("as it is", &coarse), ("refined", &fine)] {
         let Ok(spline) = curve.to_bezier() else { continue };
@@ -394,8 +399,8 @@ fn projections() {
     }
 }
 
-/// The same curve with one knot more (Boehm).
-fn refined(c: &NurbsCurve, t: f64) -> NurbsCurve {
+/// Inserts a knot into a curve (Boehm).
+fn with_knot(c: &NurbsCurve, t: f64) -> NurbsCurve {
     let p = c.degree as usize;
     let k = c.knots.partition_point(|x| *x <= t) - 1;
     let mut points = Vec::with_capacity(c.points.len() + 1);

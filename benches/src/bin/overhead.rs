@@ -1,4 +1,4 @@
-//! Overhead of exact contacts in a step of Rapier, beside `ContactTracker::update` and the solver.
+//! Overhead of exact contacts in a step of Rapier, beyond `ContactTracker::update` and the solver.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin overhead -- [SCENARIO.json...] [--held SECONDS]
@@ -12,7 +12,7 @@
 //! The exit status is 1 if the median overhead exceeds 20 µs, or if the worlds differ.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
-use feeler_benches::drive::{self, STEEL};
+use feeler_benches::drive::{self, STEEL_DENSITY};
 use feeler_benches::{number_after, spread};
 use feeler_geom::Pose as ExactPose;
 use feeler_rapier::{
@@ -33,16 +33,17 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Most that a step may take besides (µs).
-const MOST: f64 = 20.0;
+/// Maximum median overhead (µs) of a step.
+const MAX_OVERHEAD: f64 = 20.0;
 
-/// Gives the contacts that it was given.
+/// Dispatcher that returns stored contacts.
 #[derive(Clone, Default)]
 struct Stub {
-    given: Arc<Mutex<Vec<Manifold>>>,
+    stored: Arc<Mutex<Vec<Manifold>>>,
 }
 
-/// Composite pairs have one: Rapier takes those of two convex shapes for one manifold at most.
+/// Workspace that marks a pair as composite, because Rapier allows only one manifold for a pair of convex
+/// shapes.
 #[derive(Clone, Copy)]
 struct Composite;
 
@@ -129,10 +130,10 @@ impl PersistentQueryDispatcher<ContactManifoldData, ContactData> for Stub {
             *workspace = Some(Composite.into());
         }
         let earlier = std::mem::take(manifolds);
-        for m in &*self.given.lock().expect("no other thread has failed") {
+        for m in &*self.stored.lock().expect("no other thread panicked") {
             let mut manifold = m.clone();
             let before = earlier.iter().find(|e| contact_id(e) == contact_id(m));
-            // What the solver has put there since belongs to the other world.
+            // The data of the solver belongs to the other world.
             manifold.points[0].data = before.map_or_else(ContactData::default, |e| e.points[0].data);
             manifold.data = before.map_or_else(ContactManifoldData::default, |e| e.data.clone());
             manifolds.push(manifold);
@@ -158,13 +159,13 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let time = number_after(&args, "--held").unwrap_or(2.0);
     let files: Vec<PathBuf> = args.iter().filter(|a| a.ends_with(".json")).map(PathBuf::from).collect();
-    println!("scene     steps  query us  stub's step us  overhead us: median, 95 %  the same way");
+    println!("scene     steps  query us  stub's step us  overhead us: median, 95 %  same motion");
     let mut is_right = true;
     let [bore, pin] = ["blind-bore", "pin"].map(|name| feeler_tests::model(name).body);
     let mut scenes = vec![("peg".to_owned(), (bore, ExactPose::identity()), (pin, drive::above_bore()))];
     for file in &files {
         match Insertion::load(file, feeler_import::DEFAULT_FLATNESS) {
-            Ok(i) => scenes.push((i.name.clone(), i.a.clone(), (i.b.0.clone(), drive::place(&i)))),
+            Ok(i) => scenes.push((i.name.clone(), i.a.clone(), (i.b.0.clone(), drive::seated_pose(&i)))),
             Err(e) => {
                 eprintln!("{e}");
                 return ExitCode::from(2);
@@ -174,14 +175,14 @@ fn main() -> ExitCode {
     for (name, a, b) in scenes {
         match run(&a, &b, time) {
             Ok(mut r) => {
-                let [overhead, most, _] = spread(&mut r.overhead);
+                let [overhead, high, _] = spread(&mut r.overhead);
                 let [query, stub] = [&mut r.query, &mut r.stub].map(|t| spread(t)[0]);
                 println!(
-                    "{name:8}  {:5}  {query:8.1}  {stub:14.1}  {overhead:8.2}, {most:8.2}            {}",
+                    "{name:8}  {:5}  {query:8.1}  {stub:14.1}  {overhead:8.2}, {high:8.2}            {}",
                     r.overhead.len(),
                     r.is_same
                 );
-                is_right &= overhead <= MOST && r.is_same;
+                is_right &= overhead <= MAX_OVERHEAD && r.is_same;
             }
             Err(e) => {
                 eprintln!("{name}: {e}");
@@ -216,7 +217,7 @@ fn run(a: &(Arc<Body>, ExactPose), b: &(Arc<Body>, ExactPose), time: f64) -> Res
         }
         world.insert(RigidBodyBuilder::fixed().pose(rapier_pose(&a.1)), fixed.collider().friction(0.0));
         let body = RigidBodyBuilder::dynamic().pose(rapier_pose(&b.1)).can_sleep(false);
-        let (id, _) = world.insert(body, moving.collider().density(STEEL).friction(0.0));
+        let (id, _) = world.insert(body, moving.collider().density(STEEL_DENSITY).friction(0.0));
         (world, id)
     };
     let ((mut exact, id), (mut played, twin)) = (build(None), build(Some(&stub)));
@@ -237,9 +238,9 @@ fn run(a: &(Arc<Body>, ExactPose), b: &(Arc<Body>, ExactPose), time: f64) -> Res
         exact.step();
         let step = 1e6 * clock.elapsed().as_secs_f64();
         {
-            let mut given = stub.given.lock().map_err(|_| "a thread has failed".to_owned())?;
-            given.clear();
-            given.extend(exact.narrow_phase.contact_pairs().flat_map(|p| p.manifolds()).cloned());
+            let mut stored = stub.stored.lock().map_err(|_| "another thread panicked".to_owned())?;
+            stored.clear();
+            stored.extend(exact.narrow_phase.contact_pairs().flat_map(|p| p.manifolds()).cloned());
         }
         let clock = Instant::now();
         played.step();

@@ -1,14 +1,14 @@
-//! How much memory a pair holds after many varied poses.
+//! Memory of a pair after many different poses.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin pair_memory [-- POSES]
 //! ```
 //!
-//! Pairs of models of data/, each asked with the default options and with signed contacts in turns. Poses are
-//! random: places and turns of all sizes, from 1e-6 of the solids to all of it, about where both touch or
-//! overlap. Prints the bytes that a pair holds after a tenth of a percent, a percent, a tenth and all of the
-//! poses. Bodies are not counted. The exit status is 1 when the last tenfold of poses makes a pair more than
-//! a quarter larger.
+//! Pairs of models of `data/` are queried alternately with the default options and with signed contacts.
+//! Poses are random: translations and rotations of all sizes, from 1e-6 of the solids to all of it, about
+//! a pose at which they touch or overlap. Prints the memory of a pair after 0.1 %, 1 %, 10 % and all of
+//! the poses; bodies are not counted. Exit status 1 if the last 90 % of the poses enlarge a pair by more
+//! than a quarter.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -48,12 +48,12 @@ fn main() -> ExitCode {
     code
 }
 
-/// Kilobytes held after a thousandth, a hundredth, a tenth and all of the poses.
+/// Memory (kB) of the pair after a thousandth, a hundredth, a tenth and all of the poses.
 fn run(a: &str, b: &str, t: [f64; 3], poses: u64) -> [f64; 4] {
     let (a, b) = (model(a).body, model(b).body);
     let size = a.size().min(b.size());
     let base = Pose::translation(t[0], t[1], t[2]);
-    // What bodies make at the first use is theirs.
+    // Data that bodies compute at the first query belongs to them, so query twice before measuring.
     let query = |pair: &mut ContactPair, pose: &Pose, k: u64| {
         let penetration = if k.is_multiple_of(2) { 0.0 } else { 1e-3 * size };
         let options = QueryOptions { penetration, ..QueryOptions::within(0.02 * size) };

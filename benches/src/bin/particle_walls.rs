@@ -1,4 +1,5 @@
-//! Particles against exact walls: are all minima found, how many spheres a second, what do more faces cost?
+//! Particles against exact walls: completeness of the minima, spheres per second, and cost of additional
+//! faces.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin particle_walls -- judge [--points N] [STEP...]
@@ -7,10 +8,10 @@
 //! ```
 //!
 //! `judge` compares the minima of points beside faces, edges, vertices, axes and planes of symmetry with
-//! those of a brute force (`feeler_tests::particle_walls`); exit status 1 where they differ. `speed` moves
-//! spheres, 5 % of them near the wall, and asks for all contacts in every step, on one thread. `growth`
-//! does so with spheres in one hole of plates with up to 10,000, all of them near, and prints the exponents
-//! of the time by the number of faces.
+//! those of the brute-force reference (`feeler_tests::particle_walls`); exit status 1 if they differ.
+//! `speed` moves spheres, 5 % of them near the wall, and queries all contacts in each step, on one
+//! thread. `growth` does so with spheres in one hole of plates with up to 10,000 holes, all of them near
+//! the wall, and prints the exponents of the time over the number of faces.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -21,7 +22,7 @@ use feeler_geom::{P3, V3};
 use feeler_hierarchy::Options;
 use feeler_particles::{ExactWall, Sphere, Superellipsoid, WallContacts};
 use feeler_runtime::{Body, Boundary, PointMinima};
-use feeler_tests::particle_walls::{Tally, judge};
+use feeler_tests::particle_walls::{Tally, check};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::path::PathBuf;
@@ -29,26 +30,26 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 #[derive(Parser)]
-struct Asked {
+struct Args {
     #[command(subcommand)]
-    what: What,
+    command: Command,
 }
 
 #[derive(clap::Subcommand)]
-enum What {
-    /// Compares minima with a brute force.
+enum Command {
+    /// Compares minima with the brute-force reference.
     Judge {
-        /// Points of all solids together.
+        /// Total number of points of all solids.
         #[arg(long, default_value_t = 20_000)]
         points: usize,
-        /// Part of the size within which minima are told.
+        /// Maximum distance of minima, as a fraction of the size.
         #[arg(long, default_value_t = 0.03)]
         reach: f64,
         #[arg(long, default_value_t = 1)]
         seed: u64,
         files: Vec<PathBuf>,
     },
-    /// Warm queries a second on one thread.
+    /// Measures warm queries per second on one thread.
     Speed {
         #[arg(long, default_value_t = 200_000)]
         spheres: usize,
@@ -56,7 +57,7 @@ enum What {
         steps: usize,
         files: Vec<PathBuf>,
     },
-    /// The cost of faces.
+    /// Measures the growth of times with the number of faces.
     Growth {
         #[arg(long, default_value_t = 10_000)]
         holes: u32,
@@ -64,30 +65,30 @@ enum What {
 }
 
 fn main() -> ExitCode {
-    let done = match Asked::parse().what {
-        What::Judge { points, reach, seed, files } => judge_all(points, reach, seed, &files),
-        What::Speed { spheres, steps, files } => speed(spheres, steps, &files).map(|()| true),
-        What::Growth { holes } => growth(holes).map(|()| true),
+    let done = match Args::parse().command {
+        Command::Judge { points, reach, seed, files } => compare_all(points, reach, seed, &files),
+        Command::Speed { spheres, steps, files } => speed(spheres, steps, &files).map(|()| true),
+        Command::Growth { holes } => growth(holes).map(|()| true),
     };
     exit_code(done)
 }
 
-fn files_of(asked: &[PathBuf]) -> Vec<PathBuf> {
+fn files_of(given: &[PathBuf]) -> Vec<PathBuf> {
     let own = vec![feeler_tests::data_dir()];
-    step_files((if asked.is_empty() { &own } else { asked }).iter().map(PathBuf::as_path))
+    step_files((if given.is_empty() { &own } else { given }).iter().map(PathBuf::as_path))
 }
 
-fn judge_all(points: usize, reach: f64, seed: u64, files: &[PathBuf]) -> Fallible<bool> {
+fn compare_all(points: usize, reach: f64, seed: u64, files: &[PathBuf]) -> Fallible<bool> {
     let files = files_of(files);
     let n = points.div_ceil(files.len().max(1));
     let of_file = |file: &PathBuf| {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        // Some of the corpus cannot be imported, which is another campaign's matter.
+        // Skip files that cannot be imported; the program `corpus` reports them.
         let part = std::panic::catch_unwind(|| feeler_tests::part(file, 0)).ok()?;
         if part.body.hierarchy().info.volume <= 0.0 {
             return None;
         }
-        let tally = judge(&name, &part, reach * part.body.size(), n, seed);
+        let tally = check(&name, &part, reach * part.body.size(), n, seed);
         println!(
             "{name}: {} points, {} inside, {} without a side; {} agreed, {} undecided, {} samples, \
              {} several; {} wrong",
@@ -126,8 +127,8 @@ fn one_thread<T: Send>(run: impl FnOnce() -> T + Send) -> Fallible<T> {
     Ok(pool.install(run))
 }
 
-/// Share of the spheres that are near the wall.
-const NEAR: f64 = 0.05;
+/// Fraction of the spheres that are near the wall.
+const NEAR_FRACTION: f64 = 0.05;
 
 fn speed(n: usize, steps: usize, files: &[PathBuf]) -> Fallible<()> {
     let default =
@@ -177,7 +178,7 @@ fn speed(n: usize, steps: usize, files: &[PathBuf]) -> Fallible<()> {
     Ok(())
 }
 
-/// A superellipsoid in the place of a sphere.
+/// A superellipsoid at the position of a sphere.
 fn shape_of(s: &Sphere) -> Superellipsoid {
     Superellipsoid {
         center: s.center,
@@ -187,14 +188,14 @@ fn shape_of(s: &Sphere) -> Superellipsoid {
     }
 }
 
-/// Spheres outside a solid, a share of them near it.
+/// Makes spheres outside a solid, a fraction of them near it.
 fn spheres_about(body: &Arc<Body>, n: usize) -> Vec<Sphere> {
     let mut rng = SmallRng::seed_from_u64(3);
     let boundary = Boundary::new(body.clone());
     let mut query = PointMinima::new();
     let (center, half) = (body.bounds().center(), (body.bounds().max - body.bounds().min) * 0.6);
     let radius = 0.005 * body.size();
-    let wanted = NEAR * n as f64;
+    let wanted = NEAR_FRACTION * n as f64;
     let (mut near, mut far) = (0.0, 0.0);
     let mut out = Vec::with_capacity(n);
     while out.len() < n {
@@ -204,10 +205,10 @@ fn spheres_about(body: &Arc<Body>, n: usize) -> Vec<Sphere> {
             continue;
         }
         let is_near = standing.distance <= 1.1 * radius;
-        // Near ones are few: pushed to where they are.
+        // Few random spheres are near, so others are moved to the wall.
         let becomes_near = is_near || (near < wanted && standing.distance < 4.0 * radius);
-        let (count, most) = if becomes_near { (&mut near, wanted) } else { (&mut far, n as f64 - wanted) };
-        if *count >= most {
+        let (count, max) = if becomes_near { (&mut near, wanted) } else { (&mut far, n as f64 - wanted) };
+        if *count >= max {
             continue;
         }
         *count += 1.0;
@@ -221,8 +222,8 @@ fn spheres_about(body: &Arc<Body>, n: usize) -> Vec<Sphere> {
     out
 }
 
-/// Spheres a second: of the first query, and of later ones in which spheres move by a five-hundredth of their
-/// radius; and the contacts of the last step.
+/// Spheres per second in the first query, and in later ones in which spheres move by 1/500 of their
+/// radius; and the number of contacts of the last step.
 fn timed(wall: &ExactWall, spheres: &mut [Sphere], reach: f64, steps: usize) -> (f64, f64, usize) {
     let mut rng = SmallRng::seed_from_u64(9);
     let (mut states, mut out) = (Vec::new(), WallContacts::new());
@@ -235,7 +236,7 @@ fn timed(wall: &ExactWall, spheres: &mut [Sphere], reach: f64, steps: usize) -> 
         .map(|s| V3::from_fn(|_, _| rng.random_range(-1.0..1.0)) * (0.002 * s.radius))
         .collect();
     for step in 0..steps {
-        // To and fro: what is near stays near.
+        // The spheres move back and forth, so that near ones stay near.
         let sign = if step / 10 % 2 == 0 { 1.0 } else { -1.0 };
         for (s, v) in spheres.iter_mut().zip(&velocities) {
             s.center += v * sign;
@@ -248,12 +249,12 @@ fn timed(wall: &ExactWall, spheres: &mut [Sphere], reach: f64, steps: usize) -> 
     (n / cold, n * steps as f64 / warm, out.contacts().len())
 }
 
-fn growth(most: u32) -> Fallible<()> {
+fn growth(max_holes: u32) -> Fallible<()> {
     println!("| holes | faces | cold µs | warm µs | contacts |");
     println!("|---|---|---|---|---|");
     let mut lines: Vec<[f64; 3]> = Vec::new();
     let mut holes = 10;
-    while holes <= most {
+    while holes <= max_holes {
         let solid = build_solid(&plate(holes), &BuildOptions::default()).map_err(|e| e.to_string())?;
         let options = Options { flatness: feeler_import::DEFAULT_FLATNESS };
         let hierarchy = feeler_prepare::prepare_solid(&solid, &options).map_err(|e| e.to_string())?;
@@ -283,7 +284,7 @@ fn growth(most: u32) -> Fallible<()> {
     Ok(())
 }
 
-/// The exponent of a power law through all sizes, least squares of logarithms.
+/// Exponent of the power law through all sizes, by least squares of logarithms.
 #[expect(clippy::disallowed_methods, reason = "logarithms in a report")]
 fn slope(lines: &[[f64; 3]], k: usize) -> f64 {
     let points: Vec<(f64, f64)> = lines.iter().map(|l| (l[0].ln(), l[k].ln())).collect();

@@ -1,14 +1,14 @@
-//! Kills a simulation of particles at random moments and compares what is left in the end with an undisturbed
-//! run:
+//! Kills a simulation of particles at random moments and compares the final state with that of an
+//! uninterrupted run:
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin particles_interrupted -- [--kills N] [--steps N]
 //! ```
 //!
-//! Balls and clumps fall into a moving trough of triangles; every 100 steps the state is written. Every run
-//! but the last is ended without warning (SIGKILL) at a random moment, and the next one goes on from the
-//! state that it finds. The last state must have the bytes of the undisturbed run. Exit status 1 where it has
-//! not.
+//! Balls and clumps fall into a moving trough of triangles; the state is written every 100 steps. Each
+//! run except the last one is killed (SIGKILL) at a random moment, and the next run resumes from the
+//! state that it finds. The last state must have the bytes of the uninterrupted run. Exit status 1 if it
+//! has not.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, number_after};
@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 /// First argument of the processes that this program starts and kills.
 const WORKER: &str = "--worker";
 
-/// Steps between two states that are written.
-const EVERY: u64 = 100;
+/// Number of steps between two written states.
+const STEPS_PER_STATE: u64 = 100;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What all runs simulate.
+/// The simulation of all runs.
 fn world() -> Result<Simulation, Box<dyn std::error::Error>> {
     let n = 40;
     let place = |i: u32, j: u32| {
@@ -86,12 +86,12 @@ fn world() -> Result<Simulation, Box<dyn std::error::Error>> {
 
 fn work(file: &Path, steps: u64) -> Fallible<()> {
     let mut world = world().map_err(|e| e.to_string())?;
-    // Nothing is there before the first state was written.
+    // There is no file before the first state is written.
     if let Ok(bytes) = std::fs::read(file) {
         world.restore(&bytes).map_err(|e| e.to_string())?;
     }
     while world.steps() < steps {
-        let many = EVERY.min(steps - world.steps());
+        let many = STEPS_PER_STATE.min(steps - world.steps());
         (0..many).try_for_each(|_| world.step(1e-5)).map_err(|e: StepError| e.to_string())?;
         write_whole(file, &world.save()).map_err(|e| e.to_string())?;
     }
@@ -115,7 +115,7 @@ fn campaign(kills: u32, steps: u64) -> Fallible<()> {
         let mut child = start(&disturbed, steps)?;
         std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..2.0 * whole / f64::from(kills))));
         let is_done = child.try_wait().map_err(|e| e.to_string())?.is_some();
-        // One that has just ended cannot be killed.
+        // A run that has just ended cannot be killed.
         let _ = child.kill();
         child.wait().map_err(|e| e.to_string())?;
         if is_done {
@@ -134,11 +134,11 @@ fn campaign(kills: u32, steps: u64) -> Fallible<()> {
     start(&disturbed, steps)?.wait().map_err(|e| e.to_string())?;
     let found = std::fs::read(&disturbed).map_err(|e| e.to_string())?;
     if found == expected {
-        println!("after {killed} kills the same {} bytes", found.len());
+        println!("after {killed} kills: the same {} bytes", found.len());
         return Ok(());
     }
     Err(format!(
-        "after {killed} kills {} bytes, not the {} of the undisturbed run",
+        "after {killed} kills: {} bytes that differ from the {} of the undisturbed run",
         found.len(),
         expected.len()
     ))

@@ -1,5 +1,5 @@
-//! Is the first contact of a motion found, and is free proven? Random motions of pairs of solids, judged by
-//! samples and bisection ([`feeler_tests::passages`]).
+//! First contacts and free motions: random motions of pairs of solids, compared with samples and
+//! bisection ([`feeler_tests::passages`]).
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin passages \
@@ -7,9 +7,9 @@
 //! cargo run --profile dist -p feeler-benches --bin passages -- --scenario FILE...
 //! ```
 //!
-//! A table by pairs: motions, how they ended, queries and pairs of nodes a motion, time, faults. Exit status
-//! 1 when a contact is missed, late or no contact. `--scenario` proves trajectories of insertion scenarios
-//! free between their poses, and times it.
+//! The table has a row for each pair: motions, outcomes, queries and pairs of nodes per motion, faults.
+//! Exit status 1 if a contact is missed, late or false. `--scenario` proves that trajectories of
+//! insertion scenarios are free between their poses, and measures the time of the proof.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::number_after;
@@ -19,7 +19,7 @@ use feeler_runtime::{
 use feeler_tests::cases::{Case, cases};
 use feeler_tests::insertion::Insertion;
 use feeler_tests::model;
-use feeler_tests::passages::{Motion, judge};
+use feeler_tests::passages::{Motion, check};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         "stuck",
         "queries",
         "95 %",
-        "most",
+        "max",
         "pairs",
         "faults"
     );
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     }
     let median = percentile(&mut all, 50);
     println!(
-        "{} motions, queries a motion: median {median}, 95 % {}, most {}; {faults} faults",
+        "{} motions, queries a motion: median {median}, 95 % {}, max {}; {faults} faults",
         all.len(),
         percentile(&mut all, 95),
         percentile(&mut all, 100)
@@ -91,8 +91,8 @@ fn run(case: &Case, motions: u64, seed: u64, samples: u32, list: bool) -> Result
     let (mut free, mut contact, mut grazing, mut started, mut stuck, mut faults) = (0, 0, 0, 0, 0, 0);
     for k in 0..motions {
         let motion = Motion::new(case, parts, seed + k);
-        let judged = judge(&motion, parts, samples)?;
-        let passage = judged.passage;
+        let checked = check(&motion, parts, samples)?;
+        let passage = checked.passage;
         match passage.outcome {
             PassageOutcome::Free => free += 1,
             PassageOutcome::Contact(c) => {
@@ -113,7 +113,7 @@ fn run(case: &Case, motions: u64, seed: u64, samples: u32, list: bool) -> Result
             queries.push(f64::from(passage.queries));
             pairs.push(passage.pairs as f64);
         }
-        if let Some(fault) = judged.fault {
+        if let Some(fault) = checked.fault {
             faults += 1;
             if list {
                 println!("  seed {}: {fault}", seed + k);
@@ -132,7 +132,7 @@ fn run(case: &Case, motions: u64, seed: u64, samples: u32, list: bool) -> Result
     Ok((queries, faults))
 }
 
-/// A trajectory whose poses are joined by screw motions: is it free all the way?
+/// Examines a trajectory whose poses are joined by screw motions.
 fn scenario(file: &Path) -> Result<(), String> {
     let insertion = Insertion::load(file, feeler_import::DEFAULT_FLATNESS)?;
     let times: Vec<f64> = (0..insertion.poses.len()).map(|i| i as f64).collect();

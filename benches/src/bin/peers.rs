@@ -1,4 +1,4 @@
-//! Side by side with triangles: feeler and parry3d-f64 on one trajectory, one thread each.
+//! feeler compared with parry3d-f64 on triangles, on the same trajectory, one thread each.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin peers \
@@ -6,11 +6,11 @@
 //!     [--manifolds-only] [--json]
 //! ```
 //!
-//! feeler queries every pose of a phase in turn with one `ContactPair`, `d_max` = 2 × clearance, with and
-//! without deciding whether the interiors meet. parry gets our own triangles of the same solids, with chord
-//! errors of the clearance over each of `--parts`, and is asked for `distance` and for `contact_manifolds`
-//! (prediction = `d_max`, manifolds and workspace kept from pose to pose) at every Nth pose (10) and at the
-//! poses whose distance the scenario's file tells.
+//! feeler queries all poses of a phase in sequence with one `ContactPair`, `d_max` = 2 × clearance, with
+//! and without detecting interference. parry gets triangles of the same solids made by feeler, with chord
+//! errors of the clearance divided by each of `--parts`, and computes `distance` and `contact_manifolds`
+//! (prediction = `d_max`, manifolds and workspace kept from pose to pose) at each Nth pose (10) and at
+//! the poses whose distance the scenario contains.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, number_after, scenarios, spread};
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     let every = number_after(&args, "--every").unwrap_or(10);
     let parts = number_after::<String>(&args, "--parts").unwrap_or_else(|| "1,4,10".into());
     let Ok(parts) = parts.split(',').map(str::parse).collect::<Result<Vec<f64>, _>>() else {
-        eprintln!("--parts takes numbers with commas between");
+        eprintln!("--parts needs numbers separated by commas");
         return ExitCode::from(2);
     };
     let distance = !args.iter().any(|a| a == "--manifolds-only");
@@ -65,56 +65,56 @@ fn main() -> ExitCode {
 }
 
 /// One query of one engine.
-struct Answer {
+struct Measurement {
     us: f64,
-    /// Contacts, where the engine finds any.
+    /// Number of contacts; `None` if the query computes only the distance.
     contacts: Option<usize>,
-    /// Smallest distance; none when nothing is within reach.
+    /// Smallest distance (mm); `None` if nothing is within reach.
     distance: Option<f64>,
-    /// Whether the engine says that the parts touch or overlap. They never do.
+    /// Whether the engine reports that the parts touch or overlap, which they never do.
     collides: bool,
 }
 
-/// A phase, and what feeler found in it.
+/// A phase, and the distances that feeler found in it.
 struct Phase<'a> {
     name: &'a str,
     scene: &'a Insertion,
-    /// feeler's smallest distance by pose.
+    /// Smallest distance (mm) by feeler for each pose.
     feeler: BTreeMap<usize, f64>,
 }
 
-/// What one engine did in one phase.
+/// Results of one engine in one phase.
 fn row(
     phase: &Phase<'_>,
     engine: &str,
     chord: Option<f64>,
-    answers: &[(usize, Answer)],
+    measurements: &[(usize, Measurement)],
     reach: f64,
 ) -> Value {
-    let [median, p95, max] = spread(&mut answers.iter().map(|(_, a)| a.us).collect::<Vec<_>>());
-    let mut contacts: Vec<f64> = answers.iter().filter_map(|(_, a)| a.contacts).map(to_f64).collect();
+    let [median, p95, max] = spread(&mut measurements.iter().map(|(_, a)| a.us).collect::<Vec<_>>());
+    let mut contacts: Vec<f64> = measurements.iter().filter_map(|(_, a)| a.contacts).map(to_f64).collect();
     let [usual, _, most] = spread(&mut contacts);
     let (mut compared, mut worst) = (0, 0.0_f64);
-    for (pose, answer) in answers {
+    for (pose, measurement) in measurements {
         let Some(&exact) = phase.scene.scenario.reference_min_distance.get(pose) else { continue };
         compared += 1;
-        // Beyond reach every engine must find nothing.
-        worst = worst.max(match answer.distance {
+        // If the distance exceeds the reach, the engine must find nothing.
+        worst = worst.max(match measurement.distance {
             Some(d) => (d - exact).abs(),
             None if exact > reach => 0.0,
             None => f64::INFINITY,
         });
     }
-    let apart = |(i, answer): &(usize, Answer)| Some(answer.distance? - phase.feeler.get(i)?);
-    let apart: Vec<f64> = answers.iter().filter_map(apart).collect();
+    let apart = |(i, measurement): &(usize, Measurement)| Some(measurement.distance? - phase.feeler.get(i)?);
+    let apart: Vec<f64> = measurements.iter().filter_map(apart).collect();
     json!({
-        "phase": phase.name, "engine": engine, "chord_mm": chord, "poses": answers.len(),
+        "phase": phase.name, "engine": engine, "chord_mm": chord, "poses": measurements.len(),
         "us_median": median, "us_p95": p95, "us_max": max,
         "contacts_median": if contacts.is_empty() { Value::Null } else { json!(usual) },
         "contacts_max": if contacts.is_empty() { Value::Null } else { json!(most) },
         "reference_poses": compared,
         "largest_error_mm": if compared > 0 && worst.is_finite() { json!(worst) } else { Value::Null },
-        "colliding_poses": answers.iter().filter(|(_, a)| a.collides).count(),
+        "colliding_poses": measurements.iter().filter(|(_, a)| a.collides).count(),
         "minus_feeler_poses": apart.len(),
         "minus_feeler_min_mm": apart.iter().copied().min_by(f64::total_cmp),
         "minus_feeler_max_mm": apart.iter().copied().max_by(f64::total_cmp),
@@ -152,18 +152,18 @@ fn run(scene: &Insertion, (every, distance): (usize, bool), parts: &[f64]) -> Fa
         let mut phase = Phase { name: phase, scene, feeler: BTreeMap::new() };
         for (engine, detect_interference) in [("feeler", true), ("feeler, minima only", false)] {
             let options = QueryOptions { detect_interference, ..QueryOptions::within(d_max) };
-            let answers = ours(scene, *from..*to, &options);
-            phase.feeler = answers.iter().filter_map(|(i, a)| Some((*i, a.distance?))).collect();
-            rows.push(row(&phase, engine, None, &answers, d_max));
+            let measurements = ours(scene, *from..*to, &options);
+            phase.feeler = measurements.iter().filter_map(|(i, a)| Some((*i, a.distance?))).collect();
+            rows.push(row(&phase, engine, None, &measurements, d_max));
         }
         let of_reference = |i: &usize| scene.scenario.reference_min_distance.contains_key(i);
         let some: Vec<usize> = (*from..*to).filter(|i| (i - from) % every == 0 || of_reference(i)).collect();
         for (chord, pair) in &meshes {
-            let answers = manifolds(scene, pair, &some, d_max)?;
-            rows.push(row(&phase, "parry contact_manifolds", Some(*chord), &answers, d_max));
+            let measurements = manifolds(scene, pair, &some, d_max)?;
+            rows.push(row(&phase, "parry contact_manifolds", Some(*chord), &measurements, d_max));
             if distance {
-                let answers = distances(scene, pair, &some)?;
-                rows.push(row(&phase, "parry distance", Some(*chord), &answers, f64::INFINITY));
+                let measurements = distances(scene, pair, &some)?;
+                rows.push(row(&phase, "parry distance", Some(*chord), &measurements, f64::INFINITY));
             }
         }
     }
@@ -187,7 +187,11 @@ fn trimesh(body: &Body, file: &str, chord: f64, facts: &mut Vec<Value>) -> Falli
     TriMesh::new(points, mesh.triangles).map_err(|e| e.to_string())
 }
 
-fn ours(scene: &Insertion, poses: std::ops::Range<usize>, options: &QueryOptions) -> Vec<(usize, Answer)> {
+fn ours(
+    scene: &Insertion,
+    poses: std::ops::Range<usize>,
+    options: &QueryOptions,
+) -> Vec<(usize, Measurement)> {
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     poses
         .map(|i| {
@@ -196,7 +200,7 @@ fn ours(scene: &Insertion, poses: std::ops::Range<usize>, options: &QueryOptions
             });
             (
                 i,
-                Answer {
+                Measurement {
                     us,
                     contacts: Some(contacts),
                     distance: pair.min_distance(),
@@ -220,7 +224,7 @@ fn manifolds(
     [a, b]: &[TriMesh; 2],
     poses: &[usize],
     prediction: f64,
-) -> Fallible<Vec<(usize, Answer)>> {
+) -> Fallible<Vec<(usize, Measurement)>> {
     let mut found: Vec<ContactManifold<(), ()>> = Vec::new();
     let mut workspace = None;
     let mut out = Vec::new();
@@ -233,19 +237,23 @@ fn manifolds(
         let near = || found.iter().flat_map(|m| &m.points).map(|p| p.dist).filter(|d| *d <= prediction);
         let distance = near().min_by(f64::total_cmp);
         let collides = distance.is_some_and(|d| d <= 0.0);
-        let answer = Answer { us, contacts: Some(near().count()), distance, collides };
-        out.push((i, answer));
+        let measurement = Measurement { us, contacts: Some(near().count()), distance, collides };
+        out.push((i, measurement));
     }
     Ok(out)
 }
 
-fn distances(scene: &Insertion, [a, b]: &[TriMesh; 2], poses: &[usize]) -> Fallible<Vec<(usize, Answer)>> {
+fn distances(
+    scene: &Insertion,
+    [a, b]: &[TriMesh; 2],
+    poses: &[usize],
+) -> Fallible<Vec<(usize, Measurement)>> {
     let pose_a = parry_pose(&scene.a.1);
     let one = |&i: &usize| {
         let pose_b = parry_pose(&scene.poses[i]);
         let (us, distance) = timed(|| query::distance(&pose_a, a, &pose_b, b));
         let distance = distance.map_err(|e| e.to_string())?.distance;
-        Ok((i, Answer { us, contacts: None, distance: Some(distance), collides: distance <= 0.0 }))
+        Ok((i, Measurement { us, contacts: None, distance: Some(distance), collides: distance <= 0.0 }))
     };
     poses.iter().map(one).collect()
 }
@@ -272,7 +280,7 @@ fn print(result: &Value) {
     }
     println!(
         "| phase | engine | chord mm | poses | median µs | 95 % | max | contacts (median, max) | distance \
-            off by (mm; poses) | minus feeler's (mm; poses) | colliding |"
+            error (mm; poses) | minus feeler's (mm; poses) | colliding |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for r in result["rows"].as_array().into_iter().flatten() {

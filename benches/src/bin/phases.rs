@@ -1,14 +1,14 @@
-//! Where the time of a query goes: its phases with one thread and with several, on the insertion scenarios in
-//! place.
+//! Times of the phases of a query, with one thread and with several, on the insertion scenarios while the
+//! plug is in place.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin phases \
 //!     -- [FOLDER] [--poses N] [--passes N] [--threads N] [--plot FILE.svg]
 //! ```
 //!
-//! One pair of bodies goes N times (3) through the first N poses (all) of the phase; medians over all queries
-//! but those of the first pass, once in sequence and once shared out among 1 … N threads (2). Every row must
-//! give the minima of the first one, bit by bit.
+//! One pair of bodies is queried N times (3) at the first N poses (all) of the phase. The program prints
+//! medians over all queries except those of a first pass, in sequence and with 1 … N threads (2). Each
+//! row must find the minima of the first one, bit by bit.
 //!
 //! # Source
 //! BREP Figures 5.9 to 5.11.
@@ -56,10 +56,10 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(!same))
 }
 
-/// The columns.
+/// Columns of the table.
 const PHASES: [&str; 5] = ["traversal", "exact solves", "filtering", "interference", "whole query"];
 
-/// Whether all rows agree.
+/// Prints the table of a scenario; returns whether all rows agree.
 fn run(
     scene: &Insertion,
     (poses, passes, threads): (usize, usize, usize),
@@ -68,7 +68,7 @@ fn run(
     let name = &scene.name;
     let mut range = scene.phase("inplace")?;
     range.end = range.end.min(range.start.saturating_add(poses));
-    println!("| {name}, medians in ms | {} | as the first row |", PHASES.join(" | "));
+    println!("| {name}, medians in ms | {} | equal to the first row |", PHASES.join(" | "));
     println!("|---|---|---|---|---|---|---|");
     let mut first: Option<Vec<Vec<Contact>>> = None;
     let mut all_equal = true;
@@ -105,8 +105,8 @@ fn run(
     Ok(all_equal)
 }
 
-/// Times (ms) of each phase of each warm query, evaluations of Newton runs a query and those in runs to
-/// minima, and the minima of the last pass.
+/// Times (ms) of each phase of each warm query; evaluations of Newton runs per query, of all runs and of
+/// those that end in a minimum; and the minima of the last pass.
 fn pass(
     scene: &Insertion,
     poses: &Range<usize>,

@@ -1,12 +1,12 @@
-//! Kills pours at random moments and compares what is left in the end with undisturbed runs:
+//! Kills pours at random moments and compares the final files with those of uninterrupted runs:
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin pours_interrupted -- [SCENE.toml…] [--kills N]
 //! ```
 //!
-//! By default the scenes of `data/pour`. Every run but the last is ended without warning (SIGKILL) at a
-//! random moment, and the next one goes on from what it finds. In the end all files must have the names and
-//! bytes of the undisturbed run. Exit status 1 where they have not, or a run could not go on.
+//! By default the scenes are those of `data/pour`. Each run except the last one is killed (SIGKILL) at a
+//! random moment, and the next run resumes from the files that it finds. Finally all files must have the
+//! names and bytes of the uninterrupted run. Exit status 1 if they have not, or a run could not resume.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use clap::Parser as _;
@@ -63,7 +63,7 @@ fn campaign(scene: &Path, kills: u32) -> Fallible<()> {
         }
         let mut child = start(scene, &disturbed)?;
         std::thread::sleep(Duration::from_secs_f64(rng.random_range(0.0..2.0 * whole / f64::from(kills))));
-        // One that has just ended cannot be killed.
+        // A run that has just ended cannot be killed.
         let _ = child.kill();
         let status = child.wait().map_err(|e| e.to_string())?;
         match status.code() {
@@ -79,12 +79,12 @@ fn campaign(scene: &Path, kills: u32) -> Fallible<()> {
     let found = listing(&disturbed)?;
     let names = |all: &BTreeMap<PathBuf, Vec<u8>>| all.keys().cloned().collect::<Vec<_>>();
     if names(&found) != names(&expected) {
-        return Err(format!("after {killed} kills there are {} files", found.len()));
+        return Err(format!("after {killed} kills: {} files with other names", found.len()));
     }
     if let Some((name, _)) = expected.iter().find(|(name, bytes)| found.get(*name) != Some(*bytes)) {
-        return Err(format!("after {killed} kills {} differs", name.display()));
+        return Err(format!("after {killed} kills: {} differs", name.display()));
     }
-    println!("after {killed} kills the same {} files with the same {bytes} bytes", found.len());
+    println!("after {killed} kills: the same {} files with the same {bytes} bytes", found.len());
     Ok(())
 }
 
@@ -102,7 +102,7 @@ fn finish(mut child: Child) -> Fallible<()> {
     if status.success() { Ok(()) } else { Err(format!("a run ended with {status}")) }
 }
 
-/// All files below a folder, by their paths in it.
+/// All files below a folder with their bytes, by relative path.
 fn listing(folder: &Path) -> Fallible<BTreeMap<PathBuf, Vec<u8>>> {
     let mut out = BTreeMap::new();
     let mut open = vec![folder.to_path_buf()];

@@ -5,9 +5,9 @@
 //!     -- FOLDER… [--repeat N] [--flatness RAD] [--files]
 //! ```
 //!
-//! Solids whose surfaces are all canonical and solids with free-form ones are told apart. Each solid counts
-//! with the fastest of N runs (3), so that other work on the machine disturbs little; `--files` prints a line
-//! for each file.
+//! Solids with only canonical surfaces and solids with free-form ones are reported separately. The time
+//! of a solid is the minimum of N runs (3), so that other load of the machine has little influence;
+//! `--files` prints a line for each file.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -61,12 +61,12 @@ fn main() -> ExitCode {
     let inputs = args.iter().take_while(|a| !a.starts_with("--"));
     let files = step_files(inputs.map(Path::new));
     if files.is_empty() {
-        eprintln!("give folders with STEP files");
+        eprintln!("no STEP files were found in the given folders");
         return ExitCode::from(2);
     }
     let mut total = [Sum::default(); 2];
     for file in &files {
-        // Refusals are the corpus program's matter.
+        // The program `corpus` reports files that cannot be read.
         let Ok(import) = feeler_step::read_step(file) else { continue };
         let mut here = [Sum::default(); 2];
         for source in &import.solids {
@@ -88,7 +88,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The fastest of several runs.
+/// Prepares a solid several times; the time is the minimum.
 fn measure(solid: &Solid, repeat: usize, flatness: f64) -> Option<Sum> {
     let options = Options { flatness };
     let mut best: Option<Sum> = None;

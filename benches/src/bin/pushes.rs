@@ -1,14 +1,15 @@
-//! Do contacts live through contact? Solids are pushed into one another from a gap to a depth, and every
-//! contact is followed.
+//! Contacts through contact: solids are pushed into each other from a gap to a depth, and each contact is
+//! tracked.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin pushes -- data [--pushes N] [--seed S]
 //! ```
 //!
-//! A contact may come and go where its distance is at the ends of the range, and where it passes on to a
-//! neighbouring feature; deeper than the tolerance also where it folds, or the common points beside it end
-//! (*gone*, *born*: they are counted). Its signed distance changes by no more than the motion (else it
-//! *jumps*), and nothing at a gap or in contact may be *lost*. Exit status 1 when something of this fails.
+//! A contact may begin and end where its distance is at the ends of the range, and where it passes to a
+//! neighbouring feature. Deeper than the tolerance it may also begin or end where it meets a saddle
+//! (*folds*), or where the common volume beside it ends (*gone*, *born*). Its signed distance must change
+//! by at most the motion, otherwise it *jumps*, and no contact at a positive gap or at zero may be
+//! *lost*. Exit status 1 if a contact jumps or is lost.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::number_after;
@@ -46,7 +47,7 @@ const PAIRS: [(&str, &str); 22] = [
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let Some(dir) = args.first().map(Path::new) else {
-        eprintln!("give the folder of the models");
+        eprintln!("an argument is needed: the folder of the models (data)");
         return ExitCode::from(2);
     };
     let pushes: u64 = number_after(&args, "--pushes").unwrap_or(100_000);

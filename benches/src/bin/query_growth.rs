@@ -1,13 +1,13 @@
-//! How the cost of a query grows with the number of faces far from the contact: a plate with 10, 100, 1,000
-//! and 10,000 holes, and a pin or a ball that moves in one of them, with a play of 0.1 mm.
+//! Growth of the cost of a query with the number of faces far from the contact: a plate with 10, 100,
+//! 1,000 and 10,000 holes, and a pin or a ball that moves in one of them, with a play of 0.1 mm.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin query_growth [-- MAX_HOLES]
 //! ```
 //!
-//! Prints the median time of warm queries (one pair of bodies, small steps) and of cold ones (a new pair for
-//! each), with and without deciding whether the interiors meet, and the exponents between neighbouring sizes.
-//! The minima must be the same in every plate.
+//! Prints the median time of warm queries (one pair of bodies, small steps) and of cold ones (a new pair
+//! for each), with and without detecting interference, and the exponents between consecutive sizes. The
+//! minima must be equal in all plates.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -25,8 +25,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Smaller than the hole's 3 mm by the play.
+/// Radius (mm) of the pin and the ball; that of the holes is 3 mm.
 const RADIUS: f64 = 2.9;
+/// Number of poses.
 const STEPS: usize = 300;
 const KINDS: [&str; 4] = ["warm", "cold", "warm, minima only", "cold, minima only"];
 
@@ -95,7 +96,7 @@ fn body(source: &SolidSource) -> Fallible<Arc<Body>> {
     Ok(Arc::new(Body::new(hierarchy).map_err(|e| e.to_string())?))
 }
 
-/// Poses in and around the axis of a hole in the middle, each near the one before; the same for every plate.
+/// Poses near the axis of a hole in the middle, each near the previous one; equal for all plates.
 fn walk(holes: u32, upright: bool) -> Vec<Pose> {
     let mut rng = SmallRng::seed_from_u64(4);
     let [x, y] = plate_hole(holes);
@@ -114,7 +115,8 @@ fn walk(holes: u32, upright: bool) -> Vec<Pose> {
         .collect()
 }
 
-/// Median time (µs), median number of node pairs, distances of the minima pose by pose.
+/// Queries all poses. Returns the median time (µs), the median number of node pairs, and the distances of
+/// the minima for each pose.
 fn pass(
     a: &Arc<Body>,
     b: &Arc<Body>,
@@ -134,17 +136,17 @@ fn pass(
         us.push(clock.elapsed().as_secs_f64() * 1e6);
         nodes.push(pair.stats().bvtt_nodes as f64);
         if pair.status().is_some_and(|s| s != Status::Separated) {
-            return Err(format!("the parts meet at {pose}"));
+            return Err(format!("the parts are in contact at {pose}"));
         }
         minima.push(pair.contacts().iter().map(|l| l.distance).collect());
     }
     Ok((spread(&mut us)[0], spread(&mut nodes)[0], minima))
 }
 
-/// The same numbers of minima, with the same distances but for rounding.
+/// Compares minima: their numbers must be equal, and their distances equal except for rounding.
 fn check(expected: &[Vec<f64>], found: &[Vec<f64>]) -> Fallible<()> {
     for (i, (e, f)) in expected.iter().zip(found).enumerate() {
-        // Coordinates in the largest plate reach a metre.
+        // Coordinates in the largest plate reach 1 m, hence the tolerance.
         if e.len() != f.len() || e.iter().zip(f).any(|(e, f)| (e - f).abs() > 1e-9) {
             return Err(format!("pose {i}: minima {f:?} instead of {e:?}"));
         }

@@ -5,10 +5,10 @@
 //!     -- [FOLDER] [--every N] [--flatness RAD] [--warm] [--between N]
 //! ```
 //!
-//! With `--warm` one pair of bodies goes through all poses of a phase, else every query gets a new one.
-//! `--between` divides the way between two poses into as many equal steps, as a simulator would, and measures
-//! all of them. FOLDER holds scenarios and their models; without it: `data`. One thread; `d_max` = 2 ×
-//! clearance.
+//! With `--warm` one pair of bodies is queried at all poses of a phase; otherwise each query has a new
+//! pair. `--between` divides the motion between two poses into N equal steps, as a simulator would, and
+//! measures all of them. FOLDER contains scenarios and their models; the default is `data`. One thread;
+//! `d_max` = 2 × clearance.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::{number_after, scenarios, spread};
@@ -76,7 +76,7 @@ fn run(scene: Insertion, every: usize, between: usize, warm: bool) {
     }
 }
 
-/// The poses with the ways between them divided into `n` steps.
+/// Divides the motion between consecutive poses into `n` steps.
 fn divided(poses: &[Pose], n: usize) -> Vec<Pose> {
     let parts = |w: &[Pose]| -> Vec<Pose> {
         (0..n).map(|k| w[0].lerp_slerp(&w[1], to_f64(k as u64) / to_f64(n as u64))).collect()

@@ -1,10 +1,10 @@
-//! Scenes as engines use them: parts that stand still, and bodies that fall while others come and go.
+//! Scenes as engines use them: parts at rest, and bodies that fall while others are added and removed.
 //!
 //!     cargo run --release -p feeler-benches --bin scenes -- STEP_FILE [--bodies N] [--steps N] [--seed N]
 //!
-//! First all parts of the file stand where they stand: time of a step. Then spheres, boxes, pins and cones of
-//! `data/` fall through each other's way; at random steps one is taken away and a new one added. Run with one
-//! thread and with two: all contacts and events, every bit of them, go into one number each.
+//! First all parts of the file are at rest, and the time of a step is measured. Then spheres, boxes, pins
+//! and cones of `data/` fall past each other; at random steps one is removed and a new one added. This
+//! runs with one thread and with two: a hash of all bits of all contacts and events must be equal.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use clap::Parser;
@@ -34,7 +34,7 @@ struct Args {
 
 fn main() -> Fallible<()> {
     let args = Args::parse();
-    still(&args.file)?;
+    at_rest(&args.file)?;
     let kinds = ["sphere", "box", "pin", "cone"].map(|name| {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../data/{name}.step"));
         Ok(first_body(&prepare(&file)?)?.0)
@@ -53,8 +53,8 @@ fn main() -> Fallible<()> {
     Ok(())
 }
 
-/// A scene in which nothing moves.
-fn still(file: &Path) -> Fallible<()> {
+/// Times a scene in which nothing moves, and one that moves as a whole.
+fn at_rest(file: &Path) -> Fallible<()> {
     const STEPS: u32 = 1000;
     let model = prepare(file)?;
     let mut scene = Scene::new(QueryOptions::within(0.1))?;
@@ -64,7 +64,7 @@ fn still(file: &Path) -> Fallible<()> {
     let first = clock.elapsed();
     let clock = Instant::now();
     for _ in 0..STEPS {
-        // As an engine does: all poses, every step.
+        // Set all poses in every step, as an engine does.
         for id in &ids {
             scene.set_pose(*id, *scene.pose(*id)?)?;
         }
@@ -82,7 +82,7 @@ fn still(file: &Path) -> Fallible<()> {
     let moved = clock.elapsed() / STEPS;
     let (parts, near, contacts) = (ids.len(), scene.near().count(), scene.contacts().len());
     println!(
-        "{parts} parts, {near} near pairs, {contacts} contacts: first step {first:?}, standing still \
+        "{parts} parts, {near} near pairs, {contacts} contacts: first step {first:?}, at rest \
          {each:?}, moving as one {moved:?}"
     );
     Ok(())
@@ -117,7 +117,7 @@ impl Falling {
     }
 }
 
-/// Bodies in a box of this many of their own sizes along each side of its floor.
+/// Drops bodies in a box whose size grows with their number, and hashes contacts and events.
 fn fall(kinds: &[Arc<Body>], args: &Args) -> Fallible<Fallen> {
     let mut rng = SmallRng::seed_from_u64(args.seed);
     let size = kinds.iter().map(|b| b.size()).fold(0.0, f64::max);

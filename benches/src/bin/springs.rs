@@ -1,13 +1,13 @@
-//! What a step of a deformable curve costs: a spring of six cubics that is compressed and released, the refit
-//! of long curves, allocations, and growth with the number of pieces.
+//! Cost of a step of a deformable curve: a spring of six cubics that is compressed and released, the
+//! refit of long curves, allocations, and growth with the number of pieces.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin springs [-- --cycles N]
 //! ```
 //!
-//! Times are those that the thread has computed. Exit status 1 where an aim is missed: 50 µs for a step of
-//! the spring (its slowest frame), 60 µs for the refit of 1,000 pieces, no allocation in a warm step, and an
-//! exponent of 1.1 for the growth of a step from 10 to 10,000 pieces at the same contacts.
+//! Times are processor times of the thread. Exit status 1 if a limit is exceeded: 50 µs for a step of the
+//! spring (its slowest frame), 60 µs for the refit of 1,000 pieces, no allocation in a warm step, and an
+//! exponent of 1.1 for the growth of a step from 10 to 10,000 pieces with the same contacts.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -20,7 +20,9 @@ use feeler_curves::reference::shapes::{looped_cable, spring};
 use feeler_curves::{Curve, CurveOptions, CurvePair, P3, V3};
 use std::process::ExitCode;
 
+/// Radius (mm) of the wire.
 const RADIUS: f64 = 1.0;
+/// Number of steps of a cycle.
 const FRAMES: usize = 200;
 
 fn main() -> ExitCode {
@@ -28,7 +30,7 @@ fn main() -> ExitCode {
     match run(number_after(&args, "--cycles").unwrap_or(50_usize).max(3)) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(missed) => {
-            println!("{missed} aims are missed");
+            println!("{missed} limits are exceeded");
             ExitCode::from(1)
         }
         Err(e) => {
@@ -39,31 +41,31 @@ fn main() -> ExitCode {
 }
 
 fn run(cycles: usize) -> Fallible<usize> {
-    println!("| what | figure | aim | |\n|---|---|---|---|");
+    println!("| quantity | value | limit | |\n|---|---|---|---|");
     let mut missed = 0;
-    let mut judge = |what: &str, value: f64, aim: f64, unit: &str| {
-        let is_met = value <= aim;
+    let mut check = |what: &str, value: f64, limit: f64, unit: &str| {
+        let is_met = value <= limit;
         missed += usize::from(!is_met);
-        println!("| {what} | {value:.2}{unit} | {aim}{unit} | {} |", if is_met { "" } else { "missed" });
+        println!("| {what} | {value:.2}{unit} | {limit}{unit} | {} |", if is_met { "" } else { "exceeded" });
     };
-    let [mean, most] = spring_steps(cycles)?;
-    judge("step of the spring, mean of a cycle", mean, 50.0, " µs");
-    judge("step of the spring, slowest frame", most, 50.0, " µs");
-    judge("allocations in a cycle of warm steps", spring_allocations()?, 0.0, "");
-    judge("refit of 1,000 pieces", refit(1000, 10 * cycles)?, 60.0, " µs");
+    let [mean, max] = spring_steps(cycles)?;
+    check("step of the spring, mean of a cycle", mean, 50.0, " µs");
+    check("step of the spring, slowest frame", max, 50.0, " µs");
+    check("allocations in a cycle of warm steps", spring_allocations()?, 0.0, "");
+    check("refit of 1,000 pieces", refit(1000, 10 * cycles)?, 60.0, " µs");
     let growth = growth(cycles)?;
-    judge("exponent of a step, 10 to 10,000 pieces", exponent(&growth, |g| g.step), 1.1, "");
+    check("exponent of a step, 10 to 10,000 pieces", exponent(&growth, |g| g.step), 1.1, "");
     println!("\n| pieces | minima | pairs visited | refit µs | step µs |\n|---|---|---|---|---|");
     for g in &growth {
         println!("| {} | {} | {} | {:.1} | {:.1} |", g.pieces, g.minima, g.visited, g.refit, g.step);
     }
     if growth.iter().any(|g| g.minima != growth[0].minima) {
-        return Err("not the same minima for all numbers of pieces".to_owned());
+        return Err("the number of minima depends on the number of pieces".to_owned());
     }
     Ok(missed)
 }
 
-/// A cycle of the spring: pitch 8 mm to 2.05 mm and back.
+/// Frames of a cycle of the spring: pitch 8 mm to 2.05 mm and back.
 fn frames() -> Vec<Vec<P3>> {
     let pressed = |k: usize| 1.0 - (2.0 * k as f64 / FRAMES as f64 - 1.0).abs();
     (0..FRAMES).map(|k| spring(8.0 - 5.95 * pressed(k))).collect()
@@ -73,11 +75,11 @@ fn options() -> CurveOptions {
     CurveOptions { d_max: 2.0, ..CurveOptions::default() }
 }
 
-fn moved(curve: &mut Curve, points: &[P3]) -> Fallible<()> {
+fn update(curve: &mut Curve, points: &[P3]) -> Fallible<()> {
     curve.update(points).map_err(|e| e.to_string())
 }
 
-/// Median times (µs) of the frames of a cycle: their mean, and the largest.
+/// Mean and maximum of the median times (µs) of the frames of a cycle.
 fn spring_steps(cycles: usize) -> Fallible<[f64; 2]> {
     let frames = frames();
     let mut curve = Curve::new(3, &frames[0], RADIUS, false).map_err(|e| e.to_string())?;
@@ -86,7 +88,7 @@ fn spring_steps(cycles: usize) -> Fallible<[f64; 2]> {
     for _ in 0..cycles {
         for (frame, us) in frames.iter().zip(&mut us) {
             let begin = cpu_seconds();
-            moved(&mut curve, frame)?;
+            update(&mut curve, frame)?;
             std::hint::black_box(pair.query_itself(&curve, &options()));
             us.push(1e6 * (cpu_seconds() - begin));
         }
@@ -101,7 +103,7 @@ fn spring_allocations() -> Fallible<f64> {
     let mut pair = CurvePair::new();
     let mut cycle = || {
         for frame in &frames {
-            moved(&mut curve, frame)?;
+            update(&mut curve, frame)?;
             std::hint::black_box(pair.query_itself(&curve, &options()));
         }
         Ok::<(), String>(())
@@ -127,7 +129,7 @@ fn refit(pieces: u32, times: usize) -> Fallible<f64> {
     let mut us = Vec::new();
     for k in 0..times {
         let begin = cpu_seconds();
-        moved(&mut curve, &cables[k % 2])?;
+        update(&mut curve, &cables[k % 2])?;
         us.push(1e6 * (cpu_seconds() - begin));
     }
     Ok(spread(&mut us)[0])
@@ -151,7 +153,7 @@ fn growth(cycles: usize) -> Fallible<Vec<Growth>> {
         let mut us = Vec::new();
         for k in 0..4 * cycles {
             let begin = cpu_seconds();
-            moved(&mut curve, &cables[k % 2])?;
+            update(&mut curve, &cables[k % 2])?;
             std::hint::black_box(pair.query_itself(&curve, &options()));
             us.push(1e6 * (cpu_seconds() - begin));
         }
@@ -167,7 +169,7 @@ fn growth(cycles: usize) -> Fallible<Vec<Growth>> {
     Ok(out)
 }
 
-/// The slope of the line through logarithms, by least squares.
+/// Slope of the line through the logarithms, by least squares.
 #[expect(clippy::disallowed_methods, reason = "logarithms in a report")]
 fn exponent(growth: &[Growth], value: impl Fn(&Growth) -> f64) -> f64 {
     let points = growth.iter().map(|g| [f64::from(g.pieces).ln(), value(g).ln()]);

@@ -1,7 +1,7 @@
 //! Signed Volumes against Johnson's sub-algorithm and the Voronoi search: DIST Figures 4.28 to 4.30.
 //!
-//! Prints the time of one call per region of a simplex, and the time of Algorithm 5 with each for polygonal
-//! balls.
+//! Prints the time of a call for each region of a simplex, and the time of Algorithm 5 with each
+//! sub-algorithm for polygonal balls.
 
 use feeler_convex::reference::cases::Random;
 use feeler_convex::reference::{Johnson, Voronoi, algorithm_5};
@@ -25,7 +25,7 @@ fn nanoseconds(n: u32, mut call: impl FnMut()) -> f64 {
     (0..7).map(|_| round(&mut call)).fold(f64::INFINITY, f64::min)
 }
 
-/// Simplices whose nearest point has `kept` vertices, the newest among them, as a search makes them.
+/// Simplices whose nearest face has `kept` vertices, including the newest one, as in a search.
 fn simplices(rng: &mut Random, n: usize, kept: usize) -> Vec<Vec<V3>> {
     let mut out = Vec::new();
     while out.len() < 256 {
@@ -57,7 +57,7 @@ fn time<S: SubAlgorithm>(sub_algorithm: &S, simplices: &[Vec<V3>]) -> f64 {
 #[expect(clippy::print_stdout, reason = "a program that prints tables")]
 fn primitives() {
     println!(
-        "Time of one call (ns), by vertices of the simplex and of the face that holds the nearest point:\n"
+        "Time of one call (ns), by vertices of the simplex and of the face that contains the nearest point:\n"
     );
     println!("| simplex, face | Signed Volumes | with adaptive signs | Johnson | Voronoi |");
     println!("|---|---|---|---|---|");

@@ -1,14 +1,14 @@
-//! How tight the cones of a hierarchy's leaves are:
+//! Tightness of the cones of the leaves of a hierarchy:
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin tightness -- FOLDER…
 //! ```
 //!
-//! For each kind of area the mean solid angle (msr) of the leaf's cone of revolution, of the cone over the
-//! hull of its generators, of the stored cone with at most four sides, and of the hull of sampled normals: no
-//! cone can be smaller. A plane's and a cylinder's normals fill no solid angle; what their cones have is the
-//! dilation. Last comes the area of the rectangles that cover planar faces, relative to the faces' own: a
-//! triangle's box has at least twice its area.
+//! For each kind of area, the program prints the mean solid angle (msr) of the cone of revolution of the
+//! leaf, of the cone over the hull of its generators, of the stored cone with at most four sides, and of
+//! the hull of sampled normals, which is a lower bound. The normals of a plane and a cylinder have no
+//! solid angle; that of their cones is the dilation. The last line is the area of the rectangles that
+//! cover planar faces, relative to that of the faces; the box of a triangle has at least twice its area.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 #![expect(clippy::cast_precision_loss, reason = "counts in a report")]
 
@@ -21,13 +21,13 @@ use std::f64::consts::TAU;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Samples along each parameter.
+/// Number of intervals of samples along each parameter. More samples give a closer lower bound.
 const SAMPLES: u32 = 16;
 
 #[derive(Default)]
 struct Row {
     leaves: usize,
-    /// Leaves whose directions have no bound, not in the sums.
+    /// Leaves whose directions are not bounded; excluded from the sums.
     unbounded: usize,
     revolution: f64,
     hull: f64,
@@ -39,13 +39,13 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let files = step_files(args.iter().map(Path::new));
     if files.is_empty() {
-        eprintln!("give folders with STEP files");
+        eprintln!("no STEP files were found in the given folders");
         return ExitCode::from(2);
     }
     let mut rows: BTreeMap<&'static str, Row> = BTreeMap::new();
     let mut planes = [0.0; 2];
     for file in &files {
-        // Refusals are the corpus program's matter.
+        // The program `corpus` reports files that cannot be prepared.
         let Ok(model) = prepare(file) else { continue };
         for h in &model.solids {
             let mut cones = vec![RevolutionCone::all(); h.areas.len()];
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Area of a planar face, by polylines around it.
+/// Area of a planar face, from polylines around it.
 fn flat_area(face: &Face) -> f64 {
     let r = face.trim.rect;
     let lines = face.trim.polylines(1e-4 * (r.width() + r.v1 - r.v0));
@@ -147,7 +147,7 @@ fn edge_normals(h: &Hierarchy, edge: &Edge, area: &Area) -> Vec<V3> {
     out
 }
 
-/// Solid angle (sr) of the conical hull of directions that fit the half-space around one of them or its
+/// Solid angle (sr) of the conical hull of directions that lie in the half-space about `axis` or its
 /// opposite.
 fn hull_angle(directions: &[V3], axis: &V3) -> f64 {
     let sum: V3 = directions.iter().map(|d| d.normalize()).sum();

@@ -1,4 +1,5 @@
-//! Time of an update of a tracker beside a query of all minima, on the insertion scenarios.
+//! Time of an update of a contact tracker compared with a query of all minima, on the insertion
+//! scenarios.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin tracked_steps \
@@ -9,15 +10,16 @@
 //!
 //! - *in place*: the phase of that name in steps of a sixteenth;
 //! - *±x, ±y, ±z*: pressed by 1 µm along an axis from the middle pose of that phase, then 100 poses that
-//!   differ by at most 5e-4 mm and 5e-5 rad; left out if the solid slides on along this axis;
+//!   differ by at most 5e-4 mm and 5e-5 rad; omitted if the solid is free along this axis;
 //! - *own steps*: all poses of the scenario.
 //!
-//! Each path is run by a new query pair and by two new trackers: with a bound of 0, whose contacts are the
-//! minima, and with the bound of `--rotation` (1e-3) and `--displacement` (1/32), whose contacts are the
-//! whole set of a step. The reach is twice the play; the query dilates polars by the same rotation, without
-//! verdict. Times are processor times of the thread: the least of N runs (3) for each pose, of which the
-//! median and the largest are printed, without the first pose. *Feature pairs*, *candidates*, *contacts* are
-//! means, and the phases (traversal, solves, acceptance) medians.
+//! Each path is run by a new query pair and by two new trackers: one with a bound of 0, whose contacts
+//! are the minima, and one with the bound of `--rotation` (1e-3) and `--displacement` (1/32), whose
+//! contacts are the whole set of a step. The reach is twice the play; the query dilates polars by the
+//! same rotation and detects no interference. Times are processor times of the thread: the minimum of N
+//! runs (3) for each pose, of which the median and the maximum are printed, without the first pose.
+//! *Feature pairs*, *candidates* and *contacts* are means, and the phases (traversal, solves, acceptance)
+//! medians.
 #![expect(clippy::print_stdout, reason = "a program that reports")]
 
 use feeler_benches::{Fallible, cpu_seconds, exit_code, number_after, scenarios, spread};
@@ -27,9 +29,9 @@ use feeler_runtime::{ContactPair, ContactTracker, QueryOptions, Stats, StepBound
 use feeler_tests::insertion::Insertion;
 use std::process::ExitCode;
 
-/// Parts of a step of the phase in place.
+/// Number of parts into which a step of the phase in place is divided.
 const PARTS: u32 = 16;
-/// Poses of a pressed path.
+/// Number of poses of a pressed path.
 const PRESSED: u32 = 100;
 /// Depth (mm) of a pressed path.
 const DEPTH: f64 = 1e-3;
@@ -109,8 +111,8 @@ fn paths(scene: &Insertion) -> Fallible<Vec<(String, Vec<Pose>)>> {
     Ok(all)
 }
 
-/// The pose at which the moving solid, displaced along a direction, is pressed by [`DEPTH`]; `None` if it
-/// slides on.
+/// Pose at which the moving solid, displaced along a direction, is pressed by [`DEPTH`]; `None` if it is
+/// free along this direction.
 fn press(scene: &Insertion, from: &Pose, direction: &V3) -> Fallible<Option<Pose>> {
     let mut pair = ContactPair::new(scene.a.0.clone(), scene.b.0.clone());
     let options = QueryOptions {
@@ -119,28 +121,28 @@ fn press(scene: &Insertion, from: &Pose, direction: &V3) -> Fallible<Option<Pose
         ..QueryOptions::within(4.0 * scene.d_max())
     };
     let moved = |s: f64| Pose::from_parts((from.translation.vector + direction * s).into(), from.rotation);
-    let mut way = 0.0;
-    // Steps of the least distance do not pass a contact; the last ones approach the depth.
+    let mut distance = 0.0;
+    // Steps of the minimum distance cannot pass a contact; the last ones approach the depth.
     for _ in 0..200 {
-        let found = pair.query(&scene.a.1, &moved(way), &options).map_err(|e| e.to_string())?;
-        let least = found.first().map_or(f64::INFINITY, |l| l.distance);
-        if (least + DEPTH).abs() < 1e-5 {
-            return Ok(Some(moved(way)));
+        let found = pair.query(&scene.a.1, &moved(distance), &options).map_err(|e| e.to_string())?;
+        let min_distance = found.first().map_or(f64::INFINITY, |l| l.distance);
+        if (min_distance + DEPTH).abs() < 1e-5 {
+            return Ok(Some(moved(distance)));
         }
-        way += least + DEPTH;
+        distance += min_distance + DEPTH;
     }
     Ok(None)
 }
 
-/// Figures of a path.
-struct Figures {
+/// Measurements of a path.
+struct Measurements {
     us: Vec<f64>,
     phases: [Vec<f64>; 3],
     /// Feature pairs, solves, candidates and contacts of all updates.
     counts: [u64; 4],
 }
 
-impl Figures {
+impl Measurements {
     fn row(mut self, what: &str) -> String {
         #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
         let [pairs, solved, candidates, contacts] =
@@ -154,31 +156,31 @@ impl Figures {
     }
 }
 
-/// Runs a path several times, each time with what `begin` returns.
-fn measure<F>(poses: &[Pose], repeats: u32, begin: impl Fn() -> F) -> Fallible<Figures>
+/// Runs a path several times, each time with a new update function made by `begin`.
+fn measure<F>(poses: &[Pose], repeats: u32, begin: impl Fn() -> F) -> Fallible<Measurements>
 where
     F: FnMut(&Pose) -> Fallible<(usize, Stats, PhaseTimes)>,
 {
-    let mut figures =
-        Figures { us: vec![f64::INFINITY; poses.len()], phases: Default::default(), counts: [0; 4] };
+    let mut measured =
+        Measurements { us: vec![f64::INFINITY; poses.len()], phases: Default::default(), counts: [0; 4] };
     for repeat in 0..repeats {
         let mut update = begin();
         for (k, pose) in poses.iter().enumerate() {
             let clock = cpu_seconds();
             let (contacts, stats, times) = update(pose)?;
-            figures.us[k] = figures.us[k].min(1e6 * (cpu_seconds() - clock));
+            measured.us[k] = measured.us[k].min(1e6 * (cpu_seconds() - clock));
             if repeat == 0 {
                 let effort = stats.effort();
                 let now = [effort.feature_pairs, stats.exact_solves, effort.candidates, contacts as u64];
-                figures.counts.iter_mut().zip(now).for_each(|(sum, n)| *sum += n);
+                measured.counts.iter_mut().zip(now).for_each(|(sum, n)| *sum += n);
             }
             if k > 0 {
                 let phases = [times.traversal, times.solves, times.filtering];
                 let us = phases.map(|t| 1e6 * t.as_secs_f64());
-                figures.phases.iter_mut().zip(us).for_each(|(values, t)| values.push(t));
+                measured.phases.iter_mut().zip(us).for_each(|(values, t)| values.push(t));
             }
         }
     }
-    figures.us.remove(0);
-    Ok(figures)
+    measured.us.remove(0);
+    Ok(measured)
 }

@@ -1,15 +1,15 @@
-//! Does the set of a contact tracker suffice for a step? Frictionless steps obey the linear gaps of the set's
-//! active contacts, and the solids are queried where they end.
+//! Sufficiency of the set of a contact tracker for a step: frictionless steps obey the linear gaps of the
+//! active contacts of the set, and the solids are queried at their ends.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin tracking -- [SCENARIOS] [--mechanisms FOLDER]
 //!     [--steps N] [--seed S] [--only NAME] [--from K] [--show N]
 //! ```
 //!
-//! Pairs are those of `data`, two obtuse concave corners, those of the scenarios `s1.json` and `s2.json` in
-//! the folder `SCENARIOS`, and neighbours in the scenes of `FOLDER/mechanisms.json`. `--steps` (10^5 by
-//! default) are divided equally among them. `--only NAME --from K --steps 1` repeats one step; `--show N`
-//! prints at most N lines of each kind for each pair (10 by default).
+//! Pairs are those of `data`, two obtuse concave corners, those of the scenarios `s1.json` and `s2.json`
+//! in the folder `SCENARIOS`, and neighbours in the scenes of `FOLDER/mechanisms.json`. `--steps` (10^5
+//! by default) are divided equally among them. `--only NAME --from K --steps 1` repeats one step; `--show
+//! N` prints at most N lines of each kind for each pair (10 by default).
 //!
 //! Sizes of steps are log-uniform in 0.001 to 0.2 mm and 1e-5 to 1e-2 rad; of each nine steps of a pair every
 //! combination of thirds of both ranges has one. Steps below 0.02 mm and 1e-3 rad are *small*. Every third
@@ -29,18 +29,18 @@
 //!
 //! Columns of the second table:
 //!
-//! - free: steps whose straight path is free, by verdicts at eight poses along it; short: those shortened by
-//!   more than ε; ext: those shortened by extended contacts alone;
-//! - strict: strict contacts of fresh queries at the starts; replaced: those that a contact on a neighbouring
-//!   feature or a sample replaces; differ: those that the tracker does not have, or has beside the
-//!   query;
+//! - free: steps whose straight path is free, by verdicts at eight poses along it; short: steps of these
+//!   that are shortened by more than ε; ext: those shortened by extended contacts alone;
+//! - strict: strict contacts of new queries at the starts; replaced: those that a contact on a
+//!   neighbouring feature or a sample replaces; differ: contacts that the tracker lacks, or has in
+//!   addition to those of the query;
 //! - motions and updates of slow motions from starts, their faults: gaps that change by more than the motion,
 //!   numbers that return, contacts that begin, end or move at rest, other bits in a second run;
 //! - starts that were not found.
 //!
-//! The exit status is 1 if an aim is missed: exceptions at most 10 in 10^5 small steps and 100 in 10^5 larger
-//! ones, at most 30 % of each pair updated again, at most 1 % of free motions shortened, none by an
-//! extension, and neither differences nor faults.
+//! The exit status is 1 if a limit is exceeded: at most 10 exceptions in 10^5 small steps and 100 in 10^5
+//! larger ones, at most 30 % of the steps of a pair updated again, at most 1 % of free motions shortened,
+//! none of them by an extension, and neither differences nor faults.
 #![expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a program that reports")]
 
 use feeler_benches::tracked_pairs::tracked_pairs;
@@ -48,13 +48,13 @@ use feeler_benches::{Fallible, exit_code, number_after, spread};
 use feeler_tests::tracking::{STEPS_PER_START, Tally};
 use std::process::ExitCode;
 
-/// Exceptions in 10^5 steps: small ones, larger ones.
-const EXCEPTIONS: [f64; 2] = [10.0, 100.0];
-/// Largest part of a pair's steps whose set is updated again.
+/// Maximum numbers of exceptions in 10^5 small and 10^5 larger steps.
+const MAX_EXCEPTIONS: [f64; 2] = [10.0, 100.0];
+/// Maximum fraction of the steps of a pair whose set is updated again.
 const MAX_UPDATED_AGAIN: f64 = 0.3;
-/// Largest part of free motions that are shortened.
+/// Maximum fraction of free motions that are shortened.
 const MAX_SHORTENED: f64 = 0.01;
-/// Starts for each slow motion.
+/// Number of starts per slow motion.
 const STARTS_PER_MOTION: usize = 4;
 
 fn main() -> ExitCode {
@@ -107,7 +107,7 @@ fn run(args: &[String]) -> Fallible<bool> {
         all.updates += tally.updates;
     }
     println!("\n{FIRST}\n{}\n\n{SECOND}\n{}", first_row("all", &all), second_row("all", &all));
-    for (is_small, most, name) in [(true, EXCEPTIONS[0], "small"), (false, EXCEPTIONS[1], "larger")] {
+    for (is_small, most, name) in [(true, MAX_EXCEPTIONS[0], "small"), (false, MAX_EXCEPTIONS[1], "larger")] {
         let of = all.outcomes.iter().filter(|o| o.is_small == is_small);
         let deep = of.clone().filter(|o| o.is_accepted && o.depth > o.allowed).count();
         if 1e5 * deep as f64 > most * of.count() as f64 {
@@ -128,7 +128,7 @@ fn run(args: &[String]) -> Fallible<bool> {
     if !all.discontinuities.is_empty() {
         missed.push(format!("{} faults of slow motions", all.discontinuities.len()));
     }
-    println!("\naims missed: {}", if missed.is_empty() { "none".to_owned() } else { missed.join("; ") });
+    println!("\nlimits exceeded: {}", if missed.is_empty() { "none".to_owned() } else { missed.join("; ") });
     Ok(missed.is_empty())
 }
 

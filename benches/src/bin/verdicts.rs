@@ -1,4 +1,4 @@
-//! Is the status of a query right? Random pairs of solids near contact, judged by their closed forms.
+//! Verdicts of queries: random pairs of solids near contact, checked against their closed forms.
 //!
 //! ```text
 //! cargo run --profile dist -p feeler-benches --bin verdicts \
@@ -6,28 +6,28 @@
 //! cargo run --profile dist -p feeler-benches --bin verdicts -- --spline data [--pairs N] [--seed S] [--list]
 //! ```
 //!
-//! The judge shares nothing with the runtime: it knows how deep a point is in each solid by formulas, and
-//! looks for the point that is deepest in both ([`feeler_tests::verdicts`]). A status is wrong when
+//! The reference shares no code with the runtime: formulas give the depth of a point in each solid, and
+//! it searches for the point that is deepest in both ([`feeler_tests::verdicts`]). Depth is the radius of
+//! the largest ball in both solids, which for two planes is half of their overlap. A verdict is wrong if
 //!
-//! - it denies an interference of more than two tolerances (*missed*), or tells of one where the best search
-//!   finds none (*invented*) or one of less than half a tolerance (*hasty*): the radius of the largest ball
-//!   in both counts, of two planes half of what they are in each other;
-//! - the solids touch or are a little in each other, and it says apart (*unseen*);
-//! - the smallest distance of solids that do not meet is too large (*far*), too small (*near*), belongs to
-//!   points that are not on the solids (*astray*), or does not fit to the status (*against*);
-//! - the witness of an interference is not as deep in both as is said, or not deeper than the tolerance
-//!   (*untrue*);
-//! - with `--swap`: B with A gives another status than A with B (*swapped*).
+//! - it denies an interference of more than two tolerances (*missed*), or reports one although the best
+//!   search finds no common point (*invented*) or one of less than half a tolerance (*hasty*);
+//! - the solids touch or interfere slightly, and it is `Separated` (*unseen*);
+//! - the smallest distance of solids that do not interfere is too large (*far*), too small (*near*),
+//!   belongs to points that are not on the solids (*astray*), or contradicts the verdict (*against*);
+//! - the witness of an interference is less deep in both solids than reported, or not deeper than the
+//!   tolerance (*untrue*);
+//! - with `--swap`: B with A gives another verdict than A with B (*swapped*).
 //!
-//! With `--octree` an octree of 40,000 cells over the common box proves how deep common points of solids that
-//! do not interfere are at the most: the table that follows counts them by that bound, in sizes.
+//! With `--octree` an octree of 40,000 cells over the common box proves an upper bound of the depth of
+//! common points for solids that do not interfere. A table counts the pairs by that bound, in sizes.
 //!
-//! `--spline` takes free-form solids of a folder instead and judges them by rays: a point that is inside both
-//! by several rays proves an interference, sampled points bound the distance from above. A table by decades
-//! of the gap (of interfering pairs the depth) in tolerances follows.
+//! `--spline` uses free-form solids of a folder instead, with rays as the reference: a point that is
+//! inside both solids by several rays proves an interference, and sampled points bound the distance from
+//! above. A table by decades of the gap (of interfering pairs the depth) in tolerances follows.
 //!
-//! `--list` prints all wrong pairs, `--case` one pair with everything about it. Exit status 1 when anything
-//! is wrong.
+//! `--list` prints all wrong pairs, `--case` all details of one pair. Exit status 1 if a verdict is
+//! wrong.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that reports")]
 
 use feeler_benches::number_after;
@@ -35,8 +35,8 @@ use feeler_geom::Pose;
 use feeler_runtime::QueryOptions;
 use feeler_tests::verdicts::freeform::{self, Free};
 use feeler_tests::verdicts::generate::{Case, Category};
-use feeler_tests::verdicts::judge::{Fault, Judged, judge, proven};
-use feeler_tests::verdicts::{Answer, Pool, Verdict, ask, ask_with};
+use feeler_tests::verdicts::judge::{Checked, Fault, check, proven};
+use feeler_tests::verdicts::{Pool, QueryResult, Verdict, query, query_with};
 use feeler_tests::{Part, part};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,17 +51,17 @@ struct Tally {
     times: Vec<f64>,
 }
 
-/// Cells of an octree.
-const CELLS: usize = 40_000;
+/// Number of cells of an octree. More cells give closer bounds and take proportionally longer.
+const OCTREE_CELLS: usize = 40_000;
 
-/// The power of ten below a number; the smallest for what is not above 0.
+/// Power of ten below a number; `i32::MIN` for numbers that are not positive.
 #[expect(clippy::cast_possible_truncation, reason = "a small exponent")]
 fn decade(x: f64) -> i32 {
     if x > 0.0 { x.log10().floor() as i32 } else { i32::MIN }
 }
 
-/// Wall time (s) from which on `--list` shows a pair.
-const SLOW: f64 = 0.05;
+/// Wall time (s) above which `--list` shows a pair.
+const SLOW_SECONDS: f64 = 0.05;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -73,14 +73,14 @@ fn main() -> ExitCode {
     }
     let mut pool = Pool::default();
     if let Some(number) = number_after(&args, "--case") {
-        let (case, answer, judged) = run(number, &mut pool);
-        print(number, &case, &answer, &judged);
+        let (case, answer, checked) = run(number, &mut pool);
+        print(number, &case, &answer, &checked);
         let all = QueryOptions::within(case.d_max).brute_force();
-        let all = ask_with(&case.a.body, &case.b.body, &case.pose_a, &case.pose_b, &all);
+        let all = query_with(&case.a.body, &case.b.body, &case.pose_a, &case.pose_b, &all);
         println!("    by all pairs of features: {:?}, distance {:?}", all.verdict, all.distance);
-        let back = ask(&case.b.body, &case.a.body, &case.pose_b, &case.pose_a, case.d_max);
+        let back = query(&case.b.body, &case.a.body, &case.pose_b, &case.pose_a, case.d_max);
         println!("    B with A: {:?}, distance {:?}", back.verdict, back.distance);
-        return ExitCode::from(u8::from(!judged.faults.is_empty()));
+        return ExitCode::from(u8::from(!checked.faults.is_empty()));
     }
     let clock = Instant::now();
     let mut tallies: BTreeMap<Category, Tally> = BTreeMap::new();
@@ -88,16 +88,16 @@ fn main() -> ExitCode {
     let mut bounds: BTreeMap<i32, u64> = BTreeMap::new();
     for i in 0..pairs {
         let number = (seed << 32) + i;
-        let (case, answer, judged) = run(number, &mut pool);
+        let (case, answer, checked) = run(number, &mut pool);
         let tally = tallies.entry(case.category).or_default();
         *tally.verdicts.entry(answer.verdict).or_default() += 1;
         tally.times.push(answer.seconds);
-        for (fault, _) in &judged.faults {
+        for (fault, _) in &checked.faults {
             *tally.faults.entry(*fault).or_default() += 1;
         }
-        let mut wrong = !judged.faults.is_empty();
+        let mut wrong = !checked.faults.is_empty();
         if flag("--swap") {
-            let back = ask(&case.b.body, &case.a.body, &case.pose_b, &case.pose_a, case.d_max);
+            let back = query(&case.b.body, &case.a.body, &case.pose_b, &case.pose_a, case.d_max);
             if back.verdict != answer.verdict {
                 tally.swapped += 1;
                 wrong = true;
@@ -107,11 +107,12 @@ fn main() -> ExitCode {
             }
         }
         if flag("--octree") && matches!(answer.verdict, Verdict::Separated | Verdict::Touching) {
-            let bound = proven(&case.a, &case.b, &case.pose_a, &case.pose_b, CELLS);
+            let bound = proven(&case.a, &case.b, &case.pose_a, &case.pose_b, OCTREE_CELLS);
             let size = case.a.size().max(case.b.size());
             *bounds.entry(decade(bound / size)).or_default() += 1;
         }
-        if flag("--list") && (answer.verdict == Verdict::Undecided || answer.seconds > SLOW) && !wrong {
+        if flag("--list") && (answer.verdict == Verdict::Undecided || answer.seconds > SLOW_SECONDS) && !wrong
+        {
             println!(
                 "{:?} in {:.0} ms: {:?} {:?} --case {number}",
                 answer.verdict,
@@ -122,7 +123,7 @@ fn main() -> ExitCode {
         }
         if wrong && (flag("--list") || shown < 10) {
             shown += 1;
-            print(number, &case, &answer, &judged);
+            print(number, &case, &answer, &checked);
         }
         if (i + 1) % 5000 == 0 {
             eprintln!("{} pairs, {} wrong, {:.0} s", i + 1, total(&tallies), clock.elapsed().as_secs_f64());
@@ -140,7 +141,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(wrong > 0))
 }
 
-/// Solids of `data` with free-form faces, and two that are round, for `--spline`.
+/// Solids of `data` for `--spline`.
 const SPLINES: [&str; 10] = [
     "box-nurbs",
     "cone-nurbs",
@@ -162,7 +163,7 @@ fn splines(dir: &Path, pairs: u64, seed: u64, list: bool) -> ExitCode {
     let mut by_gap: BTreeMap<i32, (BTreeMap<Verdict, u64>, f64)> = BTreeMap::new();
     for i in 0..pairs {
         let number = (seed << 32) + i;
-        // Two numbers from one, spread over all pairs.
+        // Derive two indices from one number, so that all pairs occur.
         let n = SPLINES.len() as u64;
         let [ia, ib] =
             [number % (n - 1), number / (n - 1) % n].map(|k| usize::try_from(k).unwrap_or_default());
@@ -170,8 +171,8 @@ fn splines(dir: &Path, pairs: u64, seed: u64, list: bool) -> ExitCode {
         let poses = freeform::poses(a, b, number);
         let size = a.part.body.size().max(b.part.body.size());
         let d_max = 0.1 * size;
-        let answer = ask(&a.part.body, &b.part.body, &poses[0], &poses[1], d_max);
-        let seen = freeform::judge(a, b, &poses, d_max, &answer);
+        let answer = query(&a.part.body, &b.part.body, &poses[0], &poses[1], d_max);
+        let seen = freeform::check(a, b, &poses, d_max, &answer);
         *verdicts.entry(answer.verdict).or_default() += 1;
         in_both += u64::from(answer.verdict == Verdict::Interfering && seen.common.is_some());
         let gap = answer.witness.map_or(answer.distance.unwrap_or(d_max), |(_, [a, b])| a + b);
@@ -213,32 +214,32 @@ fn total(tallies: &BTreeMap<Category, Tally>) -> u64 {
     tallies.values().map(|t| t.faults.values().sum::<u64>() + t.swapped).sum()
 }
 
-fn run(number: u64, pool: &mut Pool) -> (Case, Answer, Judged) {
+fn run(number: u64, pool: &mut Pool) -> (Case, QueryResult, Checked) {
     let case = Case::new(number, pool);
-    let answer = ask(&case.a.body, &case.b.body, &case.pose_a, &case.pose_b, case.d_max);
-    let judged = judge(&case.a, &case.b, &case.pose_a, &case.pose_b, case.d_max, &answer);
-    (case, answer, judged)
+    let answer = query(&case.a.body, &case.b.body, &case.pose_a, &case.pose_b, case.d_max);
+    let checked = check(&case.a, &case.b, &case.pose_a, &case.pose_b, case.d_max, &answer);
+    (case, answer, checked)
 }
 
-fn print(number: u64, case: &Case, answer: &Answer, judged: &Judged) {
+fn print(number: u64, case: &Case, answer: &QueryResult, checked: &Checked) {
     println!("--case {number}: {:?}, {:?}, distance {:?}", case.category, answer.verdict, answer.distance);
     println!("    A {:?} at {}", case.a.spec, shown(&case.pose_a));
     println!("    B {:?} at {}", case.b.spec, shown(&case.pose_b));
     println!("    B from A {}", shown(&case.pose_a.inv_mul(&case.pose_b)));
-    let d = &judged.deepest;
+    let d = &checked.deepest;
     println!(
         "    deepest {:.6e} at {:?} (A's frame), at most {:.1e}, tolerance {:.2e}",
         d.depth,
         d.at.coords.as_slice(),
         d.bound,
-        judged.tol
+        checked.tol
     );
-    for (fault, why) in &judged.faults {
+    for (fault, why) in &checked.faults {
         println!("    {fault:?}: {why}");
     }
 }
 
-/// The pose as the command line takes it.
+/// Formats a pose for the command line.
 fn shown(pose: &Pose) -> String {
     let (t, q) = (pose.translation.vector, pose.rotation.coords);
     format!("{},{},{},{},{},{},{}", t.x, t.y, t.z, q.x, q.y, q.z, q.w)

@@ -1,4 +1,4 @@
-//! Queries at a set gap from a contact, and what must hold of their results.
+//! Queries at a set gap from a contact, and conditions that their results must satisfy.
 
 use super::contact::{RandomContact, SAME_DISTANCE_REL, shifted, size_of};
 use super::solids::{NamedSolid, feature_name};
@@ -8,23 +8,26 @@ use feeler_runtime::{Contact, ContactKind, ContactPair, QueryOptions, Status};
 use serde_json::{Value, json};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Largest depth (mm) of the queries with penetration.
-const DEPTH: f64 = 0.05;
-/// The same as a fraction of the sum of both walls, which limits it.
-const DEPTH_OF_WALLS: f64 = 0.45;
-/// Largest distance (mm) of interest, and the same as a fraction of the size.
+/// Maximum depth (mm) of the queries with penetration. Gaps of at most 1e-2 mm are examined, so smaller
+/// values leave no margin; larger ones make queries slower.
+const MAX_DEPTH: f64 = 0.05;
+/// Maximum depth as a fraction of the sum of both minimum thicknesses. At half of it the far side of a
+/// wall is as near as the near side, so larger values find the wrong minima.
+const MAX_DEPTH_REL: f64 = 0.45;
+/// Maximum distance (mm) of the queries, and its limit as a fraction of the size.
 const REACH: f64 = 1.0;
 const REACH_REL: f64 = 0.1;
-/// Accuracy of minima that are marked as undecided, as a fraction of the size.
+/// Accuracy of distances that are reported as undecided, as a fraction of the size.
 const UNDECIDED_REL: f64 = 1e-6;
-/// Smallest distance that plain queries promise, in tolerances.
-const PLAIN_FLOOR: f64 = -2.0;
-/// Gap, in tolerances, above which an interference is an error: two planes must be 2 tolerances deep.
-const NOT_INTERFERING: f64 = -1.5;
+/// Smallest distance, in tolerances, down to which plain queries guarantee minima.
+const PLAIN_MIN_DISTANCE: f64 = -2.0;
+/// Gap, in tolerances, above which an interference is an error: two planes interfere only if they are 2
+/// tolerances deep, and half a tolerance is left for rounding.
+const INTERFERENCE_ALLOWED_BELOW: f64 = -1.5;
 /// Gap, in tolerances, below which a blunt contact must interfere.
-const INTERFERING: f64 = -8.0;
-/// Largest product of curvature and depth of a blunt contact.
-const BLUNT: f64 = 0.05;
+const INTERFERENCE_REQUIRED_BELOW: f64 = -8.0;
+/// Maximum product of curvature and depth of a blunt contact.
+const MAX_BLUNT_DEPTH: f64 = 0.05;
 
 /// Category of a disagreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,10 +41,10 @@ pub enum Category {
     /// A verdict contradicts the set gap.
     WrongVerdict,
     /// The smallest distances differ.
-    Least,
+    MinDistance,
     /// The numbers of strict minima differ.
     Count,
-    /// Like `Least`, `Count` and, except for deep queries, `Gap` for solids that interfere.
+    /// Like `MinDistance`, `Count` and, except for deep queries, `Gap`, for solids that interfere.
     Interfering,
     /// A query is refused or panics.
     Error,
@@ -54,7 +57,7 @@ impl Category {
         Self::Gap,
         Self::Verdict,
         Self::WrongVerdict,
-        Self::Least,
+        Self::MinDistance,
         Self::Count,
         Self::Interfering,
         Self::Error,
@@ -68,14 +71,14 @@ impl Category {
             Self::Gap => "gap",
             Self::Verdict => "verdict",
             Self::WrongVerdict => "wrong",
-            Self::Least => "least",
+            Self::MinDistance => "least",
             Self::Count => "count",
             Self::Interfering => "inside",
             Self::Error => "error",
         }
     }
 
-    /// Whether it counts as a failure. Queries promise no minima of solids that interfere.
+    /// Whether it counts as a failure. Queries do not guarantee the minima of solids that interfere.
     #[must_use]
     pub fn is_failure(self) -> bool {
         self != Self::Interfering
@@ -91,20 +94,20 @@ pub struct Finding {
     pub message: String,
 }
 
-/// Kinds of queries: name, whether with penetration, whether certified.
+/// Query modes: name, whether with penetration, whether certified.
 const MODES: [(&str, bool, bool); 3] =
     [("plain", false, false), ("deep", true, false), ("certified", false, true)];
 
 /// Result of one query.
 #[derive(Clone, Debug)]
-struct Answer {
+struct QueryResult {
     /// Mode, with an asterisk for a query with A and B swapped.
     name: String,
     is_deep: bool,
     status: Status,
-    /// Largest increase (mm) of the tolerance at a place.
+    /// Largest local increase (mm) of the tolerance.
     widened: f64,
-    /// Minima but quasi-minima, sorted by distance.
+    /// Minima except quasi-minima, sorted by distance.
     minima: Vec<Minimum>,
 }
 
@@ -115,12 +118,12 @@ struct Minimum {
     accuracy: f64,
 }
 
-impl Answer {
+impl QueryResult {
     fn has(&self, distance: f64, accuracy: f64) -> bool {
         self.minima.iter().any(|m| (m.distance - distance).abs() <= accuracy.max(m.accuracy))
     }
 
-    /// Smallest distance of at least `floor`.
+    /// Nearest minimum with a distance of at least `floor`.
     fn least(&self, floor: f64) -> Option<&Minimum> {
         self.minima.iter().find(|m| m.distance >= floor)
     }
@@ -130,23 +133,23 @@ impl Answer {
     }
 }
 
-/// Lists values, each with the queries that have it.
-fn grouped<'a>(values: impl Iterator<Item = (&'a Answer, String)>) -> String {
+/// Lists the distinct values, each with the names of the queries that have it.
+fn grouped<'a>(values: impl Iterator<Item = (&'a QueryResult, String)>) -> String {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
-    for (answer, value) in values {
+    for (result, value) in values {
         match groups.iter_mut().find(|g| g.0 == value) {
-            Some(group) => group.1.push(&answer.name),
-            None => groups.push((value, vec![&answer.name])),
+            Some(group) => group.1.push(&result.name),
+            None => groups.push((value, vec![&result.name])),
         }
     }
     let list = groups.iter().map(|(value, names)| format!("{value} [{}]", names.join(" ")));
     list.collect::<Vec<_>>().join(", ")
 }
 
-/// A distance as messages print it.
+/// Formats a distance for messages.
 fn shown(distance: Option<f64>, margin: f64) -> String {
     match distance {
-        None => "nothing".to_owned(),
+        None => "no minimum".to_owned(),
         Some(d) if d.abs() <= 0.01 * margin => "0".to_owned(),
         Some(d) => format!("{d:.5e}"),
     }
@@ -155,9 +158,9 @@ fn shown(distance: Option<f64>, margin: f64) -> String {
 /// A pose of a pair at a set gap, the queries at it and their disagreements.
 #[derive(Clone, Debug)]
 pub struct Trial {
-    /// Motion of B from where its file puts it; A stands where its file puts it.
+    /// Motion of B relative to its pose in the file; A has its pose of the file.
     pub pose_b: Pose,
-    /// Distance (mm) that was set at the contact.
+    /// Set gap (mm).
     pub gap: f64,
     /// Names of both features at the contact.
     pub kinds: [String; 2],
@@ -170,13 +173,13 @@ pub struct Trial {
     tolerance: f64,
     d_max: f64,
     depth: f64,
-    answers: Vec<Answer>,
+    results: Vec<QueryResult>,
 }
 
-/// Largest depth (mm) of queries of two solids.
+/// Maximum depth (mm) of queries of two solids.
 #[must_use]
 pub fn depth_of(a: &NamedSolid, b: &NamedSolid) -> f64 {
-    (DEPTH_OF_WALLS * (a.body.min_thickness() + b.body.min_thickness())).min(DEPTH)
+    (MAX_DEPTH_REL * (a.body.min_thickness() + b.body.min_thickness())).min(MAX_DEPTH)
 }
 
 impl Trial {
@@ -196,7 +199,7 @@ impl Trial {
             tolerance: 0.0,
             d_max: REACH.min(REACH_REL * size),
             depth: depth_of(a, b),
-            answers: Vec::new(),
+            results: Vec::new(),
         };
         if let Some(contradiction) = &contact.contradiction {
             trial.add(Category::Approach, contradiction.clone());
@@ -204,12 +207,12 @@ impl Trial {
         for is_swapped in [false, true] {
             for mode in MODES {
                 match trial.query((a, b), mode, is_swapped) {
-                    Ok(answer) => trial.answers.push(answer),
+                    Ok(result) => trial.results.push(result),
                     Err(message) => trial.add(Category::Error, message),
                 }
             }
         }
-        trial.is_undecided = trial.answers.iter().any(|x| x.status == Status::Undecided);
+        trial.is_undecided = trial.results.iter().any(|x| x.status == Status::Undecided);
         trial.compare(size, contact);
         trial
     }
@@ -223,7 +226,7 @@ impl Trial {
         (a, b): (&NamedSolid, &NamedSolid),
         (mode, is_deep, certified): (&str, bool, bool),
         is_swapped: bool,
-    ) -> Fallible<Answer> {
+    ) -> Fallible<QueryResult> {
         let name = format!("{mode}{}", if is_swapped { "*" } else { "" });
         let penetration = if is_deep { self.depth } else { 0.0 };
         let options = QueryOptions { penetration, certified, ..QueryOptions::within(self.d_max) };
@@ -246,7 +249,7 @@ impl Trial {
             is_strict: l.kind == ContactKind::Strict,
             accuracy: if l.undecided { UNDECIDED_REL } else { SAME_DISTANCE_REL } * tolerances.size,
         };
-        Ok(Answer {
+        Ok(QueryResult {
             name,
             is_deep,
             status: verdict.status,
@@ -261,23 +264,23 @@ impl Trial {
             self.compare_verdicts(),
             self.compare_verdicts_with_gap(margin, contact),
             self.compare_gap(margin, contact),
-            self.compare_least(margin),
+            self.compare_min_distances(margin),
             self.compare_counts(margin),
         ];
-        let interferes = self.answers.iter().any(|x| x.status == Status::Interfering);
+        let interferes = self.results.iter().any(|x| x.status == Status::Interfering);
         for (category, message) in findings.into_iter().flatten() {
-            let is_promised = !interferes || !matches!(category, Category::Least | Category::Count);
-            self.add(if is_promised { category } else { Category::Interfering }, message);
+            let is_guaranteed = !interferes || !matches!(category, Category::MinDistance | Category::Count);
+            self.add(if is_guaranteed { category } else { Category::Interfering }, message);
         }
     }
 
-    fn decided(&self) -> impl Iterator<Item = &Answer> {
-        self.answers.iter().filter(|x| x.status != Status::Undecided)
+    fn decided(&self) -> impl Iterator<Item = &QueryResult> {
+        self.results.iter().filter(|x| x.status != Status::Undecided)
     }
 
     fn compare_verdicts(&self) -> Option<(Category, String)> {
         let first = self.decided().next()?.status;
-        let message = || grouped(self.answers.iter().map(|x| (x, format!("{:?}", x.status))));
+        let message = || grouped(self.results.iter().map(|x| (x, format!("{:?}", x.status))));
         self.decided().any(|x| x.status != first).then(|| (Category::Verdict, message()))
     }
 
@@ -287,22 +290,22 @@ impl Trial {
         contact: &RandomContact,
     ) -> Option<(Category, String)> {
         let tolerance = self.tolerance;
-        let is_blunt = contact.curvature * self.gap.abs() <= BLUNT;
-        let is_deep = self.gap < INTERFERING * tolerance;
+        let is_blunt = contact.curvature * self.gap.abs() <= MAX_BLUNT_DEPTH;
+        let is_deep = self.gap < INTERFERENCE_REQUIRED_BELOW * tolerance;
         // Other contacts can be nearer than the set gap. An edge or a vertex whose direction is at the limit
         // of its polar can pass by the other solid instead of entering it.
-        let least = self.answers.iter().filter_map(|x| x.minima.first()).map(|m| m.distance);
+        let least = self.results.iter().filter_map(|x| x.minima.first()).map(|m| m.distance);
         let found = least.fold(f64::INFINITY, f64::min);
         let passes_by = is_deep && !is_blunt;
         let least = found.min(self.gap);
-        let is_wrong = |x: &Answer| match x.status {
+        let is_wrong = |x: &QueryResult| match x.status {
             Status::Separated => (if passes_by { found } else { least }) < tolerance - margin,
             Status::Touching => least > tolerance + x.widened + margin || (is_deep && is_blunt),
-            Status::Interfering => least > NOT_INTERFERING * tolerance + margin,
+            Status::Interfering => least > INTERFERENCE_ALLOWED_BELOW * tolerance + margin,
             Status::Undecided => false,
         };
         self.is_sharp = is_deep && !is_blunt && self.decided().any(|x| x.status != Status::Interfering);
-        let wrong: Vec<&Answer> = self.decided().filter(|x| is_wrong(x)).collect();
+        let wrong: Vec<&QueryResult> = self.decided().filter(|x| is_wrong(x)).collect();
         let message = || {
             let list = grouped(wrong.iter().map(|x| (*x, format!("{:?}", x.status))));
             format!("{list} at {least:.5e}, tolerance {tolerance:.2e}")
@@ -310,8 +313,9 @@ impl Trial {
         (!wrong.is_empty()).then(|| (Category::WrongVerdict, message()))
     }
 
-    /// Whether the features determine the normal, so that the contact keeps them at a negative gap. A contact
-    /// of a vertex with an edge or a vertex does not: if it is pressed, it passes on to a neighbouring face.
+    /// Whether the two features determine the normal, so that the contact stays on them at a negative
+    /// gap. A contact of a vertex with an edge or a vertex moves to a neighbouring face when it is
+    /// pressed.
     fn has_own_normal(&self) -> bool {
         let [first, second] = self.kinds.each_ref().map(|k| k.split(' ').next().unwrap_or_default());
         first == "face" || second == "face" || (first == "edge" && second == "edge")
@@ -322,31 +326,31 @@ impl Trial {
         self.gap >= 0.0 || (self.gap >= -contact.stable_depth && self.has_own_normal())
     }
 
-    /// Whether a query promises to report the set gap.
-    fn promises_gap(&self, answer: &Answer, margin: f64) -> bool {
-        let floor = if answer.is_deep { -self.depth } else { PLAIN_FLOOR * self.tolerance };
-        let is_free = answer.is_deep || answer.status != Status::Interfering;
+    /// Whether a query guarantees to report the set gap.
+    fn guarantees_gap(&self, result: &QueryResult, margin: f64) -> bool {
+        let floor = if result.is_deep { -self.depth } else { PLAIN_MIN_DISTANCE * self.tolerance };
+        let is_free = result.is_deep || result.status != Status::Interfering;
         self.gap > floor + margin && self.gap < self.d_max - margin && is_free
     }
 
     /// Minimum whose distance is nearest to the set gap.
-    fn nearest_to_gap(&self, answer: &Answer) -> Option<Minimum> {
+    fn nearest_to_gap(&self, result: &QueryResult) -> Option<Minimum> {
         let off = |m: &Minimum| (m.distance - self.gap).abs();
-        answer.minima.iter().min_by(|p, q| off(p).total_cmp(&off(q))).copied()
+        result.minima.iter().min_by(|p, q| off(p).total_cmp(&off(q))).copied()
     }
 
-    /// For each query that promises to report the set gap: the name of the query, the distance (mm) of the
-    /// minimum nearest to the gap, and whether that minimum is at the gap. Empty for pairs of features that
-    /// do not stay a minimum at the gap.
+    /// For each query that guarantees to report the set gap: its name, the distance (mm) of the minimum
+    /// nearest to the gap, and whether that minimum is at the gap. Empty for pairs of features that are
+    /// not a minimum at the gap.
     #[must_use]
     pub fn distances_at_gap(&self, contact: &RandomContact, size: f64) -> Vec<(&str, Option<f64>, bool)> {
         if !self.stays_minimum(contact) {
             return Vec::new();
         }
         let margin = SAME_DISTANCE_REL * size;
-        let promised = self.answers.iter().filter(|x| self.promises_gap(x, margin));
-        let distance = |x: &Answer| self.nearest_to_gap(x).map(|m| m.distance);
-        promised.map(|x| (x.name.as_str(), distance(x), x.has(self.gap, margin))).collect()
+        let guaranteed = self.results.iter().filter(|x| self.guarantees_gap(x, margin));
+        let distance = |x: &QueryResult| self.nearest_to_gap(x).map(|m| m.distance);
+        guaranteed.map(|x| (x.name.as_str(), distance(x), x.has(self.gap, margin))).collect()
     }
 
     fn compare_gap(&self, margin: f64, contact: &RandomContact) -> Option<(Category, String)> {
@@ -354,46 +358,46 @@ impl Trial {
         if !self.stays_minimum(contact) {
             return None;
         }
-        let lost: Vec<&Answer> =
-            self.answers.iter().filter(|x| self.promises_gap(x, margin) && !x.has(gap, margin)).collect();
-        let nearest = |x: &Answer| {
+        let lost: Vec<&QueryResult> =
+            self.results.iter().filter(|x| self.guarantees_gap(x, margin) && !x.has(gap, margin)).collect();
+        let nearest = |x: &QueryResult| {
             format!("{:?} {}", x.status, shown(self.nearest_to_gap(x).map(|m| m.distance), margin))
         };
         let message = || grouped(lost.iter().map(|x| (*x, nearest(x))));
         (!lost.is_empty()).then(|| (Category::Gap, message()))
     }
 
-    fn compare_least(&self, margin: f64) -> Option<(Category, String)> {
-        let floor = PLAIN_FLOOR * self.tolerance + margin;
-        let least = |x: &Answer| x.least(floor).filter(|m| m.distance < self.d_max - margin).copied();
-        let differs = self.answers.iter().filter_map(least).any(|m| {
-            let has = |x: &Answer| x.has(m.distance, margin.max(m.accuracy));
-            !self.answers.iter().all(has)
+    fn compare_min_distances(&self, margin: f64) -> Option<(Category, String)> {
+        let floor = PLAIN_MIN_DISTANCE * self.tolerance + margin;
+        let least = |x: &QueryResult| x.least(floor).filter(|m| m.distance < self.d_max - margin).copied();
+        let differs = self.results.iter().filter_map(least).any(|m| {
+            let has = |x: &QueryResult| x.has(m.distance, margin.max(m.accuracy));
+            !self.results.iter().all(has)
         });
-        let value = |x: &Answer| shown(least(x).map(|m| m.distance), margin);
-        let message = || grouped(self.answers.iter().map(|x| (x, value(x))));
-        differs.then(|| (Category::Least, message()))
+        let value = |x: &QueryResult| shown(least(x).map(|m| m.distance), margin);
+        let message = || grouped(self.results.iter().map(|x| (x, value(x))));
+        differs.then(|| (Category::MinDistance, message()))
     }
 
     fn compare_counts(&self, margin: f64) -> Option<(Category, String)> {
-        let (low, high) = (PLAIN_FLOOR * self.tolerance, self.d_max);
-        // Minima at the ends of the range may be inside or outside.
-        let inner = |x: &Answer| x.strict(low + margin, high - margin).count();
-        let outer = |x: &Answer| x.strict(low - margin, high + margin).count();
-        let most = self.answers.iter().map(inner).max()?;
-        let fewest = self.answers.iter().map(outer).min()?;
-        let value = |x: &Answer| {
-            let is_in = |m: &Minimum, y: &Answer| {
+        let (low, high) = (PLAIN_MIN_DISTANCE * self.tolerance, self.d_max);
+        // A minimum at an end of the range may be reported or not.
+        let inner = |x: &QueryResult| x.strict(low + margin, high - margin).count();
+        let outer = |x: &QueryResult| x.strict(low - margin, high + margin).count();
+        let max = self.results.iter().map(inner).max()?;
+        let min = self.results.iter().map(outer).min()?;
+        let value = |x: &QueryResult| {
+            let is_in = |m: &Minimum, y: &QueryResult| {
                 let same = |n: &Minimum| (n.distance - m.distance).abs() <= m.accuracy.max(n.accuracy);
                 y.strict(low - margin, high + margin).any(same)
             };
             let alone = x.strict(low + margin, high - margin);
-            let alone = alone.filter(|m| !self.answers.iter().all(|y| is_in(m, y)));
+            let alone = alone.filter(|m| !self.results.iter().all(|y| is_in(m, y)));
             let list: Vec<String> = alone.map(|m| shown(Some(m.distance), margin)).collect();
             format!("{} ({})", inner(x), list.join(" "))
         };
-        let message = || grouped(self.answers.iter().map(|x| (x, value(x))));
-        (most > fewest).then(|| (Category::Count, message()))
+        let message = || grouped(self.results.iter().map(|x| (x, value(x))));
+        (max > min).then(|| (Category::Count, message()))
     }
 
     /// Whether a disagreement counts as a failure.
@@ -402,11 +406,11 @@ impl Trial {
         self.findings.iter().any(|f| f.category.is_failure())
     }
 
-    /// All values of the trial.
+    /// All values of the trial as JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let answer = |x: &Answer| {
-            let strict = x.strict(PLAIN_FLOOR * self.tolerance, self.d_max).count();
+        let result = |x: &QueryResult| {
+            let strict = x.strict(PLAIN_MIN_DISTANCE * self.tolerance, self.d_max).count();
             let least = x.minima.first().map(|m| m.distance);
             (x.name.clone(), json!({"status": format!("{:?}", x.status), "least": least, "strict": strict}))
         };
@@ -418,7 +422,7 @@ impl Trial {
             "tolerance": self.tolerance,
             "d_max": self.d_max,
             "depth": self.depth,
-            "queries": self.answers.iter().map(answer).collect::<serde_json::Map<_, _>>(),
+            "queries": self.results.iter().map(result).collect::<serde_json::Map<_, _>>(),
             "findings": self.findings.iter().map(finding).collect::<Vec<_>>(),
         })
     }

@@ -1,9 +1,9 @@
 //! Random pairs of solids brought to a pose at which their distance is 0.
 //!
-//! The solids start apart. Solid B is translated by −d·n, with the nearest minimum (d, n) of a query: no
+//! The solids start apart. Solid B is translated by −d·n, with the nearest minimum (d, n) of a query. No
 //! point of B moves farther than the distance, so B cannot enter A, and the footpoints of the minimum
-//! coincide. The last thousandth of the size is left to a second query, because a large distance is less
-//! exact.
+//! coincide. A second query determines the last thousandth of the size, because a large distance is less
+//! accurate.
 
 use super::solids::NamedSolid;
 use feeler_geom::{P3, Pose, V3, math};
@@ -12,24 +12,25 @@ use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use rand::Rng as _;
 use rand::rngs::SmallRng;
 
-/// Distance left to the second query, as a fraction of the size.
-const NEAR_REL: f64 = 1e-3;
+/// Distance that remains for the second query, as a fraction of the size.
+const SECOND_QUERY_DISTANCE_REL: f64 = 1e-3;
 /// Largest difference between an expected and a found distance, as a fraction of the size.
 pub const SAME_DISTANCE_REL: f64 = 1e-9;
-/// Probability that B starts within the box of A, where it can be, instead of anywhere around A.
-const NESTED: f64 = 0.5;
-/// Probability that the axes of B are those of A, up to quarter turns.
-const ALIGNED: f64 = 0.1;
+/// Probability that B starts within the box of A, if a free pose is found there, instead of anywhere
+/// around A.
+const NESTED_PROBABILITY: f64 = 0.5;
+/// Probability that the axes of B are parallel to those of A.
+const ALIGNED_PROBABILITY: f64 = 0.1;
 /// Number of attempts to find a start within the box of A.
 const NESTED_ATTEMPTS: u32 = 8;
 
-/// Squared sine between two edges below which the direction between them is not promised.
+/// Squared sine of the angle between two edges below which the normal is not guaranteed.
 const MIN_SINE_SQUARED: f64 = 1e-6;
 
-/// A pose of B at which the distance of both solids is 0. A stands where its file puts it.
+/// A pose of B at which the distance of both solids is 0. A has its pose of the file.
 #[derive(Clone, Debug)]
 pub struct RandomContact {
-    /// Motion of B from where its file puts it.
+    /// Motion of B relative to its pose in the file.
     pub pose_b: Pose,
     /// Point of the contact.
     pub point: P3,
@@ -41,8 +42,8 @@ pub struct RandomContact {
     pub feature_b: FeatureRef,
     /// Largest curvature (1/mm) at the contact; infinite at an edge or a vertex.
     pub curvature: f64,
-    /// Largest depth (mm) down to which the pair of features surely stays a minimum; infinite but for two
-    /// edges, which cross at a sufficient angle or pass on to their faces.
+    /// Depth (mm) down to which the pair of features certainly stays a minimum. It is finite only for two
+    /// edges, which cross at a sufficient angle or pass the contact to their faces.
     pub stable_depth: f64,
     /// Contradiction between the queries that led to the contact.
     pub contradiction: Option<String>,
@@ -66,7 +67,7 @@ pub fn random_direction(rng: &mut SmallRng) -> V3 {
 
 /// A random rotation: uniform, or a product of quarter turns about the axes.
 fn random_rotation(rng: &mut SmallRng) -> UnitQuaternion<f64> {
-    if rng.random_bool(ALIGNED) {
+    if rng.random_bool(ALIGNED_PROBABILITY) {
         let mut turn = |axis: V3| {
             let quarters = f64::from(rng.random_range(0..4_u32));
             UnitQuaternion::from_scaled_axis(axis * (quarters * std::f64::consts::FRAC_PI_2))
@@ -81,7 +82,7 @@ fn random_rotation(rng: &mut SmallRng) -> UnitQuaternion<f64> {
     UnitQuaternion::from_quaternion(nalgebra::Quaternion::new(q * c2, p * s1, p * c1, q * s2))
 }
 
-/// Centre of the box of a solid, where its file puts it.
+/// Centre of the box of a solid in its pose of the file.
 #[must_use]
 pub fn center(solid: &NamedSolid) -> V3 {
     let bounds = solid.body.bounds();
@@ -93,9 +94,9 @@ fn random_start(a: &NamedSolid, b: &NamedSolid, rng: &mut SmallRng) -> Pose {
     let rotation = random_rotation(rng);
     let direction = random_direction(rng);
     let outside = 0.51 * (a.body.size() + b.body.size());
-    // Motion of B that puts the centre of its box at a point.
+    // Motion of B that moves the centre of its box to a point.
     let at = |point: V3| Pose::from_parts(Translation3::from(point - rotation * center(b)), rotation);
-    if rng.random_bool(NESTED) {
+    if rng.random_bool(NESTED_PROBABILITY) {
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
         for _ in 0..NESTED_ATTEMPTS {
             let half = (a.body.bounds().max - a.body.bounds().min) * 0.6;
@@ -112,7 +113,8 @@ fn random_start(a: &NamedSolid, b: &NamedSolid, rng: &mut SmallRng) -> Pose {
     at(center(a) + direction * outside)
 }
 
-/// Nearest minimum at a pose of B, searched for within growing distances from `reach` on.
+/// Nearest minimum at a pose of B. The search starts within `reach` and extends it until a minimum is
+/// found.
 fn nearest(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose, mut reach: f64) -> Result<Option<Contact>, String> {
     let limit = 100.0 * (a.body.size() + b.body.size());
     while reach < limit {
@@ -134,12 +136,12 @@ fn interferes(a: &NamedSolid, b: &NamedSolid, pose_b: &Pose) -> Result<bool, Str
     Ok(pair.status() == Some(Status::Interfering))
 }
 
-/// A pose as the command line takes it.
+/// Formats a pose for the command line.
 fn values(pose: &Pose) -> String {
     feeler_geom::pose::to_values(pose).map(|x| x.to_string()).join(",")
 }
 
-/// Moves B by a vector of the world.
+/// Translates B by a vector in world coordinates.
 #[must_use]
 pub fn shifted(pose: &Pose, by: V3) -> Pose {
     Translation3::from(by) * pose
@@ -169,23 +171,23 @@ impl RandomContact {
     /// A random contact of two solids.
     ///
     /// # Errors
-    /// A query is refused, finds no minimum of two solids that are apart, or misses the nearest one.
+    /// A query fails, finds no minimum of two solids that are apart, or misses the nearest one.
     pub fn random(a: &NamedSolid, b: &NamedSolid, rng: &mut SmallRng) -> Result<Self, String> {
         let size = size_of(a, b);
-        let near = NEAR_REL * size;
+        let near = SECOND_QUERY_DISTANCE_REL * size;
         let start = random_start(a, b, rng);
         let far = nearest(a, b, &start, 0.05 * size)?
             .ok_or_else(|| format!("no minimum at any distance at --pose-b {}", values(&start)))?;
         if far.distance < -SAME_DISTANCE_REL * size {
-            return Err(format!("apart, but a minimum at {:e}", far.distance));
+            return Err(format!("the solids are apart, but a minimum has the distance {:e}", far.distance));
         }
         let rest = far.distance.min(near);
         let close = shifted(&start, far.normal * (rest - far.distance));
         if interferes(a, b, &close)? {
             let distance = far.distance;
             return Err(format!(
-                "a minimum nearer than {distance:e} is missed at --pose-b {}: moved by it, \
-                 the solids interfere",
+                "a minimum nearer than {distance:e} is missed at --pose-b {}: after a translation by \
+                 this distance the solids interfere",
                 values(&start)
             ));
         }

@@ -1,7 +1,8 @@
 //! Motions of a solid through, along and past a contact, and their first contact by dense samples.
 //!
-//! The reference samples the distance by queries with penetration, at 400 times and the time of the set
-//! contact, and bisects. Between two samples it looks closer where the speed allows a contact.
+//! The reference samples the distance by queries with penetration, at 400 times and at the time of the
+//! set contact, and bisects. It refines the intervals in which the speed allows a contact between two
+//! samples.
 
 use super::check::depth_of;
 use super::contact::{RandomContact, center, random_direction, shifted, size_of};
@@ -19,14 +20,15 @@ use rand::rngs::SmallRng;
 const SAMPLES: u32 = 400;
 /// Number of halvings of an interval between samples without a contact at its ends.
 const HALVINGS: u32 = 7;
-/// Resolution (s) of bisection, and largest difference (s) of contact times.
+/// Resolution (s) of the bisection, and maximum difference (s) of equal contact times.
 const RESOLUTION: f64 = 1e-12;
 const SAME_TIME: f64 = 1e-6;
-/// Largest distance at a contact, as a fraction of the size.
+/// Maximum distance at a contact, as a fraction of the size.
 const SAME_DISTANCE_REL: f64 = 1e-9;
-/// Depth, in tolerances, that no grazing contact has.
-const GRAZING: f64 = 2.0;
-/// Smallest component of an axis along the normal for which the shift is solved for.
+/// Maximum depth, in tolerances, of a grazing contact.
+const MAX_GRAZING_DEPTH: f64 = 2.0;
+/// Minimum component of an axis along the normal for which the shift of a screw is computed. Smaller
+/// values allow shifts far larger than the solids.
 const MIN_COMPONENT: f64 = 0.2;
 
 /// Family of a motion.
@@ -40,14 +42,14 @@ pub enum Family {
     Past,
 }
 
-/// A motion of B for 1 s; A stands still.
+/// A motion of B for 1 s; A does not move.
 #[derive(Clone, Debug)]
 pub struct Passing {
     /// Family.
     pub family: Family,
-    /// Whether B turns.
+    /// Whether the motion is a screw, not a translation.
     pub is_screw: bool,
-    /// Distance (mm) that was set at `contact_time`, and that time (s).
+    /// Distance (mm) set at `contact_time`.
     pub gap: f64,
     /// Time (s) of the pose at the set distance.
     pub contact_time: f64,
@@ -60,16 +62,16 @@ pub struct Passing {
     own_b: Pose,
 }
 
-/// What became of a motion.
+/// Result of a motion.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Result of the runtime.
     pub passage: Passage,
-    /// First contact (s) by samples, or the set contact if B enters there earlier.
+    /// First contact (s) by samples, or the set contact if B enters A there earlier.
     pub sampled: Option<f64>,
-    /// Whether results differ, but within the tolerance of a grazing contact.
+    /// Whether the results differ only within the tolerance of a grazing contact.
     pub is_grazing: bool,
-    /// What is wrong.
+    /// Description of the error, if any.
     pub fault: Option<String>,
     /// Tolerance (mm) of the queries.
     pub tolerance: f64,
@@ -112,18 +114,18 @@ impl Passing {
         }
     }
 
-    /// Motion of B, from where its file puts it, at a time (s).
+    /// Motion of B relative to its pose in the file, at a time (s).
     #[must_use]
     pub fn pose_b(&self, time: f64) -> Pose {
         self.motion.poses(time)[1] * self.own_b.inverse()
     }
 
-    /// Asks the runtime for the first contact and compares it with samples; `None` if the solids are not
-    /// apart at the start.
+    /// Computes the first contact by the runtime and compares it with samples; `None` if the solids are
+    /// not apart at the start.
     ///
     /// # Errors
-    /// A query is refused.
-    pub fn judge(&self, a: &NamedSolid, b: &NamedSolid, certified: bool) -> Fallible<Option<Outcome>> {
+    /// A query fails.
+    pub fn check(&self, a: &NamedSolid, b: &NamedSolid, certified: bool) -> Fallible<Option<Outcome>> {
         let mut samples = Samples::new(self, a, b);
         let start = samples.at(0.0)?;
         if start.is_hit() {
@@ -135,9 +137,10 @@ impl Passing {
         let mut pair = ContactPair::new(a.body.clone(), b.body.clone());
         let passage = time_of_contact(&mut pair, &path_a, &path_b, &options).map_err(|e| e.to_string())?;
         let sampled = samples.first_contact(start)?;
-        // The footpoints of the set contact coincide at its time, whatever queries report there.
-        let known = (self.family == Family::Through).then_some(self.contact_time);
-        let sampled = sampled.into_iter().chain(known).reduce(f64::min);
+        // The footpoints of the set contact coincide at its time, even if the queries there report no
+        // contact.
+        let set_contact = (self.family == Family::Through).then_some(self.contact_time);
+        let sampled = sampled.into_iter().chain(set_contact).reduce(f64::min);
         let (fault, is_grazing) = samples.compare(&passage, sampled)?;
         let tolerance = samples.pair.tolerances().tol;
         Ok(Some(Outcome { passage, sampled, is_grazing, fault, tolerance }))
@@ -204,7 +207,7 @@ fn velocity(joint: &Joint, point: &P3) -> V3 {
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     time: f64,
-    /// Smallest signed distance (mm), at most how far queries look; −∞ for solids that interfere.
+    /// Smallest signed distance (mm), at most the reach of the queries; −∞ if the solids interfere.
     distance: f64,
 }
 
@@ -236,10 +239,11 @@ impl<'a> Samples<'a> {
     fn at(&mut self, time: f64) -> Fallible<Sample> {
         let [pose_a, pose_b] = self.passing.motion.poses(time);
         self.pair.query(&pose_a, &pose_b, &self.options).map_err(|e| e.to_string())?;
-        let least = self.pair.contacts().iter().find(|l| l.kind != ContactKind::Quasi).map(|l| l.distance);
+        let min_distance =
+            self.pair.contacts().iter().find(|l| l.kind != ContactKind::Quasi).map(|l| l.distance);
         let distance = match self.pair.status() {
             Some(Status::Interfering) => f64::NEG_INFINITY,
-            _ => least.unwrap_or(self.options.d_max),
+            _ => min_distance.unwrap_or(self.options.d_max),
         };
         Ok(Sample { time, distance })
     }
@@ -251,7 +255,7 @@ impl<'a> Samples<'a> {
         let mut before = start;
         for time in times {
             let after = self.at(time)?;
-            if let Some(hit) = self.first_between(before, after, HALVINGS)? {
+            if let Some(hit) = self.first_contact_between(before, after, HALVINGS)? {
                 return Ok(Some(hit));
             }
             before = after;
@@ -259,10 +263,10 @@ impl<'a> Samples<'a> {
         Ok(None)
     }
 
-    /// First contact in an interval that starts apart.
-    fn first_between(&mut self, from: Sample, to: Sample, halvings: u32) -> Fallible<Option<f64>> {
+    /// First contact in an interval at whose start the solids are apart.
+    fn first_contact_between(&mut self, from: Sample, to: Sample, halvings: u32) -> Fallible<Option<f64>> {
         let length = to.time - from.time;
-        // No point of B moves farther than the distances at both ends.
+        // No contact is possible if no point of B moves farther than the distances at both ends.
         if from.distance + to.distance > self.passing.speed * length {
             return Ok(None);
         }
@@ -270,10 +274,10 @@ impl<'a> Samples<'a> {
             return if to.is_hit() { self.bisect(from, to).map(Some) } else { Ok(None) };
         }
         let middle = self.at(0.5 * (from.time + to.time))?;
-        if let Some(hit) = self.first_between(from, middle, halvings - 1)? {
+        if let Some(hit) = self.first_contact_between(from, middle, halvings - 1)? {
             return Ok(Some(hit));
         }
-        self.first_between(middle, to, halvings - 1)
+        self.first_contact_between(middle, to, halvings - 1)
     }
 
     fn bisect(&mut self, from: Sample, to: Sample) -> Fallible<f64> {
@@ -289,14 +293,14 @@ impl<'a> Samples<'a> {
         Ok(hit)
     }
 
-    /// Whether the solids are in each other by more than a grazing contact at some time of an interval. A set
-    /// contact that B enters by is not grazing.
-    fn is_inside(&mut self, from: f64, to: f64) -> Fallible<bool> {
+    /// Whether the solids are deeper in each other than in a grazing contact at some time of an interval.
+    /// A set contact at which B enters A is not grazing.
+    fn is_deep(&mut self, from: f64, to: f64) -> Fallible<bool> {
         let time = self.passing.contact_time;
         if self.passing.family == Family::Through && from <= time && time + SAME_TIME < to {
             return Ok(true);
         }
-        let depth = -GRAZING * self.pair.tolerances().tol;
+        let depth = -MAX_GRAZING_DEPTH * self.pair.tolerances().tol;
         let growing = (0..24).map(|k| from + 1e-7 * f64::from(1_u32 << k));
         let even = (1..SAMPLES).map(|i| f64::from(i) / f64::from(SAMPLES));
         for time in growing.chain(even).chain([self.passing.contact_time]) {
@@ -307,30 +311,30 @@ impl<'a> Samples<'a> {
         Ok(false)
     }
 
-    /// What is wrong with a result, and whether it differs only within the tolerance.
+    /// Description of the error of a result, if any, and whether it differs only within the tolerance.
     fn compare(&mut self, passage: &Passage, sampled: Option<f64>) -> Fallible<(Option<String>, bool)> {
         let tolerance = self.pair.tolerances().tol;
         match (passage.outcome, sampled) {
             (PassageOutcome::Free, None) => Ok((None, false)),
             (PassageOutcome::Free, Some(t)) => {
-                let is_inside = self.is_inside(t, f64::INFINITY)?;
-                Ok((is_inside.then(|| format!("free, contact at {t}")), !is_inside))
+                let is_deep = self.is_deep(t, f64::INFINITY)?;
+                Ok((is_deep.then(|| format!("free, contact at {t}")), !is_deep))
             }
             (PassageOutcome::InContact, _) => Ok((Some("in contact at the start".to_owned()), false)),
             (PassageOutcome::Undecided(end), Some(t)) if t < end - SAME_TIME => {
-                let is_inside = self.is_inside(t, end)?;
-                Ok((is_inside.then(|| format!("free until {end}, contact at {t}")), !is_inside))
+                let is_deep = self.is_deep(t, end)?;
+                Ok((is_deep.then(|| format!("free until {end}, contact at {t}")), !is_deep))
             }
             (PassageOutcome::Undecided(_), _) => Ok((None, false)),
             (PassageOutcome::Contact(c), Some(t)) if (c.time - t).abs() <= SAME_TIME => Ok((None, false)),
             (PassageOutcome::Contact(c), Some(t)) if c.time > t => {
-                let is_inside = self.is_inside(t, c.time)?;
-                Ok((is_inside.then(|| format!("late: contact at {}, not {t}", c.time)), !is_inside))
+                let is_deep = self.is_deep(t, c.time)?;
+                Ok((is_deep.then(|| format!("late: contact at {}, not {t}", c.time)), !is_deep))
             }
             (PassageOutcome::Contact(c), _) => {
                 let distance = self.at(c.time)?.distance;
                 if distance <= SAME_DISTANCE_REL * self.size {
-                    // The samples have missed it.
+                    // The samples have missed this contact.
                     return Ok((None, false));
                 }
                 let is_grazing = c.grazing && distance <= tolerance;

@@ -1,4 +1,4 @@
-//! The solids of a folder, and the names of their features.
+//! Solids of a folder, and names of their features.
 
 use crate::{Fallible, first_body, prepare, step_files};
 use feeler_geom::{Curve, Pose};
@@ -29,7 +29,7 @@ impl Folder {
     /// Lists the STEP files of a folder.
     ///
     /// # Errors
-    /// Fewer than two files.
+    /// The folder has fewer than two STEP files.
     pub fn new(folder: &Path) -> Fallible<Self> {
         let files = step_files([folder]);
         if files.len() < 2 {

@@ -758,7 +758,7 @@
     const text = f => `${f.kind} ${f.index}${f.source ? ` (#${f.source})` : ''}`;
     const minima = found.map(m => ({ distance: m.distance, points: [m.point_a, m.point_b], kind: m.kind,
       features: [text(m.feature_a), text(m.feature_b)], faces: [m.feature_a, m.feature_b] }));
-    return { parts: [a, b], status: pair.status, minima, more: 0, witness: pair.witness ? [...pair.witness] : null };
+    return { parts: [a, b], status: pair.status, minima, more: 0, witness: pair.verdict?.witness ?? null };
   };
   live.measure = (a, b) => {
     const reach = Number(reachInput.value) || 1;

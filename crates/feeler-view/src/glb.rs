@@ -10,12 +10,17 @@ use feeler_geom::{P3, V3};
 use serde_json::{Value, json};
 use std::io;
 
-/// Component types, buffer targets and primitive modes of glTF.
+/// Component type of coordinates (this and the following are codes of glTF).
 const FLOAT: u32 = 5126;
+/// Component type of indices.
 const UNSIGNED_INT: u32 = 5125;
+/// Buffer target of vertex attributes.
 const ARRAY_BUFFER: u32 = 34962;
+/// Buffer target of indices.
 const ELEMENT_ARRAY_BUFFER: u32 = 34963;
+/// Primitive mode of line segments.
 const LINES: u32 = 1;
+/// Primitive mode of triangles.
 const TRIANGLES: u32 = 4;
 
 /// Factor from mm, the unit of solids, to m, the unit of glTF.

@@ -1,7 +1,7 @@
-//! The same search from points: a thousand a second, so that a million can be told.
+//! Search for the minima of points: about a thousand points a second, so that a million can be checked.
 //!
-//! Starts, steps and tests are those of the search between solids. What differs is room: points have two
-//! parameters at most, and trims are kept in a raster, which tells most feet without a ray.
+//! Starts, steps and tests are those of the search between solids. It is faster because points have at
+//! most two parameters, and because trims are kept in a raster that decides most feet without a ray.
 
 use super::{Cell, Domain, EIGEN_MARGIN, Feature, Minimum, Shape, Verdict};
 use super::{admissible, dimension, edge_cells, features, oriented, same};
@@ -11,28 +11,32 @@ use nalgebra::Matrix2;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Chords for each piece of a trim: of a quarter circle they are off by 2e-6 of its radius.
+/// Number of chords for each piece of a trim: chords of a quarter circle deviate from it by 2e-6 of the
+/// radius.
 const CHORDS: u32 = 400;
-/// Error of trims and ends, as a part of the size.
+/// Error of trims and ends, relative to the size.
 const MARGIN: f64 = 1e-5;
-/// Cells of a raster along either parameter of a face, and beyond each of its ends.
+/// Number of raster cells along each parameter of a face.
 const GRID: i32 = 48;
+/// Number of raster cells beyond each end of a parameter range.
 const BEYOND: i32 = 8;
+/// Number of raster cells along each parameter, with those beyond the ends.
 const WIDE: usize = (GRID + 2 * BEYOND) as usize;
-/// Steps of a minimisation.
+/// Maximum number of steps of a minimisation.
 const STEPS: usize = 120;
 
-/// A solid cut into cells, asked for the minima of points.
+/// Search for the minima of points on a solid that is cut into cells.
 pub struct PointOracle<'a> {
     size: f64,
     margin: f64,
     features: Vec<Feature<'a>>,
-    /// Of faces.
+    /// Rasters of the features that are faces, `None` for the others.
     rasters: Vec<Option<Raster>>,
-    /// All edges, also those that carry no minima from outside.
+    /// All edges, including those that carry no minima outside the solid.
     edges: Vec<(&'a Curve, (f64, f64), Vec<Cell>)>,
     vertices: &'a [P3],
-    /// Points in which faces end without an edge or a vertex: tips of cones. Feet do not lead there.
+    /// Points in which faces end without an edge or a vertex: tips of cones. Newton's steps do not
+    /// converge to them.
     tips: Vec<P3>,
 }
 
@@ -42,7 +46,7 @@ impl std::fmt::Debug for PointOracle<'_> {
     }
 }
 
-/// The chords of a trim by cells of the parameter plane.
+/// Chords of a trim, sorted into cells of the parameter plane.
 struct Raster {
     domain: Domain,
     /// Lower corner, and the size of a cell.
@@ -51,7 +55,7 @@ struct Raster {
     /// Chords, with their images by the periods, of cell k: `first[k]..first[k + 1]`.
     first: Vec<u32>,
     chords: Vec<(P2, P2)>,
-    /// Of cells without chords: 0 not known, 1 outside, 2 inside.
+    /// State of cells without chords: 0 not computed yet, 1 outside, 2 inside.
     side: Vec<AtomicU8>,
 }
 
@@ -90,7 +94,7 @@ impl Raster {
         &self.chords[self.first[k] as usize..self.first[k + 1] as usize]
     }
 
-    /// The cell of a point, none beside the raster.
+    /// Cell of a point; `None` outside the raster.
     fn cell(&self, uv: P2) -> Option<[usize; 2]> {
         let at = |k: usize| {
             let x = ((uv[k] - self.lo[k]) / self.step[k]).floor();
@@ -101,7 +105,7 @@ impl Raster {
 
     fn inside(&self, surface: &Surface, uv: P2) -> bool {
         let uv = self.domain.wrapped(on_this_side(surface, uv));
-        // Beyond the apex of a cone its other half begins.
+        // The other half of a cone begins beyond its apex.
         let is_beyond = |k: usize, period: Option<f64>| {
             let rounding = 1e-9 * (self.domain.hi[k] - self.domain.lo[k]);
             period.is_none()
@@ -112,26 +116,26 @@ impl Raster {
         }
         let Some([i, j]) = self.cell(uv) else { return self.domain.inside(uv) };
         if self.of(i, j).is_empty() {
-            let known = &self.side[j * WIDE + i];
-            return match known.load(Ordering::Relaxed) {
+            let state = &self.side[j * WIDE + i];
+            return match state.load(Ordering::Relaxed) {
                 0 => {
                     let center = V2::new(self.step.x * (i as f64 + 0.5), self.step.y * (j as f64 + 0.5));
                     let is_inside = self.domain.inside(self.lo + center);
-                    known.store(1 + u8::from(is_inside), Ordering::Relaxed);
+                    state.store(1 + u8::from(is_inside), Ordering::Relaxed);
                     is_inside
                 }
                 side => side == 2,
             };
         }
-        // Along both axes, both ways: the first chord that is hit tells by its side.
+        // Rays along both axes in both directions: the first chord that is hit votes by its side.
         let votes: i32 = [(0, 1.0), (0, -1.0), (1, 1.0), (1, -1.0)]
-            .map(|(k, way)| {
+            .map(|(k, sign)| {
                 let mut at = [i, j];
                 loop {
-                    if let Some(vote) = first_hit(self.of(at[0], at[1]), uv, k, way) {
+                    if let Some(vote) = first_hit(self.of(at[0], at[1]), uv, k, sign) {
                         return vote;
                     }
-                    let next = if way > 0.0 { at[k] + 1 } else { at[k].wrapping_sub(1) };
+                    let next = if sign > 0.0 { at[k] + 1 } else { at[k].wrapping_sub(1) };
                     if next >= WIDE {
                         return 0;
                     }
@@ -172,15 +176,16 @@ impl Raster {
     }
 }
 
-/// The same point of a sphere by its latitude: Newton may have stepped over a pole.
+/// Moves the latitude of a point of a sphere into [-π/2, π/2]: Newton may have stepped over a pole.
 fn on_this_side(surface: &Surface, uv: P2) -> P2 {
     let Surface::Sphere { .. } = surface else { return uv };
     let v = math::wrap(uv.y, -PI, TAU);
     if v.abs() <= FRAC_PI_2 { P2::new(uv.x, v) } else { P2::new(uv.x + PI, PI.copysign(v) - v) }
 }
 
-/// The side of the first chord that a ray along axis `k` meets: 1 where the material is towards its start.
-fn first_hit(chords: &[(P2, P2)], from: P2, k: usize, way: f64) -> Option<i32> {
+/// Side of the first chord that a ray along axis `k` intersects: 1 if the material is on the side of the
+/// ray's start.
+fn first_hit(chords: &[(P2, P2)], from: P2, k: usize, sign: f64) -> Option<i32> {
     let other = 1 - k;
     let mut best = (f64::INFINITY, None);
     for (a, b) in chords {
@@ -189,11 +194,11 @@ fn first_hit(chords: &[(P2, P2)], from: P2, k: usize, way: f64) -> Option<i32> {
             continue;
         }
         let s = x / (x - y);
-        let t = (a[k] + (b[k] - a[k]) * s - from[k]) * way;
+        let t = (a[k] + (b[k] - a[k]) * s - from[k]) * sign;
         if t > 0.0 && t < best.0 {
-            // To the left of a chord is the material.
+            // The material is to the left of a chord.
             let e = b - a;
-            let left = if k == 0 { way * e.y } else { -way * e.x };
+            let left = if k == 0 { sign * e.y } else { -sign * e.x };
             best = (t, Some(if left > 0.0 { 1 } else { -1 }));
         }
     }
@@ -201,7 +206,7 @@ fn first_hit(chords: &[(P2, P2)], from: P2, k: usize, way: f64) -> Option<i32> {
 }
 
 impl<'a> PointOracle<'a> {
-    /// Cuts the solid into cells. `open` (mm): how far edges may be off the faces.
+    /// Cuts the solid into cells. `open` (mm) is the largest deviation of edges from the faces.
     #[must_use]
     pub fn new(solid: &'a Solid, open: f64) -> Self {
         let size = solid.bounds.diagonal();
@@ -225,13 +230,14 @@ impl<'a> PointOracle<'a> {
         }
     }
 
-    /// What trims and ends may be off (mm): what passes or fails by less is undecided.
+    /// Error of trims and ends (mm): a test that passes or fails by less is undecided.
     #[must_use]
     pub fn margin(&self) -> f64 {
         self.margin
     }
 
-    /// All minima of the distance from a point outside the solid, up to `d_max` (mm): `p_a` on the solid.
+    /// All minima of the distance from a point outside the solid, up to `d_max` (mm); `p_a` is on the
+    /// solid.
     #[must_use]
     pub fn minima(&self, p: &P3, d_max: f64) -> Vec<Minimum> {
         let size = self.size;
@@ -243,13 +249,15 @@ impl<'a> PointOracle<'a> {
                 if (p - cell.p).norm() > d_max + cell.r {
                     continue;
                 }
-                let Some((x, place)) = foot(&feature.shape, cell.x, p, size) else { continue };
-                // Most starts end in one place.
-                if (p - place).norm() > d_max || ends.iter().any(|e| (e - place).norm() <= 1e-9 * size) {
+                let Some((x, footpoint)) = foot(&feature.shape, cell.x, p, size) else { continue };
+                // Most starts converge to the same point.
+                if (p - footpoint).norm() > d_max
+                    || ends.iter().any(|e| (e - footpoint).norm() <= 1e-9 * size)
+                {
                     continue;
                 }
-                ends.push(place);
-                if let Some(m) = self.judge(feature, raster.as_ref(), x, p, d_max)
+                ends.push(footpoint);
+                if let Some(m) = self.accepted(feature, raster.as_ref(), x, p, d_max)
                     && !found[kept..].iter().any(|(_, o)| same(o, &m, size))
                 {
                     found.push((dimension(&feature.shape), m));
@@ -270,22 +278,24 @@ impl<'a> PointOracle<'a> {
         out
     }
 
-    /// Whether a claimed place is a minimum of `p`, looked for from the place itself: what lies between the
-    /// starts of [`PointOracle::minima`] can still be told true from made up.
+    /// Whether a claimed footpoint is a minimum of `p`. The search starts at the footpoint itself, so it
+    /// confirms minima that lie between the starts of [`PointOracle::minima`].
     #[must_use]
-    pub fn confirms(&self, p: &P3, place: &P3, d_max: f64) -> bool {
+    pub fn confirms(&self, p: &P3, footpoint: &P3, d_max: f64) -> bool {
         self.features.iter().zip(&self.rasters).any(|(feature, raster)| {
-            feature.cells.iter().filter(|cell| (place - cell.p).norm() <= cell.r + self.margin).any(|cell| {
-                let at = foot(&feature.shape, cell.x, place, self.size)
-                    .filter(|(_, at)| (at - place).norm() <= self.margin);
-                let from = at.and_then(|(x, _)| foot(&feature.shape, x, p, self.size));
-                let there = from.filter(|(_, at)| (at - place).norm() <= self.margin);
-                there.is_some_and(|(x, _)| self.judge(feature, raster.as_ref(), x, p, d_max).is_some())
-            })
+            feature.cells.iter().filter(|cell| (footpoint - cell.p).norm() <= cell.r + self.margin).any(
+                |cell| {
+                    let at = foot(&feature.shape, cell.x, footpoint, self.size)
+                        .filter(|(_, at)| (at - footpoint).norm() <= self.margin);
+                    let from = at.and_then(|(x, _)| foot(&feature.shape, x, p, self.size));
+                    let there = from.filter(|(_, at)| (at - footpoint).norm() <= self.margin);
+                    there.is_some_and(|(x, _)| self.accepted(feature, raster.as_ref(), x, p, d_max).is_some())
+                },
+            )
         })
     }
 
-    fn judge(
+    fn accepted(
         &self,
         feature: &Feature<'_>,
         raster: Option<&Raster>,
@@ -343,16 +353,16 @@ impl<'a> PointOracle<'a> {
         Some(Minimum { distance, p_a: at, p_b: *p, feature_a, feature_b, borderline, min_eigenvalue })
     }
 
-    /// Distance (mm) from a point to the boundary, on whichever side it is, `limit` where that is farther:
-    /// feet in the faces, and all edges.
+    /// Distance (mm) from a point to the boundary, from either side, at most `limit`: feet in the faces,
+    /// and all edges.
     #[must_use]
     pub fn boundary_distance(&self, p: &P3, limit: f64) -> f64 {
         self.nearest(p, limit).0
     }
 
-    /// Whether a point is on the material's side of the nearest place, where that is within a face or is an
-    /// edge or a vertex with the point in its polar. In a solid that does not pass through itself this is
-    /// where the point is.
+    /// Whether a point is on the material's side of the nearest boundary point. `None` unless that point
+    /// is within a face, or is on an edge or a vertex with the point in its polar. The result is the
+    /// membership of the point, provided that the solid does not pass through itself.
     #[must_use]
     pub fn is_behind_nearest(&self, p: &P3) -> Option<bool> {
         let (distance, behind) = self.nearest(p, f64::INFINITY);
@@ -382,11 +392,11 @@ impl<'a> PointOracle<'a> {
                 if (p - cell.p).norm() > best + cell.r {
                     continue;
                 }
-                let Some((x, place)) = foot(&feature.shape, cell.x, p, self.size) else { continue };
-                let (uv, distance) = (P2::from(x), (place - p).norm());
+                let Some((x, footpoint)) = foot(&feature.shape, cell.x, p, self.size) else { continue };
+                let (uv, distance) = (P2::from(x), (footpoint - p).norm());
                 if distance < best && raster.inside(surface, uv) {
                     best = distance;
-                    behind = Some((p - place).dot(&oriented(surface.normal(uv), *outward)) < 0.0);
+                    behind = Some((p - footpoint).dot(&oriented(surface.normal(uv), *outward)) < 0.0);
                 }
             }
         }
@@ -394,13 +404,13 @@ impl<'a> PointOracle<'a> {
     }
 }
 
-/// Sides of the rectangle of a face that are one point, where the face reaches that point.
+/// Points to which whole sides of a face's parameter rectangle degenerate, if the face reaches them.
 fn tips(solid: &Solid, face: usize, size: f64) -> Vec<P3> {
-    const LOOKS: u32 = 64;
+    const SAMPLES: u32 = 64;
     let surface = &solid.shell.faces[face].surface;
     let domain = Domain::new(solid, face);
     let (lo, d) = (domain.lo, domain.hi - domain.lo);
-    // Of the parameter plane: along a side, and from it into the face.
+    // Points of the parameter plane: `s` along a side, `into` from the side into the face.
     let of_side = |(along, end): (usize, f64)| {
         let at = |s: f64, into: f64| {
             let mut x = V2::zeros();
@@ -408,15 +418,15 @@ fn tips(solid: &Solid, face: usize, size: f64) -> Vec<P3> {
             x[1 - along] = (end - into * (2.0 * end - 1.0)) * d[1 - along];
             lo + x
         };
-        let looks = || (0..LOOKS).map(|i| (f64::from(i) + 0.5) / f64::from(LOOKS));
+        let samples = || (0..SAMPLES).map(|i| (f64::from(i) + 0.5) / f64::from(SAMPLES));
         let tip = surface.point(at(0.0, 0.0));
-        let is_point = looks().all(|s| (surface.point(at(s, 0.0)) - tip).norm() <= 1e-9 * size);
-        (is_point && looks().any(|s| domain.inside(at(s, 1e-6)))).then_some(tip)
+        let is_point = samples().all(|s| (surface.point(at(s, 0.0)) - tip).norm() <= 1e-9 * size);
+        (is_point && samples().any(|s| domain.inside(at(s, 1e-6)))).then_some(tip)
     };
     [(0, 0.0), (0, 1.0), (1, 0.0), (1, 1.0)].into_iter().filter_map(of_side).collect()
 }
 
-/// The point of a feature at parameters, the lengths of its derivatives, and the Hessian of half the squared
+/// Point of a feature at parameters, lengths of its derivatives, and the Hessian of half the squared
 /// distance from `p`.
 fn second_order(shape: &Shape<'_>, x: [f64; 2], p: &P3) -> (P3, [f64; 2], Matrix2<f64>) {
     let (at, j, h) = model(shape, x, p);
@@ -446,8 +456,8 @@ fn model(shape: &Shape<'_>, x: [f64; 2], p: &P3) -> (P3, [V3; 2], Matrix2<f64>) 
     }
 }
 
-/// Parameters and place of a foot of `p`: damped Newton steps from a start; `None` when they run away or do
-/// not settle.
+/// Parameters and position of a foot of `p`, by damped Newton steps from a start; `None` if they diverge
+/// or do not converge.
 fn foot(shape: &Shape<'_>, start: [f64; 2], p: &P3, size: f64) -> Option<([f64; 2], P3)> {
     let n = dimension(shape);
     let mut x = start;

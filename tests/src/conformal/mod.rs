@@ -1,28 +1,32 @@
 //! Conformal contact through near-conformal poses, against closed forms (MATH §9, §14.4).
 //!
-//! A pair of solids is in touch along a line, a circle or a surface, and is tilted out of it by the smallest
-//! angles and back. What must hold is known without the program under test: the distance of any point to
-//! either solid, the smallest distance, and where the contact lies ([`scenarios`], [`shapes`]).
+//! A pair of solids touches along a line, a circle or a surface, and is tilted out of this contact by
+//! very small angles and back. The expected results are known without the program under test: the
+//! distance of any point to either solid, the smallest distance, and the position of the contact
+//! ([`scenarios`], [`shapes`]).
 //!
-//! Demanded of every pose ([`check`]) in which the solids do not overlap, with `tol` = 1e-7 of the size:
+//! Demands on every pose ([`check`]) in which the solids do not overlap, with `tol` = 1e-7 of the size:
 //!
-//! - *pair*: both footpoints lie on their solids, and each is as near to the other solid as the pair says:
-//!   strict minima to 1e-9 of the size, samples of conformal sets to `tol`;
-//! - *minimum*: the smallest distance is right to `tol`, and no point of B nearby is nearer to A by 16 `tol`;
-//! - *span*: while the tilt moves nothing of B by more than `tol` / 4 (the pose is conformal), the hull of
-//!   the footpoints holds the overlap; later it holds the points that are as low as the lowest to 1e-10 of
-//!   the size: the lowest corner, edge or ruling. Round borders of an overlap may be cut by the sagitta of
-//!   the spacing of samples ([`sagitta`]);
+//! - *pair*: each footpoint lies on its solid, and its distance to the other solid is the reported one:
+//!   to 1e-9 of the size for strict minima, to `tol` for samples of conformal sets;
+//! - *minimum*: the smallest distance is right to `tol`, and no point of B nearby is nearer to A by 16
+//!   `tol`;
+//! - *span*: while the tilt moves no point of B by more than `tol` / 4 (the pose is conformal), the hull
+//!   of the footpoints contains the overlap. For larger tilts it contains the points that are within
+//!   1e-10 of the size of the lowest one: the lowest corner, edge or ruling. Samples may cut round
+//!   borders of an overlap by the sagitta of their spacing ([`sagitta`]);
 //! - *quasi*: with α twice the tilt, all corners of flat faces stay in contact;
-//! - *status*: interiors that do not meet are not said to, and those that overlap by 100 `tol` are.
+//! - *status*: disjoint interiors are not reported as interfering, and interiors that overlap by 100
+//!   `tol` are.
 //!
-//! And along a ramp of growing tilts:
+//! Demands along a ramp of growing tilts:
 //!
 //! - *step*: the smallest distance changes by no more than the motion and rounding;
-//! - *flicker*: contacts never come back that were left: not as many as before at the same places (to a
-//!   twentieth of B's size) after another number. That the number alone comes back, with contacts elsewhere,
-//!   is counted ([`Seen::returns`]): a face's contact goes over into those of its edges, then into a corner;
-//! - *warm*: a pair that has followed the ramp finds what a new one finds, to the bit.
+//! - *flicker*: a set of contacts that was left does not come back: the same number at the same positions
+//!   (to a twentieth of B's size) after another number. A number that comes back with contacts elsewhere
+//!   is only counted ([`Seen::returns`]), because the contact of a face passes into those of its edges,
+//!   then into a corner;
+//! - *warm*: a pair that has followed the ramp finds exactly the results of a new pair.
 
 pub mod scenarios;
 pub mod shapes;
@@ -36,7 +40,7 @@ use rand::{Rng as _, SeedableRng as _};
 pub use scenarios::{Axis, Effect, Scenario, all};
 use std::sync::Arc;
 
-/// Something that does not hold: which demand, and the circumstances.
+/// A violated demand and its circumstances.
 #[derive(Clone, Debug)]
 pub struct Fault {
     /// Name of the demand.
@@ -45,18 +49,18 @@ pub struct Fault {
     pub text: String,
 }
 
-/// What was seen, for reports. Lengths in parts of the size.
+/// Statistics for reports. Lengths are relative to the size.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// Poses in which the solids do not overlap.
     pub poses: u64,
-    /// Contacts in them.
+    /// Contacts in these poses.
     pub contacts: u64,
     /// Largest distance of a footpoint to its solid.
     pub off: f64,
     /// Largest error of the distance of a strict minimum.
     pub strict: f64,
-    /// The same of a conformal sample.
+    /// Largest error of the distance of a conformal sample.
     pub conformal: f64,
     /// Largest error of the smallest distance.
     pub minimum: f64,
@@ -65,15 +69,15 @@ pub struct Seen {
     /// Largest lack of span of round contacts, in parts of their radius.
     pub round_lack: f64,
     /// Largest number of contacts in a pose.
-    pub most: usize,
-    /// Most changes of the number of contacts along a ramp.
+    pub max_contacts: usize,
+    /// Largest number of changes of the number of contacts along a ramp.
     pub changes: usize,
-    /// Times that a number of contacts came back, with contacts elsewhere.
+    /// Number of times that a number of contacts came back, with contacts elsewhere.
     pub returns: usize,
 }
 
 impl Seen {
-    /// Of both.
+    /// Accumulates the statistics of both.
     pub fn add(&mut self, other: &Self) {
         self.poses += other.poses;
         self.contacts += other.contacts;
@@ -87,7 +91,7 @@ impl Seen {
         ] {
             *x = x.max(y);
         }
-        self.most = self.most.max(other.most);
+        self.max_contacts = self.max_contacts.max(other.max_contacts);
         self.changes = self.changes.max(other.changes);
         self.returns += other.returns;
     }
@@ -104,29 +108,30 @@ pub struct Rig {
     boundary: Vec<P3>,
     /// The farthest corner of B's box from its origin (mm).
     corner: f64,
-    /// Where A is in the world.
+    /// Pose of A in the world.
     world: Pose,
     directions: Vec<V3>,
 }
 
-/// A way of asking, the same along a ramp.
+/// Query options, constant along a ramp.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask {
-    /// For the number of contacts: α.
+pub struct RampOptions {
+    /// Angle α for quasi contacts (rad).
     pub quasi_angle: f64,
     /// Largest spacing of samples (mm).
     pub spacing: Option<f64>,
 }
 
-/// Points of a tilted contact whose distance is this part of the size above the smallest one are as low.
+/// Points of a tilted contact are as low as the lowest one if their distances differ by at most this part
+/// of the size.
 const LOWEST: f64 = 1e-10;
-/// No surface here is bent less than with this radius (mm), where it matters.
+/// No surface of the scenarios has a smaller radius of curvature (mm) where it matters.
 const RADIUS: f64 = 6.0;
-/// Only distances up to this are asked for (mm).
+/// Maximum distance of a query (mm).
 const D_MAX: f64 = 0.3;
 
 impl Rig {
-    /// Prepares both solids; they stand in the world as a seed says (0: as they are).
+    /// Prepares both solids; a seed other than 0 poses the pair at random in the world.
     #[must_use]
     pub fn new(scenario: Scenario, seed: u64) -> Self {
         let body = |shape: &shapes::Shape| part_of(&shape.source(), feeler_import::DEFAULT_FLATNESS).body;
@@ -152,7 +157,7 @@ impl Rig {
         ContactPair::new(self.a.clone(), self.b.clone())
     }
 
-    /// The size in tolerances (mm).
+    /// Size to which tolerances are relative (mm).
     #[must_use]
     pub fn size(&self) -> f64 {
         self.a.size().max(self.b.size())
@@ -161,19 +166,19 @@ impl Rig {
     /// Queries with B posed in the frame of A.
     ///
     /// # Panics
-    /// Where the pose is not finite or what is asked makes no sense.
-    pub fn query<'a>(&self, pair: &'a mut ContactPair, pose: &Pose, ask: &Ask) -> &'a [Contact] {
-        let options = QueryOptions {
-            quasi_angle: ask.quasi_angle,
-            conformal_spacing: ask.spacing,
+    /// If the pose is not finite or an option is invalid.
+    pub fn query<'a>(&self, pair: &'a mut ContactPair, pose: &Pose, options: &RampOptions) -> &'a [Contact] {
+        let query_options = QueryOptions {
+            quasi_angle: options.quasi_angle,
+            conformal_spacing: options.spacing,
             ..QueryOptions::within(D_MAX)
         };
-        pair.query(&self.world, &(self.world * pose), &options).expect("finite poses and options")
+        pair.query(&self.world, &(self.world * pose), &query_options).expect("finite poses and options")
     }
 }
 
-/// By how much of its radius a round border may be cut: samples are at most a quarter of the diameter apart
-/// from the kept ones, or the spacing, so that neighbours are at most twice that apart.
+/// Largest length (mm) by which samples may cut a round border: every candidate is within a quarter of
+/// the diameter, or within the spacing, of a kept sample, so neighbours are at most twice as far apart.
 #[must_use]
 pub fn sagitta(radius: f64, spacing: Option<f64>) -> f64 {
     let chord = 2.0 * spacing.unwrap_or(f64::INFINITY).min(0.5 * radius);
@@ -181,14 +186,14 @@ pub fn sagitta(radius: f64, spacing: Option<f64>) -> f64 {
     1.2 * chord * chord / (8.0 * radius)
 }
 
-/// Looks at one pose that the pair was asked about, with its axis and angle (rad) of tilt.
+/// Checks the results of a pair at one pose, with its axis and angle (rad) of tilt.
 #[must_use]
 pub fn check(
     rig: &Rig,
     pair: &ContactPair,
     pose: &Pose,
     (axis, tilt): (&Axis, f64),
-    ask: &Ask,
+    options: &RampOptions,
 ) -> (Vec<Fault>, Seen) {
     let mut faults = Vec::new();
     let mut seen = Seen::default();
@@ -197,20 +202,23 @@ pub fn check(
     let size = rig.size();
     let tol = 1e-7 * size;
     let lowest = (s.lowest)(pose);
-    let meet = pair.status() == Some(Status::Interfering);
+    let is_interfering = pair.status() == Some(Status::Interfering);
     if lowest < -1e-12 * size {
-        if lowest < -100.0 * tol && !meet {
-            fault("status", format!("{lowest:.1e} deep, but {:?}", pair.status()));
+        if lowest < -100.0 * tol && !is_interfering {
+            fault(
+                "status",
+                format!("the solids overlap by {lowest:.1e} mm, but the status is {:?}", pair.status()),
+            );
         }
         return (faults, seen);
     }
-    if meet {
-        fault("status", format!("interfering at a distance of {lowest:.1e}"));
+    if is_interfering {
+        fault("status", format!("interfering at a distance of {lowest:.1e} mm"));
     }
     let contacts = pair.contacts();
     seen.poses = 1;
     seen.contacts = contacts.len() as u64;
-    seen.most = contacts.len();
+    seen.max_contacts = contacts.len();
     for l in contacts {
         let (p_a, p_b) = (l.local_a, pose * l.local_b);
         let shown = || {
@@ -222,7 +230,7 @@ pub fn check(
         let off = s.a.distance(&p_a).abs().max(s.b.distance(&l.local_b).abs()) / size;
         seen.off = seen.off.max(off);
         if off > 2e-9 || ((p_b - p_a).norm() - l.distance.abs()).abs() > 1e-11 * size {
-            fault("pair", format!("{off:.1e} of the size off: {}", shown()));
+            fault("pair", format!("footpoint off by {off:.1e} of the size: {}", shown()));
         }
         if l.kind == ContactKind::Quasi {
             continue;
@@ -239,13 +247,13 @@ pub fn check(
         }
         let near = 0.1 * rig.b.size();
         let nearer = rig.boundary.iter().filter(|q| (*q - l.local_b).norm() < near);
-        let least = nearer.map(|q| s.a.distance(&(pose * q))).fold(f64::INFINITY, f64::min);
-        if least < l.distance - 16.0 * tol {
-            fault("minimum", format!("{:.1e} mm below beside {}", l.distance - least, shown()));
+        let smallest = nearer.map(|q| s.a.distance(&(pose * q))).fold(f64::INFINITY, f64::min);
+        if smallest < l.distance - 16.0 * tol {
+            fault("minimum", format!("smaller by {:.1e} mm nearby: {}", l.distance - smallest, shown()));
         }
     }
     match pair.min_distance() {
-        None => fault("minimum", format!("nothing is found at a distance of {lowest:.3e}")),
+        None => fault("minimum", format!("no contact is found at a distance of {lowest:.3e} mm")),
         Some(d) => {
             seen.minimum = (d - lowest).abs() / size;
             if (d - lowest).abs() > tol {
@@ -269,49 +277,55 @@ pub fn check(
     let lack = lack_of_span(rig, &low, &found);
     let allowed = if s.round > 0.0 && conformal {
         seen.round_lack = lack / s.round;
-        sagitta(s.round, ask.spacing) + 1e-6 * size
+        sagitta(s.round, options.spacing) + 1e-6 * size
     } else {
         seen.lack = (lack - slack).max(0.0) / size;
         slack + 1e-6 * size
     };
     if lack > allowed {
         let how = if conformal { "conformal" } else { "tilted" };
-        let text =
-            format!("{how}: {lack:.2e} mm of {} lowest points are not spanned by {}", low.len(), found.len());
+        let text = format!(
+            "{how}: {} lowest points are not spanned by {} footpoints, {lack:.2e} mm are missing",
+            low.len(),
+            found.len()
+        );
         fault("span", text);
     }
-    if s.polygon && ask.quasi_angle >= 2.0 * tilt.abs() && ask.quasi_angle > 0.0 {
+    if s.polygon && options.quasi_angle >= 2.0 * tilt.abs() && options.quasi_angle > 0.0 {
         let any: Vec<P3> = contacts.iter().map(|l| pose * l.local_b).collect();
         let lack = lack_of_span(rig, &overlap, &any);
-        // Footpoints on both solids are a distance apart, along a tilted normal.
+        // Footpoints on the two solids are a distance apart, along a tilted normal.
         let farthest = contacts.iter().fold(0.0, |d: f64, l| d.max(l.distance));
         if lack > 1e-6 * size + 2.0 * farthest * tilt.abs() {
-            fault("quasi", format!("{lack:.2e} mm of the whole overlap are not spanned by {}", any.len()));
+            fault(
+                "quasi",
+                format!("the overlap is not spanned by {} footpoints, {lack:.2e} mm are missing", any.len()),
+            );
         }
     }
     (faults, seen)
 }
 
-/// Whether every point of each set has one of the other near it.
+/// Whether every point of each set is near a point of the other set.
 fn same_places(x: &[P3], y: &[P3], near: f64) -> bool {
     let all = |x: &[P3], y: &[P3]| x.iter().all(|p| y.iter().any(|q| (p - q).norm() <= near));
     all(x, y) && all(y, x)
 }
 
-/// How far (mm) a tilted contact reaches where distances are within a length of the smallest one.
+/// Extent (mm) of the part of a tilted contact whose distances are within a length of the smallest one.
 fn lowest_width(s: &Scenario, effect: Effect, tilt: f64, within: f64) -> f64 {
-    // Along a straight border, and along a round one that is tilted against a plane.
+    // `straight` is for a straight border, `round` for a round one that is tilted against a plane.
     let straight = within / tilt;
     let round = (2.0 * s.round * straight).sqrt();
     match effect {
         Effect::None => 0.0,
         Effect::First => 2.0 * straight.max(round),
-        // Distances grow with the square of tilt times way, over a radius.
+        // Distances grow with the square of the tilt times the path, divided by a radius.
         Effect::Second => 2.0 * (2.0 * within * RADIUS).sqrt() / tilt,
     }
 }
 
-/// How far (mm) points reach beyond the hull of others, in some directions.
+/// Largest length (mm), over some directions, by which points reach beyond the hull of others.
 fn lack_of_span(rig: &Rig, points: &[P3], hull: &[P3]) -> f64 {
     let reach = |set: &[P3], v: &V3| set.iter().map(|p| p.coords.dot(v)).fold(f64::NEG_INFINITY, f64::max);
     rig.directions.iter().map(|v| reach(points, v) - reach(hull, v)).fold(0.0, f64::max)
@@ -333,7 +347,7 @@ pub fn tilts(largest: f64, per_decade: u32) -> Vec<f64> {
     out
 }
 
-/// Queries along growing tilts.
+/// Queries along growing tilts; returns faults, statistics, and the number of contacts of each run.
 #[must_use]
 pub fn ramp(
     rig: &Rig,
@@ -341,7 +355,7 @@ pub fn ramp(
     sign: f64,
     gap: f64,
     tilts: &[f64],
-    ask: &Ask,
+    options: &RampOptions,
 ) -> (Vec<Fault>, Seen, Vec<usize>) {
     let mut faults = Vec::new();
     let mut seen = Seen::default();
@@ -351,8 +365,8 @@ pub fn ramp(
     let size = rig.size();
     for (k, tilt) in tilts.iter().enumerate() {
         let pose = rig.scenario.place(&axis.dir, sign * tilt, gap);
-        rig.query(&mut pair, &pose, ask);
-        let (some, now) = check(rig, &pair, &pose, (axis, *tilt), ask);
+        rig.query(&mut pair, &pose, options);
+        let (some, now) = check(rig, &pair, &pose, (axis, *tilt), options);
         let at = |f: Fault| Fault { text: format!("tilt {:.3e}: {}", sign * tilt, f.text), ..f };
         faults.extend(some.into_iter().map(at));
         seen.add(&now);
@@ -367,23 +381,28 @@ pub fn ramp(
             if (d - e).abs() > moved + 1e-7 * size {
                 faults.push(Fault {
                     demand: "step",
-                    text: format!("tilt {tilt:.3e}: {d:.9} to {e:.9} in a motion of {moved:.1e}"),
+                    text: format!(
+                        "tilt {tilt:.3e}: the distance changes from {d:.9} to {e:.9}, moved {moved:.1e} mm"
+                    ),
                 });
             }
         }
         last = pair.min_distance().map(|d| (pose, d));
         if k % 9 == 4 {
             let mut cold = rig.pair();
-            rig.query(&mut cold, &pose, ask);
+            rig.query(&mut cold, &pose, options);
             let timeless = |l: &[Contact]| -> Vec<Contact> {
                 l.iter().map(|l| Contact { id: 0, age: 0, ..*l }).collect()
             };
             if timeless(cold.contacts()) != timeless(pair.contacts()) || cold.status() != pair.status() {
-                faults.push(Fault { demand: "warm", text: format!("tilt {tilt:.3e}: warm and cold differ") });
+                faults.push(Fault {
+                    demand: "warm",
+                    text: format!("tilt {tilt:.3e}: the results of a warm and a new pair differ"),
+                });
             }
         }
     }
-    // First and last set of every run of equal numbers.
+    // First and last set of every run of equal numbers of contacts.
     let runs: Vec<&[Vec<P3>]> = sets.chunk_by(|x, y| x.len() == y.len()).collect();
     let counts: Vec<usize> = runs.iter().map(|r| r[0].len()).collect();
     seen.changes = counts.len().saturating_sub(1);
@@ -394,7 +413,10 @@ pub fn ramp(
                 continue;
             }
             if same_places(left, back, 0.05 * rig.b.size()) {
-                faults.push(Fault { demand: "flicker", text: format!("numbers of contacts {counts:?}") });
+                faults.push(Fault {
+                    demand: "flicker",
+                    text: format!("a set of contacts comes back, numbers of contacts {counts:?}"),
+                });
             } else {
                 seen.returns += 1;
             }

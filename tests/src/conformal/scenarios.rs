@@ -9,53 +9,55 @@ use std::f64::consts::TAU;
 /// An axis of tilt.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
-    /// For reports.
+    /// Name for reports.
     pub name: &'static str,
-    /// Its direction.
+    /// Direction of the axis.
     pub dir: V3,
-    /// What the tilt does to the contact.
+    /// Effect of the tilt on the contact.
     pub effect: Effect,
 }
 
-/// How distances over the contact change with a tilt.
+/// Change of the distances over the contact with a tilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Not at all.
+    /// No change.
     None,
-    /// With the tilt.
+    /// Proportional to the tilt.
     First,
-    /// With its square.
+    /// Proportional to the square of the tilt.
     Second,
 }
 
-/// Something that depends on where B is.
+/// A function of the pose of B.
 pub type OfPose<T> = Box<dyn Fn(&Pose) -> T + Send + Sync>;
 
-/// A pair, how B is tilted against A, and what is known of the contact. Everything in the frame of A.
+/// A pair of solids, the tilts of B against A, and the expected contact. Everything is in the frame of A.
 pub struct Scenario {
-    /// For reports.
+    /// Name for reports.
     pub name: &'static str,
     /// The fixed solid.
     pub a: Shape,
     /// The tilted solid.
     pub b: Shape,
-    /// Where B is without tilt.
+    /// Pose of B without tilt.
     pub base: Pose,
     /// B is tilted about this point.
     pub pivot: P3,
     /// The axes of tilt.
     pub axes: Vec<Axis>,
-    /// B is moved this way until the smallest distance is the gap, and how the distance grows with it;
-    /// `None`: the play between the solids is the gap, and tilt makes the distance smaller.
+    /// Direction in which B is moved until the smallest distance is the gap, and the rate at which the
+    /// distance grows; `None` if the play between the solids is the gap and tilt makes the distance
+    /// smaller.
     pub settle: Option<(V3, f64)>,
-    /// The smallest distance, without the program under test; negative when the solids overlap.
+    /// Smallest distance, computed without the program under test; negative if the solids overlap.
     pub lowest: OfPose<f64>,
-    /// Points of B between which all contact lies when B is not tilted, densely enough for the tilted
+    /// Points of B whose hull contains all contact of an untilted B, densely enough for the tilted
     /// contact.
     pub overlap: OfPose<Vec<P3>>,
-    /// Radius (mm) of the round border of the contact, 0 when its hull has corners only.
+    /// Radius (mm) of the round border of the contact, 0 if its hull has only corners.
     pub round: f64,
-    /// Flat faces of B with corners meet a flat face of A: with α above the tilt all corners stay.
+    /// Whether flat faces of B with corners lie on a flat face of A: with α above the tilt, all corners
+    /// stay in contact.
     pub polygon: bool,
 }
 
@@ -100,7 +102,7 @@ fn axes(x: Effect, y: Effect, z: Effect, oblique: Effect) -> Vec<Axis> {
     ]
 }
 
-/// Of contacts that a turn about z leaves as they are.
+/// Axes of contacts that are invariant to rotation about z.
 fn upright() -> Vec<Axis> {
     axes(First, First, Effect::None, First)
 }
@@ -131,14 +133,14 @@ fn plate() -> Shape {
     Shape::Box { half: [20.0, 16.0, 2.0], fillet: 0.0 }
 }
 
-/// The plate's upper face is at this height.
+/// Height of the plate's upper face.
 const TOP: f64 = 2.0;
 
 fn grid(n: i32) -> impl Iterator<Item = f64> + Clone {
     (0..=n).map(move |i| f64::from(i) / f64::from(n))
 }
 
-/// Points of the border of a rectangle at a height, corners among them.
+/// Points of the border of a rectangle at a height, including its corners.
 fn rectangle([x0, x1]: [f64; 2], [y0, y1]: [f64; 2], z: f64) -> Vec<P3> {
     let mix = |a: f64, b: f64, s: f64| if s < 1.0 { a + (b - a) * s } else { b };
     grid(40)
@@ -193,23 +195,24 @@ fn lowest_corner(pose: &Pose, half: [f64; 3]) -> f64 {
     SIGNS.iter().map(z).fold(f64::INFINITY, f64::min)
 }
 
-/// The overlap is cut off by the plate's border: a vertex of each, and two crossings of edges.
+/// The border of the plate cuts the overlap, whose corners are a vertex of each solid and two crossings
+/// of edges.
 fn box_over_a_corner(gap: f64) -> Scenario {
     let half = [4.0, 3.0, 2.5];
     let (x, y) = (18.0, 14.5);
     let lowest = move |pose: &Pose| {
-        // The bottom as a plane, and as two edges.
+        // The bottom as a plane, then as two edges.
         let n = pose * -V3::z();
         let corner = pose * P3::new(-half[0], -half[1], -half[2]);
         let plate_corner = P3::new(20.0, 16.0, TOP);
-        let mut least = (corner.z - TOP).min((corner - plate_corner).dot(&-n));
+        let mut smallest = (corner.z - TOP).min((corner - plate_corner).dot(&-n));
         for (edge, own) in [(V3::x(), V3::y()), (V3::y(), V3::x())] {
-            // B's edge that passes over A's.
+            // The edge of B that passes over that of A.
             let across = (pose * own).cross(&edge).normalize();
             let up = if across.z > 0.0 { across } else { -across };
-            least = least.min((corner - plate_corner).dot(&up));
+            smallest = smallest.min((corner - plate_corner).dot(&up));
         }
-        least
+        smallest
     };
     Scenario {
         name: "box over the corner of a plate",
@@ -221,13 +224,13 @@ fn box_over_a_corner(gap: f64) -> Scenario {
         settle: Some((V3::z(), 1.0)),
         lowest: Box::new(lowest),
         overlap: Box::new(move |pose| {
-            // A point of B's bottom above a place of the plate.
+            // Point of B's bottom above a point of the plate.
             let (n, corner) = (pose * V3::z(), pose * P3::new(-half[0], -half[1], -half[2]));
             let above = |x: f64, y: f64| {
                 P3::new(x, y, corner.z - ((x - corner.x) * n.x + (y - corner.y) * n.y) / n.z)
             };
             let along = |own: V3, s: f64| (pose * own) * s;
-            // B's edges to where they leave the plate.
+            // Lengths of B's edges up to the border of the plate.
             let (u, v) = (along(V3::x(), 1.0), along(V3::y(), 1.0));
             let (to_x, to_y) = ((20.0 - corner.x) / u.x, (16.0 - corner.y) / v.y);
             let ends =
@@ -254,7 +257,7 @@ fn filleted_box_on_plane(gap: f64) -> Scenario {
         axes: upright(),
         settle: Some((V3::z(), 1.0)),
         lowest: Box::new(move |pose| lowest_corner(pose, core) - fillet - TOP),
-        // The lowest points of the spheres are in touch, tilted or not.
+        // The lowest points of the corner spheres touch, tilted or not.
         overlap: Box::new(move |pose| {
             let down = V3::z() * -fillet;
             rectangle([-core[0], core[0]], [-core[1], core[1]], -core[2])
@@ -317,7 +320,7 @@ fn ball_in_race(gap: f64) -> Scenario {
     let (major, minor, cut) = (6.0, 2.0, 1.6);
     let radius = minor - gap;
     let neck = major - (minor * minor - cut * cut).sqrt();
-    // Around the axis: bottom, outer side, groove.
+    // Corners around the axis: bottom, outer side, groove.
     let groove = Corner { at: [neck, -cut], around: Some([major, 0.0]) };
     let a = Shape::Revolved(vec![
         Corner { at: [0.0, -cut], around: None },
@@ -358,15 +361,15 @@ fn pin_in_bore(name: &'static str, gap: f64, bore: f64, pin: f64) -> Scenario {
     let lowest = move |pose: &Pose| {
         let u = pose * V3::z();
         let (s, c) = (math::hypot(u.x, u.y), u.z.abs());
-        let mut least = f64::INFINITY;
+        let mut smallest = f64::INFINITY;
         if pin > bore {
-            // The bore's rims against the pin's side.
-            least = radius * c - bore * s - inner;
+            // Rims of the bore against the side of the pin.
+            smallest = radius * c - bore * s - inner;
         }
         if pin <= bore {
-            least = least.min(radius - pin * s - inner * c);
+            smallest = smallest.min(radius - pin * s - inner * c);
         }
-        least
+        smallest
     };
     Scenario {
         name,
@@ -384,12 +387,12 @@ fn pin_in_bore(name: &'static str, gap: f64, bore: f64, pin: f64) -> Scenario {
 }
 
 fn sphere_in_cone(gap: f64) -> Scenario {
-    // The wall: distance from the axis = low + slope · height.
+    // Wall of the seat: distance from the axis = low + slope · height.
     let (low, slope, height, outer) = (1.0, 0.7, 6.0, 9.0);
     let radius = 2.5;
     let half_angle = math::atan2(slope, 1.0);
     let (sin, cos) = math::sin_cos(half_angle);
-    // Of a centre at a distance from the axis and a height; linear in both.
+    // The distance is linear in the centre's distance from the axis and its height.
     let lowest = move |pose: &Pose| {
         let c = pose.translation.vector;
         (low + slope * c.z - math::hypot(c.x, c.y)) * cos - radius
@@ -437,7 +440,7 @@ fn ring_on_shaft(gap: f64) -> Scenario {
 fn torus_on_shaft(gap: f64) -> Scenario {
     let (radius, minor, shaft) = (3.0, 0.8, 8.0);
     let major = radius + minor + gap;
-    // A profile of two half turns is a torus with two circles as edges.
+    // A profile of four quarter arcs: a torus whose edges are circles.
     let torus = Shape::Revolved(vec![
         Corner { at: [major, -minor], around: Some([major, 0.0]) },
         Corner { at: [major + minor, 0.0], around: Some([major, 0.0]) },
@@ -459,7 +462,7 @@ fn torus_on_shaft(gap: f64) -> Scenario {
     }
 }
 
-/// Least value of a convex function over an interval, and where.
+/// Smallest value of a convex function over an interval, and its argument.
 fn golden_section(f: &impl Fn(f64) -> f64, (mut a, mut b): (f64, f64)) -> (f64, f64) {
     let golden = 0.618_033_988_749_894_9;
     for _ in 0..45 {
@@ -470,28 +473,29 @@ fn golden_section(f: &impl Fn(f64) -> f64, (mut a, mut b): (f64, f64)) -> (f64, 
     (f(x), x)
 }
 
-/// Least value of a function and where, by samples and golden sections around the least of them.
-fn least_around(f: impl Fn(f64) -> f64, (from, to): (f64, f64), samples: i32) -> (f64, f64) {
+/// Smallest value of a function and its argument, by samples and golden sections around the smallest
+/// samples.
+fn min_around(f: impl Fn(f64) -> f64, (from, to): (f64, f64), samples: i32) -> (f64, f64) {
     let step = (to - from) / f64::from(samples);
     let at = |i: i32| f(from + step * f64::from(i));
     let values: Vec<f64> = (-1..=samples + 1).map(at).collect();
-    let mut least = (f64::INFINITY, from);
+    let mut smallest = (f64::INFINITY, from);
     let lower = |x: (f64, f64), y: (f64, f64)| if y.0 < x.0 { y } else { x };
     for (i, w) in (0..).zip(values.windows(3)) {
-        least = lower(least, (w[1], from + step * f64::from(i)));
+        smallest = lower(smallest, (w[1], from + step * f64::from(i)));
         if w[1] <= w[0] && w[1] <= w[2] {
             let (a, b) = (from + step * f64::from(i - 1), from + step * f64::from(i + 1));
-            least = lower(least, golden_section(&f, (a, b)));
+            smallest = lower(smallest, golden_section(&f, (a, b)));
         }
     }
-    least
+    smallest
 }
 
 fn plug_in_seat(name: &'static str, gap: f64, seat: f64, plug: f64) -> Scenario {
     let (radius, slope) = (4.0, 0.4);
     let (sin, cos) = math::sin_cos(math::atan2(slope, 1.0));
     let at = move |z: f64| radius + slope * z;
-    // Of a point inside a cone with that wall.
+    // Distance of a point from the conical wall that surrounds it.
     let to_wall = move |p: &P3| (at(p.z) - math::hypot(p.x, p.y)) * cos;
     let lowest = move |pose: &Pose| {
         let inverse = pose.inverse();
@@ -500,9 +504,9 @@ fn plug_in_seat(name: &'static str, gap: f64, seat: f64, plug: f64) -> Scenario 
                 let (sin, cos) = math::sin_cos(s);
                 f(&P3::new(r * cos, r * sin, z))
             };
-            least_around(point, (0.0, TAU), 32).0
+            min_around(point, (0.0, TAU), 32).0
         };
-        // The rims of the shorter one against the wall of the longer one.
+        // Rims of the shorter solid against the wall of the longer one.
         [-1.0, 1.0]
             .map(|end| {
                 if plug < seat {
@@ -514,7 +518,7 @@ fn plug_in_seat(name: &'static str, gap: f64, seat: f64, plug: f64) -> Scenario 
             .into_iter()
             .fold(f64::INFINITY, f64::min)
     };
-    // The contact in B's own frame.
+    // The contact in the frame of B.
     let rise = gap / sin;
     let ends = if plug < seat { [-plug, plug] } else { [-seat, seat] };
     let on_plug = if plug < seat { ends } else { ends.map(|z| z - gap / sin + gap * sin) };
@@ -528,7 +532,7 @@ fn plug_in_seat(name: &'static str, gap: f64, seat: f64, plug: f64) -> Scenario 
         settle: Some((V3::z(), sin)),
         lowest: Box::new(lowest),
         overlap: moved(on_plug.iter().flat_map(|z| circle(at(*z), *z)).collect()),
-        // The smaller rim is the rounder one.
+        // The smaller rim has the larger curvature.
         round: at(ends[0]),
         polygon: false,
     }
@@ -538,7 +542,7 @@ fn plug_in_seat(name: &'static str, gap: f64, seat: f64, plug: f64) -> Scenario 
 fn rolling_cones(gap: f64) -> Scenario {
     let [slope_a, slope_b] = [0.5, 0.8];
     let [angle_a, angle_b] = [slope_a, slope_b].map(|s| math::atan2(s, 1.0));
-    // Along the rulings; B is in touch as a whole.
+    // Range along the rulings: the whole length of B touches.
     let (near, far) = (4.5, 9.5);
     let cone = |angle: f64, near: f64, far: f64| {
         let (s, c) = math::sin_cos(angle);
@@ -546,9 +550,9 @@ fn rolling_cones(gap: f64) -> Scenario {
     };
     let (a, b) = (cone(angle_a, 4.0, 10.0), cone(angle_b, near, far));
     let (sin, cos) = math::sin_cos(angle_a);
-    // A's ruling in the plane of x and z, and its normal.
+    // Ruling of A in the plane of x and z, and its normal.
     let (ruling, normal) = (V3::new(sin, 0.0, cos), V3::new(cos, 0.0, -sin));
-    // B's axis leans to the other side of the ruling; its own ruling towards -x touches.
+    // The axis of B leans to the other side of the ruling; the ruling of B towards -x touches.
     let lean = UnitQuaternion::from_scaled_axis(V3::y() * (angle_a + angle_b));
     let base = Pose::from_parts(Translation3::from(normal * gap), lean);
     let (sin_b, cos_b) = math::sin_cos(angle_b);
@@ -565,16 +569,16 @@ fn rolling_cones(gap: f64) -> Scenario {
             let inner = golden_section(&f, (near, far)).0;
             inner.min(f(near)).min(f(far))
         };
-        least_around(along, (-0.3, 0.3), 12).0
+        min_around(along, (-0.3, 0.3), 12).0
     };
     let fixed = a.clone();
-    // On every circle of B the point that is nearest to A.
+    // Nearest point to A on every circle of B.
     let overlap = move |pose: &Pose| {
         grid(80)
             .map(|s| {
                 let t = near + (far - near) * s;
                 let at = |phi: f64| pose * P3::from(own_ruling(phi) * t);
-                at(least_around(|phi| fixed.distance(&at(phi)), (-0.1, 0.1), 4).1)
+                at(min_around(|phi| fixed.distance(&at(phi)), (-0.1, 0.1), 4).1)
             })
             .collect()
     };

@@ -1,4 +1,4 @@
-//! Solids of which the distance of any point is known in closed form, without the program under test.
+//! Solids with closed forms of the distance of any point, computed without the program under test.
 
 use feeler_brep::SolidSource;
 use feeler_brep::fixtures::{SourceBuilder, sphere, torus};
@@ -9,7 +9,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 /// A solid around the origin of its own frame.
 #[derive(Clone, Debug)]
 pub enum Shape {
-    /// Between `-half` and `half`, its edges rounded with radius `fillet` (0: sharp).
+    /// A box between `-half` and `half`, its edges rounded with radius `fillet` (0: sharp).
     Box {
         /// Half lengths of its sides.
         half: [f64; 3],
@@ -18,14 +18,14 @@ pub enum Shape {
     },
     /// A sphere.
     Ball(f64),
-    /// A ring with a round section about the z axis.
+    /// A torus about the z axis.
     Torus {
-        /// Radius of the circle that its sections are centred on.
+        /// Distance of the section's centre from the axis.
         major: f64,
-        /// Radius of its sections.
+        /// Radius of the section.
         minor: f64,
     },
-    /// A closed profile turned about the z axis.
+    /// A closed profile revolved about the z axis.
     Revolved(Vec<Corner>),
 }
 
@@ -34,12 +34,11 @@ pub enum Shape {
 pub struct Corner {
     /// Distance from the axis and height.
     pub at: [f64; 2],
-    /// The profile goes on to the next corner straight, or along an arc of less than half a turn about this
-    /// centre.
+    /// Centre of the arc, of less than half a turn, to the next corner; `None` for a straight segment.
     pub around: Option<[f64; 2]>,
 }
 
-/// A profile of straight pieces.
+/// A revolved profile of straight segments.
 #[must_use]
 pub fn turned(corners: &[[f64; 2]]) -> Shape {
     Shape::Revolved(corners.iter().map(|at| Corner { at: *at, around: None }).collect())
@@ -59,7 +58,7 @@ pub fn tube(inner: f64, outer: f64, half_height: f64) -> Shape {
 }
 
 impl Shape {
-    /// Signed distance of a point to the boundary, negative inside; inside a profile with arcs not signed.
+    /// Signed distance of a point to the boundary, negative inside; unsigned inside profiles with arcs.
     #[must_use]
     pub fn distance(&self, p: &P3) -> f64 {
         match self {
@@ -77,7 +76,7 @@ impl Shape {
                 if profile.iter().any(|c| c.around.is_some()) {
                     return off;
                 }
-                // Even or odd number of pieces above.
+                // The point is inside if the number of pieces above it is odd.
                 let above = |(a, b): (&Corner, &Corner)| {
                     let ([x0, z0], [x1, z1]) = (a.at, b.at);
                     (x0 > x[0]) != (x1 > x[0]) && z0 + (z1 - z0) * (x[0] - x0) / (x1 - x0) > x[1]
@@ -94,7 +93,7 @@ impl Shape {
         match self {
             Self::Box { half, fillet } => {
                 let core = V3::from(*half).map(|h| h - fillet);
-                // Directions to the boundary from a grid on the core's surface.
+                // Grid on the surface of the core, from which the boundary is a fillet's radius away.
                 let n = core.map(|c| (2.0 * c / step).ceil().max(1.0) as i32);
                 let at = |i: i32, k: usize| core[k] * (2.0 * f64::from(i) / f64::from(n[k]) - 1.0);
                 for i in 0..=n.x {
@@ -170,15 +169,15 @@ impl Shape {
     }
 }
 
-/// Unit outward normals at a point of the core of a box: one that matters for rounded ones, zero for sharp
-/// ones.
+/// Unit outward normals at a point of the core of a box: samples of the cone of normals for rounded
+/// boxes, a zero vector for sharp ones.
 fn normals(p: &P3, ends: &[bool; 3], rounded: bool) -> Vec<V3> {
     if !rounded {
         return vec![V3::zeros()];
     }
     let on: Vec<V3> =
         (0..3).filter(|k| ends[*k]).map(|k| V3::ith(k, if p.coords[k] < 0.0 { -1.0 } else { 1.0 })).collect();
-    // All that the normals at hand span, in steps of a quarter of a right angle or so.
+    // All normals between those of the adjacent faces, in steps of about a quarter of a right angle.
     let mut out = Vec::new();
     let weights = [0.0, 0.2, 0.5, 0.8, 1.0];
     match on.as_slice() {
@@ -200,7 +199,8 @@ fn pieces(profile: &[Corner]) -> impl Iterator<Item = (&Corner, &Corner)> {
     profile.iter().zip(profile.iter().cycle().skip(1))
 }
 
-/// Counter-clockwise about its centre (convex) or clockwise: the sign of the shorter way round.
+/// Signed angle of an arc: positive if it runs counter-clockwise about its centre (convex), along the
+/// shorter arc.
 fn turn(a: &Corner, b: [f64; 2], center: [f64; 2]) -> f64 {
     let (u, v) = ([a.at[0] - center[0], a.at[1] - center[1]], [b[0] - center[0], b[1] - center[1]]);
     math::atan2(u[0] * v[1] - u[1] * v[0], u[0] * v[0] + u[1] * v[1])
@@ -240,7 +240,7 @@ fn piece_distance(a: &Corner, b: [f64; 2], x: [f64; 2]) -> f64 {
     }
 }
 
-/// Points of a profile all around the axis.
+/// Points of a profile, revolved about the axis.
 fn revolve(profile: &[[f64; 2]], step: f64, out: &mut Vec<P3>) {
     for [r, z] in profile {
         let n = (TAU * r / step).ceil().max(1.0) as i32;
@@ -255,8 +255,8 @@ fn level(z: f64) -> Frame {
     Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() }
 }
 
-/// A face for every piece off the axis, bounded by whole circles.
-#[expect(clippy::float_cmp, reason = "upright and level pieces are given as such")]
+/// A face for every piece off the axis, bounded by full circles.
+#[expect(clippy::float_cmp, reason = "vertical and horizontal pieces have exactly equal coordinates")]
 fn revolved(profile: &[Corner]) -> SolidSource {
     let mut b = SourceBuilder::new();
     let circles: Vec<Option<u32>> = profile
@@ -275,7 +275,8 @@ fn revolved(profile: &[Corner]) -> SolidSource {
         if start.is_none() && end.is_none() {
             continue;
         }
-        // The material is to the left of the profile, the face to the left of a circle where it begins.
+        // The material is to the left of the profile; the face is to the left of the circle where it
+        // begins.
         let (surface, outward) = match from.around {
             Some(center) => {
                 let radius = math::hypot(r0 - center[0], z0 - center[1]);
@@ -307,11 +308,11 @@ fn revolved(profile: &[Corner]) -> SolidSource {
     b.finish("revolved")
 }
 
-/// Planes, quarter cylinders and octants of spheres that meet smoothly.
+/// Planes, quarter cylinders and octants of spheres, joined smoothly.
 fn rounded_box(half: [f64; 3], fillet: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let core = half.map(|h| h - fillet);
-    // The vertex of a corner (signs) on the plane across an axis.
+    // Vertex of a corner (signs) on the plane across an axis.
     let mut vertex = [[0; 3]; 8];
     for (corner, on) in vertex.iter_mut().enumerate() {
         for (axis, v) in on.iter_mut().enumerate() {
@@ -319,7 +320,7 @@ fn rounded_box(half: [f64; 3], fillet: f64) -> SolidSource {
             *v = b.vertex(p.x, p.y, p.z);
         }
     }
-    // The arc of a corner about an axis: from the next axis's vertex to that of the one after it.
+    // Arc of a corner about an axis, from the vertex of the next axis to that of the one after it.
     let mut arc = [[0; 3]; 8];
     for (corner, around) in arc.iter_mut().enumerate() {
         for (axis, e) in around.iter_mut().enumerate() {
@@ -345,13 +346,13 @@ fn rounded_box(half: [f64; 3], fillet: f64) -> SolidSource {
             // The quarter cylinder along the axis.
             let (low, high) = (bit(j, y) | bit(k, z), bit(axis, true) | bit(j, y) | bit(k, z));
             let origin = P3::from(corner_point(low, core));
-            // Seams and poles stay off the face.
+            // The frame keeps seams and poles off the face.
             let x = (V3::ith(j, sign(low, j)) + V3::ith(k, sign(low, k))).normalize();
             let dir = V3::ith(axis, 1.0);
             let frame = Frame { origin, x, y: dir.cross(&x), z: dir };
             let (from, _) = b.line(vertex[low][j], vertex[high][j]);
             let (to, _) = b.line(vertex[low][k], vertex[high][k]);
-            // Seen from outside with the axis upwards, the walk at the bottom goes to the right when it turns
+            // Seen from outside with the axis upwards, the lower border runs to the right if it turns
             // about the axis.
             let right = sign(low, j) * sign(low, k) > 0.0;
             let ring = if right {

@@ -1,4 +1,4 @@
-//! Seeded curves for the judge, biased to what is hard.
+//! Seeded curves for the comparison with the brute-force search, biased to difficult cases.
 
 use super::V3;
 use super::compare::Shape;
@@ -8,7 +8,7 @@ use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::TAU;
 
-/// Kinds of pairs.
+/// Kinds of pairs of curves.
 pub const PAIRS: [&str; 14] = [
     "cubics",
     "mixed degrees",
@@ -26,7 +26,7 @@ pub const PAIRS: [&str; 14] = [
     "ends that touch",
 ];
 
-/// Kinds of curves with themselves.
+/// Kinds of curves for contacts with themselves.
 pub const LOOPS: [&str; 14] = [
     "cubic loops",
     "smooth chains",
@@ -61,7 +61,7 @@ impl Make {
         self.rng.random::<f64>() < share
     }
 
-    /// A number of any magnitude between two.
+    /// A number that is uniform on a logarithmic scale between two bounds.
     fn magnitude(&mut self, lo: f64, hi: f64) -> f64 {
         math::exp(self.number(math::ln(lo), math::ln(hi)))
     }
@@ -79,13 +79,13 @@ impl Make {
         Shape { degree, points, is_closed, radius }
     }
 
-    /// Pieces of random control points: corners between them.
+    /// Pieces of random control points, with corners between them.
     fn corners(&mut self, degree: usize, n: usize, is_closed: bool) -> Shape {
         let points = self.points(n * degree + usize::from(!is_closed), 10.0);
         self.shape(degree, points, is_closed)
     }
 
-    /// Cubics through random points, with one direction at joints.
+    /// Cubics through random points, with continuous direction at joints.
     fn smooth(&mut self, n: usize, is_closed: bool) -> Shape {
         let through = self.points(n + usize::from(!is_closed), 10.0);
         self.through(&through, is_closed)
@@ -113,7 +113,7 @@ impl Make {
         self.shape(3, points, is_closed)
     }
 
-    /// Cubics along an arc about the z axis that climbs by `pitch` a turn.
+    /// Cubics along an arc about the z axis that climbs by `pitch` in each turn.
     fn arc(&mut self, r: f64, from: f64, turns: f64, n: usize, pitch: f64, noise: f64) -> Shape {
         let h = TAU * turns / n as f64;
         let k = 4.0 / 3.0 * math::tan(h / 4.0) * r;
@@ -156,7 +156,7 @@ impl Make {
     }
 
     fn options(&mut self) -> CurveOptions {
-        // Mostly without sets: strict minima are what can be compared.
+        // Most cases are without sets, because only strict minima can be compared.
         let level_slope = if self.is(0.7) { 1e-12 } else { 1e-6 };
         CurveOptions { d_max: 1e3, level_slope, ..CurveOptions::default() }
     }
@@ -168,7 +168,7 @@ fn moved(shape: &mut Shape, by: V3) {
     }
 }
 
-/// The pair of a number, of kind `number % PAIRS.len()`.
+/// Pair of curves with a given number, of kind `number % PAIRS.len()`.
 #[must_use]
 pub fn pair(number: u64) -> (Shape, Shape, CurveOptions) {
     let mut make = Make { rng: SmallRng::seed_from_u64(number) };
@@ -214,7 +214,7 @@ pub fn pair(number: u64) -> (Shape, Shape, CurveOptions) {
             moved(&mut b, by);
             b.points[0] = a.points[3];
             if m.is(0.5) {
-                // Going on in the same direction.
+                // The second curve continues in the same direction.
                 b.points[1] = a.points[3] + (a.points[3] - a.points[2]) * m.number(0.5, 2.0);
             }
             (a, b)
@@ -277,13 +277,13 @@ pub fn pair(number: u64) -> (Shape, Shape, CurveOptions) {
         }
     };
     for shape in [&mut a, &mut b] {
-        mend(shape);
+        lengthen_pieces(shape);
     }
     (a, b, options)
 }
 
-/// Pieces need a length.
-fn mend(shape: &mut Shape) {
+/// Moves a control point of pieces without length, which are invalid.
+fn lengthen_pieces(shape: &mut Shape) {
     let (degree, n) = (shape.degree, shape.points.len());
     for k in 0..shape.n() {
         if (1..=degree).all(|j| shape.points[(k * degree + j) % n] == shape.points[k * degree]) {
@@ -292,7 +292,7 @@ fn mend(shape: &mut Shape) {
     }
 }
 
-/// The curve of a number to be asked about itself, of kind `number % LOOPS.len()`.
+/// Curve with a given number, for contacts with itself, of kind `number % LOOPS.len()`.
 #[must_use]
 pub fn itself(number: u64) -> (Shape, CurveOptions) {
     let mut make = Make { rng: SmallRng::seed_from_u64(number ^ 0x5e1f) };
@@ -342,7 +342,7 @@ pub fn itself(number: u64) -> (Shape, CurveOptions) {
             m.through(&p, true)
         }
         "nearly cusps" => {
-            // A cubic whose inner control points are exchanged about where a loop shrinks to a cusp.
+            // A cubic whose inner control points are swapped, near the transition of a loop to a cusp.
             let off = m.magnitude(1e-3, 1.0);
             let p = [
                 V3::new(-5.0, 0.0, 0.0),
@@ -400,11 +400,11 @@ pub fn itself(number: u64) -> (Shape, CurveOptions) {
             shape
         }
     };
-    mend(&mut shape);
+    lengthen_pieces(&mut shape);
     (shape, options)
 }
 
-/// Both parts of a piece that is cut at x.
+/// Control points of both parts of a piece that is cut at `x`.
 fn cut(control: &[V3], x: f64) -> [Vec<V3>; 2] {
     let mut c = control.to_vec();
     let (mut l, mut r) = (vec![c[0]], vec![c[c.len() - 1]]);
@@ -417,7 +417,7 @@ fn cut(control: &[V3], x: f64) -> [Vec<V3>; 2] {
     [l, r]
 }
 
-/// The same ring, started elsewhere: the piece there becomes two.
+/// The ring started at another parameter: the piece there is split in two.
 #[must_use]
 pub fn started(ring: &Shape, u: f64) -> Shape {
     let split = split(ring, u);
@@ -427,7 +427,7 @@ pub fn started(ring: &Shape, u: f64) -> Shape {
     Shape { points, ..split }
 }
 
-/// The same curve with one piece more: the one at u is cut there.
+/// The curve with one additional piece: the piece at `u` is split there.
 #[must_use]
 pub fn split(shape: &Shape, u: f64) -> Shape {
     let (n, degree) = (shape.points.len(), shape.degree);
@@ -441,7 +441,7 @@ pub fn split(shape: &Shape, u: f64) -> Shape {
     Shape { points, ..shape.clone() }
 }
 
-/// The same curve, a degree higher.
+/// The curve, raised by one degree.
 #[must_use]
 pub fn raised(shape: &Shape) -> Shape {
     let (n, degree) = (shape.points.len(), shape.degree);

@@ -1,24 +1,25 @@
-//! What feeler-curves finds beside the brute force.
+//! Comparison of feeler-curves with the brute-force search.
 
 use super::{Chain, Found, Kind, Minimum, V3, is_same, minima, minima_itself, minimum, slope};
 use feeler_curves::{Curve, CurveMinimum, CurveOptions, CurvePair, P3, Place};
 
-/// Lines a piece: of the first look, and of the one where the two do not agree.
+/// Grid lines for each piece: of the first search, and of the second one, which runs if the results
+/// differ.
 const STEPS: [usize; 2] = [200, 1600];
 
 /// A minimum with a smaller margin is nearly degenerate: a change of the curves by about the square of it
 /// makes the minimum vanish, so sets of two methods may differ by it.
 pub const MARGIN: f64 = 1e-6;
 
-/// Largest error of footpoints, as part of the size: times the margin, which is what conditions them.
+/// Largest error of footpoints, multiplied by the margin (their conditioning), as a part of the size.
 pub const FOOTPOINT: f64 = 1e-12;
 
-/// What a curve is made of.
+/// Data of a curve.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// Degree of the pieces.
     pub degree: usize,
-    /// Control points as `Curve::new` takes them.
+    /// Control points in the order of `Curve::new`.
     pub points: Vec<V3>,
     /// Whether the last piece ends where the first one starts.
     pub is_closed: bool,
@@ -27,17 +28,17 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The curve to be judged.
+    /// The curve of feeler-curves.
     ///
     /// # Panics
-    /// When the curve is refused: shapes are valid.
+    /// If the curve is rejected: shapes of cases are valid.
     #[must_use]
     pub fn curve(&self) -> Curve {
         let points: Vec<P3> = self.points.iter().map(|p| P3::from(*p)).collect();
         Curve::new(self.degree, &points, self.radius, self.is_closed).expect("shapes of cases are valid")
     }
 
-    /// The same with all points moved.
+    /// The shape with all control points mapped.
     #[must_use]
     pub fn mapped(&self, map: impl Fn(V3) -> V3) -> Self {
         Self { points: self.points.iter().map(|p| map(*p)).collect(), ..self.clone() }
@@ -49,42 +50,43 @@ impl Shape {
         (self.points.len() - usize::from(!self.is_closed)) / self.degree
     }
 
-    /// The same for the judge.
+    /// The chain of the brute-force search.
     #[must_use]
     pub fn chain(&self) -> Chain {
         Chain::new(self.degree, &self.points, self.is_closed)
     }
 }
 
-/// How one case went.
+/// Result of the comparison of one case.
 #[derive(Clone, Debug, Default)]
 pub struct Verdict {
-    /// Minima that both have.
+    /// Number of minima that both methods find.
     pub agreed: usize,
-    /// Well conditioned minima that are not told.
+    /// Well-conditioned minima that feeler-curves does not report.
     pub lost: Vec<Minimum>,
-    /// What is told and is no minimum.
+    /// Reported contacts that are not minima.
     pub invented: Vec<CurveMinimum>,
-    /// What is told again.
+    /// Minima that are reported more than once.
     pub twice: Vec<CurveMinimum>,
-    /// Numbers that do not fit, and what is told of a kind that it is not.
+    /// Descriptions of wrong numbers and of wrong kinds.
     pub wrong: Vec<String>,
-    /// What is told, is a strict minimum, and the judge did not find.
+    /// Reported strict minima that the brute-force search did not find.
     pub missed: Vec<CurveMinimum>,
-    /// Minima that both have and whose margin is too small to hold their places to anything.
+    /// Number of common minima whose margin is too small for a comparison of footpoints.
     pub weak: usize,
-    /// Minima of such a margin that only one side has.
+    /// Number of minima with such a margin that only one method finds.
     pub degenerate: usize,
-    /// Minima told as samples of a level stretch.
+    /// Number of minima that are reported as samples of a level stretch.
     pub in_sets: usize,
-    /// The search of the judge was given up, or something is exactly level: only what is told was judged.
+    /// Whether the brute-force search gave up, or found an exactly level stretch: then only the reported
+    /// minima are checked.
     pub is_open: bool,
-    /// Largest error of a footpoint times its margin, as part of the size.
+    /// Largest error of a footpoint times its margin, as a part of the size.
     pub footpoint: f64,
 }
 
 impl Verdict {
-    /// Whether nothing is wrong.
+    /// Whether the comparison found no faults.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.lost.is_empty()
@@ -94,35 +96,36 @@ impl Verdict {
             && self.missed.is_empty()
     }
 
-    /// In how many words it is wrong: lost, invented, twice, wrong numbers, missed by the judge.
+    /// Numbers of faults: lost, invented, reported twice, wrong numbers, missed by the brute-force
+    /// search.
     #[must_use]
     pub fn counts(&self) -> [usize; 5] {
         [self.lost.len(), self.invented.len(), self.twice.len(), self.wrong.len(), self.missed.len()]
     }
 }
 
-/// Judges a query of two curves.
+/// Compares the contacts of two curves with the brute-force search.
 #[must_use]
-pub fn judge(a: &Shape, b: &Shape, options: &CurveOptions) -> Verdict {
+pub fn compare(a: &Shape, b: &Shape, options: &CurveOptions) -> Verdict {
     let mut pair = CurvePair::new();
-    let told = pair.query(&a.curve(), &b.curve(), options).to_vec();
+    let reported = pair.query(&a.curve(), &b.curve(), options).to_vec();
     let (chain_a, chain_b) = (a.chain(), b.chain());
     let find = |steps: usize| minima(&chain_a, &chain_b, steps);
-    let look = Look { a, b, chain_a: &chain_a, chain_b: &chain_b, options, is_itself: false };
-    look.judged(&told, find)
+    let comparison = Comparison { a, b, chain_a: &chain_a, chain_b: &chain_b, options, is_itself: false };
+    comparison.run(&reported, find)
 }
 
-/// Judges a query of a curve with itself.
+/// Compares the contacts of a curve with itself with the brute-force search.
 #[must_use]
-pub fn judge_itself(a: &Shape, options: &CurveOptions) -> Verdict {
+pub fn compare_itself(a: &Shape, options: &CurveOptions) -> Verdict {
     let mut pair = CurvePair::new();
-    let told = pair.query_itself(&a.curve(), options).to_vec();
+    let reported = pair.query_itself(&a.curve(), options).to_vec();
     let chain = a.chain();
-    let look = Look { a, b: a, chain_a: &chain, chain_b: &chain, options, is_itself: true };
-    look.judged(&told, |steps| minima_itself(&chain, steps))
+    let comparison = Comparison { a, b: a, chain_a: &chain, chain_b: &chain, options, is_itself: true };
+    comparison.run(&reported, |steps| minima_itself(&chain, steps))
 }
 
-struct Look<'a> {
+struct Comparison<'a> {
     a: &'a Shape,
     b: &'a Shape,
     chain_a: &'a Chain,
@@ -131,20 +134,20 @@ struct Look<'a> {
     is_itself: bool,
 }
 
-impl Look<'_> {
-    fn judged(&self, told: &[CurveMinimum], find: impl Fn(usize) -> Found) -> Verdict {
-        let verdict = self.compare(told, &find(STEPS[0]));
-        if verdict.is_right() { verdict } else { self.compare(told, &find(STEPS[1])) }
+impl Comparison<'_> {
+    fn run(&self, reported: &[CurveMinimum], find: impl Fn(usize) -> Found) -> Verdict {
+        let verdict = self.verdict(reported, &find(STEPS[0]));
+        if verdict.is_right() { verdict } else { self.verdict(reported, &find(STEPS[1])) }
     }
 
-    /// Largest coordinate or extent: what rounding refers to.
+    /// Largest coordinate or extent, the scale of rounding.
     fn size(&self) -> f64 {
         let coordinates = self.a.points.iter().chain(&self.b.points).map(V3::norm);
         coordinates.fold(0.0, f64::max)
     }
 
-    /// The margin from which on minima are compared. Below `level_slope` over half `level_length` a minimum
-    /// may be a level stretch.
+    /// Smallest margin of minima that are compared. A minimum with a margin below `level_slope` over half
+    /// `level_length` may be a level stretch.
     fn margin(&self, distance: f64) -> f64 {
         let radii = self.a.radius + self.b.radius;
         let length = self
@@ -155,7 +158,7 @@ impl Look<'_> {
         MARGIN.max(4.0 * self.options.level_slope * distance / length)
     }
 
-    fn compare(&self, told: &[CurveMinimum], found: &Found) -> Verdict {
+    fn verdict(&self, reported: &[CurveMinimum], found: &Found) -> Verdict {
         let (a, b) = (self.chain_a, self.chain_b);
         let size = self.size();
         let reach = self.options.d_max + self.a.radius + self.b.radius;
@@ -163,15 +166,15 @@ impl Look<'_> {
         let is_same = |p: [f64; 2], q: [f64; 2], tolerance: f64| {
             is_same(a, b, p, q, tolerance) || self.is_itself && is_same(a, b, p, [q[1], q[0]], tolerance)
         };
-        let mut is_matched = vec![false; told.len()];
+        let mut is_matched = vec![false; reported.len()];
         for m in &found.minima {
-            let least = self.margin(m.distance);
-            // A place of a small margin is found that much less well.
+            let min_margin = self.margin(m.distance);
+            // The footpoints of a minimum with a small margin are less accurate in proportion.
             let near =
                 |t: &CurveMinimum| is_same(t.u, m.u, (1e-7_f64).max(1e-10 / m.margin.max(1e-7)) * size);
             let hits: Vec<usize> =
-                (0..told.len()).filter(|&i| told[i].set.is_none() && near(&told[i])).collect();
-            if m.margin < least || !m.is_seen {
+                (0..reported.len()).filter(|&i| reported[i].set.is_none() && near(&reported[i])).collect();
+            if m.margin < min_margin || !m.is_seen {
                 if !hits.is_empty() {
                     out.weak += 1;
                 } else if m.distance <= reach {
@@ -183,8 +186,8 @@ impl Look<'_> {
                 continue;
             }
             let Some(&first) = hits.first() else {
-                let is_told_by_set = told.iter().any(|t| t.set.is_some() && is_same(t.u, m.u, 0.05 * size));
-                if m.margin < 1e-3 && is_told_by_set {
+                let is_in_set = reported.iter().any(|t| t.set.is_some() && is_same(t.u, m.u, 0.05 * size));
+                if m.margin < 1e-3 && is_in_set {
                     out.in_sets += 1;
                 } else if m.distance <= reach * (1.0 - 1e-9) {
                     out.lost.push(*m);
@@ -193,19 +196,19 @@ impl Look<'_> {
             };
             for &i in &hits {
                 if is_matched[i] || i != first {
-                    out.twice.push(told[i]);
+                    out.twice.push(reported[i]);
                 }
                 is_matched[i] = true;
             }
             out.agreed += 1;
-            self.check(&told[first], Some(m), &mut out);
+            self.check(&reported[first], Some(m), &mut out);
         }
-        for (t, is_matched) in told.iter().zip(is_matched) {
+        for (t, is_matched) in reported.iter().zip(is_matched) {
             if is_matched {
                 continue;
             }
             if self.is_itself && a.apart(t.u[0], t.u[1]) < 1e-6 {
-                // The diagonal.
+                // Trivial pair of the diagonal.
                 out.invented.push(*t);
                 continue;
             }
@@ -233,14 +236,15 @@ impl Look<'_> {
         out
     }
 
-    /// Whether the numbers of a told minimum fit one another, and the judge's.
+    /// Checks that the numbers of a reported minimum are consistent, and agree with the brute-force
+    /// search.
     fn check(&self, t: &CurveMinimum, m: Option<&Minimum>, out: &mut Verdict) {
         let size = self.size();
         let mut wrong = |what: &str, off: f64| out.wrong.push(format!("{what} {off:e}: {t:?} / {m:?}"));
         let (p, q) = (t.points[0].coords, t.points[1].coords);
         let off = (p - self.chain_a.point(t.u[0])).norm().max((q - self.chain_b.point(t.u[1])).norm());
         if exceeds(off, 1e-14 * size * 10.0) {
-            wrong("points are off the curves by", off);
+            wrong("the points are off the curves by", off);
         }
         let off = (t.distance - (q - p).norm()).abs();
         if exceeds(off, 1e-14 * size) {
@@ -266,7 +270,7 @@ impl Look<'_> {
         let off = off * m.margin.min(1.0) / size;
         out.footpoint = out.footpoint.max(off);
         if exceeds(off, FOOTPOINT) {
-            wrong("footpoints, times the margin, are off by", off);
+            wrong("the footpoints, times the margin, are off by", off);
         }
         let kind = |p: Place| match p {
             Place::Inside => Kind::Smooth,
@@ -280,18 +284,18 @@ impl Look<'_> {
             [kinds[1], kinds[0]] == m.kinds
         };
         if !fits {
-            wrong("places do not fit", 0.0);
+            wrong("the kinds of the footpoints are wrong", 0.0);
         }
         if m.distance > 1e-6 * size {
             return;
         }
-        // Where the curves cross the normal is orthogonal to both.
+        // At a crossing of the curves, the normal is orthogonal to both.
         for (chain, u) in [(self.chain_a, t.u[0]), (self.chain_b, t.u[1])] {
             if m.kinds == [Kind::Smooth; 2] && t.distance <= 1e-14 * size {
                 for jet in chain.sides(u).iter().flatten() {
                     let off = (t.normal.dot(&jet.d) / jet.d.norm()).abs();
                     if exceeds(off, 1e-9) {
-                        wrong("the normal where curves cross is off by", off);
+                        wrong("the normal at a crossing is off by", off);
                     }
                 }
             }
@@ -299,7 +303,7 @@ impl Look<'_> {
     }
 }
 
-/// Also for what is no number.
+/// Like `off > bound`, but true if `off` is NaN.
 fn exceeds(off: f64, bound: f64) -> bool {
     off.is_nan() || off > bound
 }

@@ -1,26 +1,27 @@
-//! All local minima of the distance between two chains of Bézier pieces, or of one with itself, by brute
-//! force: the judge of feeler-curves, of which it uses nothing.
+//! Brute-force search for all local minima of the distance between two chains of Bézier pieces, or of one
+//! chain with itself. It is the reference for feeler-curves and shares no code with it.
 //!
-//! f(s, t) = ½ |A(s) - B(t)|² over the rectangle of both parameters; free ends are its border, corners its
-//! kinks, and a place of it is a minimum when it is one of this function, whatever it lies on. For every s of
-//! a grid all minima in t are found exactly: the derivative of f in t is a polynomial in Bernstein form,
-//! isolated by the rule of Descartes. Where f falls and rises again along a branch of such minima there is a
-//! minimum of both. Then the roles change, and what either way finds is joined. Of a curve with itself all
-//! pairs are looked at, and only the diagonal is left out.
+//! The search minimises f(s, t) = ½ |A(s) - B(t)|² over the rectangle of both parameters. Free ends are
+//! the border of the rectangle, corners are kinks of f. For every s of a grid all minima in t are found
+//! exactly: the derivative of f in t is a polynomial in Bernstein form, whose roots are isolated by
+//! Descartes' rule. If f falls and rises again along a branch of such minima, there is a minimum of both
+//! parameters. The search is repeated with the roles of the chains swapped, and the results are merged.
+//! For a curve with itself all pairs of parameters are searched, except the diagonal.
 //!
 //! # What the grid guarantees
-//! Between neighbours on the grid a branch is taken as understood when both ends see each other as the same
-//! basin, the slopes along it differ by what its bends tell (by a third of their change), and the cubic
-//! through slopes and bends keeps its sign by a tenth of its change, or rises throughout. All else is halved
-//! up to `HALVINGS` times. So what can be lost is a minimum with its saddle (or the whole branch it is on)
-//! shorter than a step of the grid in *both* directions, of which neither neighbour shows anything: over a
-//! step of h (mm) slopes along the branch change by at most h² max|g‴| from the cubic's form, so the distance
-//! over such a minimum is but h³ max|g‴| lower than beside it. Grids of 200 and of 1600 steps a piece are
-//! asked where the judge and the judged do not agree.
+//! Between neighbouring grid lines a branch is resolved if both ends descend to each other's basin, the
+//! change of the slope along it agrees with the second derivatives (to a third of the change), and the
+//! cubic through slopes and second derivatives keeps its sign by a tenth of its change, or increases
+//! throughout. All other intervals are halved up to `MAX_HALVINGS` times. So the search can lose only a
+//! minimum with its saddle (or the whole branch of both) shorter than a grid step in *both* directions,
+//! without a trace at either neighbour. Over a step of h (mm) the slopes along the branch deviate from
+//! the cubic by at most h² max|g‴|, so such a minimum is lower than its neighbourhood by at most h³
+//! max|g‴|. The comparison uses a grid of 200 steps for each piece, and one of 1600 steps if the results
+//! differ.
 //!
-//! How far a minimum is from vanishing is told by its [`Minimum::margin`].
+//! [`Minimum::margin`] measures how strict a minimum is.
 
-#![expect(clippy::float_cmp, reason = "joints are whole numbers, signs are ±1")]
+#![expect(clippy::float_cmp, reason = "parameters of joints are integers, signs are ±1")]
 
 pub mod cases;
 pub mod compare;
@@ -30,39 +31,40 @@ use nalgebra::Vector3;
 
 type V3 = Vector3<f64>;
 
-/// Halvings of a step of the grid.
-const HALVINGS: u32 = 18;
+/// Maximum number of halvings of a grid step.
+const MAX_HALVINGS: u32 = 18;
 
-/// Steps beyond the grid that one search may take before it is called [`Found::is_exhausted`].
-const BUDGET: usize = 30_000;
+/// Maximum number of lines beyond the grid in one search; a search that needs more is
+/// [`Found::is_exhausted`].
+const MAX_EXTRA_LINES: usize = 30_000;
 
-/// Directions that differ by more (rad) make a joint a corner: the definition of `Curve`.
-const CORNER: f64 = 1e-6;
+/// A joint is a corner if its directions differ by more than this angle (rad), the definition of `Curve`.
+const CORNER_ANGLE: f64 = 1e-6;
 
 /// A chain of Bézier pieces.
 #[derive(Clone, Debug)]
 pub struct Chain {
     pieces: Vec<Piece>,
     is_closed: bool,
-    /// For each joint, the start first and the end of an open curve last.
+    /// Kind of each joint, in order; those of an open chain include both ends.
     kinds: Vec<Kind>,
     /// Largest distance of control points from the first one.
     size: f64,
 }
 
-/// What a parameter lies on.
+/// Kind of the point at a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A smooth place.
+    /// A smooth point.
     Smooth,
-    /// A joint where the direction changes.
+    /// A joint with a change of direction.
     Corner,
     /// A free end.
     End,
 }
 
-/// A piece, and what the derivative of its distance from a point is made of: `own - (p - first point) ·
-/// lift`.
+/// A piece, and Bernstein coefficients of the derivative of its distance from a point `p`: `own - (p -
+/// first control point) · lift`.
 #[derive(Clone, Debug)]
 struct Piece {
     control: Vec<V3>,
@@ -83,28 +85,28 @@ struct Jet {
 pub struct Minimum {
     /// Parameters on both chains.
     pub u: [f64; 2],
-    /// The points there.
+    /// Points on both chains.
     pub points: [V3; 2],
-    /// Their distance.
+    /// Distance between the points.
     pub distance: f64,
-    /// What it lies on.
+    /// Kinds of both points.
     pub kinds: [Kind; 2],
-    /// How strict it is, in numbers without unit: the least eigenvalue of the second derivatives of ½ d² with
-    /// respect to length, and at ends and corners the least cosine between the chord and the ways out as
-    /// well.
+    /// Strictness of the minimum, without unit: the smallest eigenvalue of the second derivatives of ½ d²
+    /// with respect to length; at ends and corners also the smallest cosine between the chord and the
+    /// outgoing directions.
     pub margin: f64,
-    /// Whether f is larger all around, on rings of samples.
+    /// Whether f is larger at all samples of a ring around the minimum.
     pub is_seen: bool,
 }
 
-/// What a search gives.
+/// Result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
-    /// All minima, each once.
+    /// All minima, without duplicates.
     pub minima: Vec<Minimum>,
-    /// Somewhere the distance does not change at all along a branch.
+    /// Whether the distance is constant along some branch.
     pub is_level: bool,
-    /// Branches are so intricate that the search was given up: minima may be missing.
+    /// Whether the search exceeded its budget: minima may be missing.
     pub is_exhausted: bool,
 }
 
@@ -148,7 +150,7 @@ impl Piece {
 }
 
 impl Chain {
-    /// From control points as `Curve::new` takes them.
+    /// A chain of control points in the order of `Curve::new`.
     #[must_use]
     pub fn new(degree: usize, points: &[V3], is_closed: bool) -> Self {
         let n = (points.len() - usize::from(!is_closed)) / degree;
@@ -163,14 +165,14 @@ impl Chain {
             let end = before[degree];
             let into = before.iter().rev().map(|p| end - p).find(distinct).unwrap_or_default();
             let out = after.iter().map(|p| p - after[0]).find(distinct).unwrap_or_default();
-            if into.angle(&out) > CORNER { Kind::Corner } else { Kind::Smooth }
+            if into.angle(&out) > CORNER_ANGLE { Kind::Corner } else { Kind::Smooth }
         };
         let kinds = (0..n + usize::from(!is_closed)).map(kind).collect();
         let size = points.iter().map(|p| (p - points[0]).norm()).fold(0.0, f64::max);
         Self { pieces, is_closed, kinds, size }
     }
 
-    /// Number of pieces, the length of the parameter.
+    /// Number of pieces, which is the length of the parameter range.
     #[must_use]
     pub fn n(&self) -> usize {
         self.pieces.len()
@@ -200,7 +202,7 @@ impl Chain {
         if self.is_closed { u.rem_euclid(n) } else { u.clamp(0.0, n) }
     }
 
-    /// A parameter in range, on the joint when it is but rounding away.
+    /// A parameter in range, moved to a joint that is within rounding of it.
     fn snapped(&self, u: f64) -> f64 {
         let u = self.wrapped(u);
         if (u - u.round()).abs() <= 4.0 * f64::EPSILON * self.n() as f64 {
@@ -210,32 +212,32 @@ impl Chain {
         }
     }
 
-    /// The joint at a parameter, exactly there.
+    /// Joint exactly at a parameter.
     fn joint(&self, u: f64) -> Option<usize> {
         let k = u.round();
         (u == k).then(|| if self.is_closed { k as usize % self.n() } else { k as usize })
     }
 
-    /// The kind of a parameter, and how far from a joint of another kind it is.
+    /// Kind of the point at a parameter.
     #[must_use]
     pub fn kind(&self, u: f64) -> Kind {
         self.joint(u).map_or(Kind::Smooth, |k| self.kinds[k])
     }
 
-    /// How far apart parameters are, around a closed chain the shorter way.
+    /// Distance between parameters, along the shorter arc of a closed chain.
     #[must_use]
     pub fn apart(&self, s: f64, t: f64) -> f64 {
         let apart = (s - t).abs();
         if self.is_closed { apart.min(self.n() as f64 - apart) } else { apart }
     }
 
-    /// Whether the curve all but stands still at a parameter: at a cusp it has no direction.
+    /// Whether the derivative nearly vanishes at a parameter: a cusp has no direction.
     #[must_use]
     pub fn is_still(&self, u: f64) -> bool {
         self.sides(u).iter().flatten().any(|jet| jet.d.norm() < 1e-6 * self.size)
     }
 
-    /// Derivatives on the sides of a parameter: `[before, after]`, those that exist.
+    /// Derivatives before and after a parameter; `None` beyond a free end.
     fn sides(&self, u: f64) -> [Option<Jet>; 2] {
         let Some(k) = self.joint(u) else {
             let (k, x) = self.place(u);
@@ -249,7 +251,7 @@ impl Chain {
     }
 }
 
-/// Signs of Bernstein coefficients without zeros: the first one, the last one, and how often they change.
+/// Signs of the first and the last nonzero Bernstein coefficient, and the number of sign changes.
 fn signs(c: &[f64]) -> (f64, f64, usize) {
     let (mut first, mut last, mut changes) = (0.0, 0.0, 0);
     for &c in c {
@@ -266,10 +268,10 @@ fn signs(c: &[f64]) -> (f64, f64, usize) {
     (first, last, changes)
 }
 
-/// Most coefficients: of the derivative of a squared distance to a quintic.
-const MOST: usize = 10;
+/// Maximum number of coefficients: those of the derivative of a squared distance to a quintic.
+const MAX_COEFFICIENTS: usize = 10;
 
-/// All sign changes of a polynomial of Bernstein coefficients over [lo, hi], in order.
+/// All sign changes of a polynomial in Bernstein form over [lo, hi], in order.
 fn sign_changes(c: &[f64], lo: f64, hi: f64, depth: u32, out: &mut Vec<f64>) {
     let (first, last, changes) = signs(c);
     if changes == 0 {
@@ -287,7 +289,7 @@ fn sign_changes(c: &[f64], lo: f64, hi: f64, depth: u32, out: &mut Vec<f64>) {
         return;
     }
     let n = c.len();
-    let (mut l, mut r) = ([0.0; MOST], [0.0; MOST]);
+    let (mut l, mut r) = ([0.0; MAX_COEFFICIENTS], [0.0; MAX_COEFFICIENTS]);
     r[..n].copy_from_slice(c);
     for (k, l) in l.iter_mut().enumerate().take(n) {
         *l = r[0];
@@ -295,7 +297,7 @@ fn sign_changes(c: &[f64], lo: f64, hi: f64, depth: u32, out: &mut Vec<f64>) {
             r[i] = 0.5 * (r[i] + r[i + 1]);
         }
     }
-    // What remained of level k stands at n - 1 - k: the right half.
+    // The last value of level k is at n - 1 - k, which gives the right half.
     let (l, r) = (&l[..n], &r[..n]);
     sign_changes(l, lo, middle, depth - 1, out);
     if signs(l).1 * signs(r).0 < 0.0 {
@@ -304,11 +306,12 @@ fn sign_changes(c: &[f64], lo: f64, hi: f64, depth: u32, out: &mut Vec<f64>) {
     sign_changes(r, middle, hi, depth - 1, out);
 }
 
-/// The only root in (0, 1), which is left with the sign `first`: Newton's method in a bracket.
+/// The only root in (0, 1), by bracketed Newton steps. `first` is the sign of the polynomial before the
+/// root.
 fn root(c: &[f64], first: f64) -> f64 {
     let n = c.len();
     let value = |x: f64| {
-        let mut w = [0.0; MOST];
+        let mut w = [0.0; MAX_COEFFICIENTS];
         w[..n].copy_from_slice(c);
         let mut slope = 0.0;
         for left in (1..n).rev() {
@@ -343,7 +346,7 @@ fn root(c: &[f64], first: f64) -> f64 {
     x
 }
 
-/// Minima and maxima of the distance from a point along a chain, which take turns.
+/// Alternating minima and maxima of the distance from a point along a chain.
 #[derive(Clone, Debug, Default)]
 struct Profile {
     minima: Vec<f64>,
@@ -357,8 +360,9 @@ impl Profile {
         let mut roots = Vec::new();
         let mut ends = Vec::with_capacity(b.n());
         let mut at = |t: f64, falls: f64| if falls < 0.0 { out.minima.push(t) } else { out.maxima.push(t) };
-        let mut c = [0.0; MOST];
-        // Sign of the derivative at the end of what was looked at: nothing lies before a free end.
+        let mut c = [0.0; MAX_COEFFICIENTS];
+        // Sign of the derivative at the end of the processed part. The distance counts as falling before
+        // a free end.
         let mut last = if b.is_closed { 0.0 } else { -1.0 };
         for (k, piece) in b.pieces.iter().enumerate() {
             let n = piece.own.len();
@@ -385,7 +389,7 @@ impl Profile {
         if b.is_closed {
             let first = ends.iter().map(|e| e.0).find(|s| *s != 0.0).unwrap_or(0.0);
             if last * first < 0.0 {
-                // The joint at the start stands first.
+                // The joint at the start is the first in the list.
                 if last < 0.0 { out.minima.insert(0, 0.0) } else { out.maxima.insert(0, 0.0) }
             }
         } else if last < 0.0 {
@@ -394,7 +398,7 @@ impl Profile {
         out
     }
 
-    /// The minimum that a descent from t ends in.
+    /// Index of the minimum to which a descent from `t` converges.
     fn basin(&self, t: f64) -> Option<usize> {
         let before = self.maxima.iter().filter(|m| **m < t).count();
         let n = self.minima.len();
@@ -409,7 +413,7 @@ impl Profile {
     }
 }
 
-/// A place on a branch of minima in t.
+/// Point of a branch of minima in t.
 #[derive(Clone, Copy, Debug)]
 struct State {
     t: f64,
@@ -418,7 +422,7 @@ struct State {
     slope: f64,
     bend: f64,
     is_joint: bool,
-    /// Of a curve with itself: the diagonal.
+    /// Whether the point is on the diagonal of a curve with itself.
     is_trivial: bool,
 }
 
@@ -468,7 +472,7 @@ impl Search<'_> {
         Line { x, a, profile, states }
     }
 
-    /// What happens along a branch from one line to the next.
+    /// Classifies a branch between two neighbouring lines.
     fn between(&self, l: &Line, r: &Line, from: &State, to: &State) -> Between {
         let h = r.x - l.x;
         let scale = self.size * l.a.d.norm().max(r.a.d.norm());
@@ -540,7 +544,7 @@ impl Search<'_> {
             return;
         }
         self.out.is_exhausted |= self.budget == 0;
-        // Down to the last step: whatever falls and rises again.
+        // At the last halving every branch that falls and rises again is solved.
         for from in l.states.iter().filter(|s| !s.is_trivial && s.slope <= 0.0) {
             let to = r.profile.basin(from.t).map(|j| r.states[j]);
             if let Some(to) = to.filter(|to| !to.is_trivial && to.slope >= 0.0) {
@@ -555,7 +559,7 @@ impl Search<'_> {
         }
     }
 
-    /// The minimum on a branch that falls and rises between two lines.
+    /// Solves for the minimum on a branch that falls and rises between two lines.
     fn solve(&mut self, piece: usize, l: &Line, r: &Line, from: &State, to: &State) {
         let (mut lo, mut hi) = (l.x, r.x);
         let (mut x, mut state) = if -from.slope < to.slope { (l.x, *from) } else { (r.x, *to) };
@@ -581,13 +585,14 @@ impl Search<'_> {
         }
     }
 
-    /// Takes a place in, when it is not known: polished, its kind and its margin told.
+    /// Polishes a candidate and stores it if it is a minimum.
     fn keep(&mut self, s: f64, t: f64, is_joint: bool) {
         let s_at = if is_joint { Some(s) } else { None };
         let t_at = self.b.joint(t).map(|_| t);
         let (s, t) = polished(self.a, self.b, s, t, s_at.is_some(), t_at.is_some());
         let (s, t) = (self.a.snapped(s), self.b.snapped(t));
-        // Where a branch ends, f may fall and rise without a minimum: it falls on to another branch.
+        // At the end of a branch f may fall and rise without a minimum: it continues to fall to another
+        // branch.
         if slope(self.a, self.b, s, t) <= 1e-9 {
             self.out.minima.push(minimum(self.a, self.b, s, t));
         }
@@ -601,12 +606,12 @@ impl Search<'_> {
             let mut l = first.clone();
             for k in 1..=steps {
                 let r = self.line(piece, k as f64 / steps as f64);
-                self.interval(piece, &l, &r, HALVINGS);
+                self.interval(piece, &l, &r, MAX_HALVINGS);
                 l = r;
             }
             ends.push([first, l]);
         }
-        // Joints, corners and ends: f falls into them and rises out of them.
+        // A joint, corner or end is a candidate if f falls towards it and rises after it.
         for k in 0..=n {
             let before = if k > 0 { Some(k - 1) } else { self.a.is_closed.then(|| n - 1) };
             let after = if k < n { Some(k) } else { None };
@@ -626,7 +631,7 @@ impl Search<'_> {
     }
 }
 
-/// Newton's method from a place that is all but the minimum; parameters at joints stay.
+/// Newton's method from a point close to a minimum; parameters at joints are constant.
 fn polished(a: &Chain, b: &Chain, s: f64, t: f64, keep_s: bool, keep_t: bool) -> (f64, f64) {
     let ((i, mut x), (j, mut y)) = (a.place(s), b.place(t));
     let (x0, y0) = (x, y);
@@ -662,7 +667,7 @@ fn polished(a: &Chain, b: &Chain, s: f64, t: f64, keep_s: bool, keep_t: bool) ->
     )
 }
 
-/// A place of two chains, measured.
+/// Numbers of a pair of points of two chains.
 #[must_use]
 pub fn minimum(a: &Chain, b: &Chain, s: f64, t: f64) -> Minimum {
     let (p, q) = (a.point(s), b.point(t));
@@ -677,8 +682,8 @@ pub fn minimum(a: &Chain, b: &Chain, s: f64, t: f64) -> Minimum {
     }
 }
 
-/// Largest change of the distance with length on smooth ways out of a place; on ways out of kinks, the
-/// largest fall. What rounding of the points may make of it is taken off.
+/// Largest change of the distance with length in smooth directions, and largest decrease in outgoing
+/// directions of kinks. The effect of rounding of the points is subtracted.
 #[must_use]
 pub fn slope(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
     let (p, q) = (a.point(s), b.point(t));
@@ -687,43 +692,43 @@ pub fn slope(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
     if d <= 1e-12 * size {
         return 0.0;
     }
-    let mut most = 0.0_f64;
+    let mut largest = 0.0_f64;
     for (chain, u, w) in [(a, s, w), (b, t, -w)] {
         let is_kink = chain.kind(u) != Kind::Smooth;
         for (jet, sign) in chain.sides(u).iter().zip([-1.0, 1.0]) {
             if let Some(jet) = jet {
                 let slope = sign * jet.d.dot(&w) / (jet.d.norm() * d);
                 let slope = if is_kink { -slope } else { slope.abs() };
-                most = most.max(slope - 1e-14 * size / d);
+                largest = largest.max(slope - 1e-14 * size / d);
             }
         }
     }
-    most
+    largest
 }
 
-/// [`Minimum::margin`], negative where a place is none.
+/// [`Minimum::margin`], negative if the point is not a minimum.
 fn margin(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
     let (on_a, on_b) = (a.sides(s), b.sides(t));
     let (kind_a, kind_b) = (a.kind(s), b.kind(t));
-    let mut least = f64::INFINITY;
+    let mut smallest = f64::INFINITY;
     let w = a.point(s) - b.point(t);
     let (d, touches) = (w.norm(), w.norm() < 1e-12 * a.size.max(b.size));
-    // Ways out of kinks: along them f must rise.
+    // f must increase in the outgoing directions of kinks.
     let out_of = |sides: &[Option<Jet>; 2], w: &V3| -> f64 {
-        let mut least = f64::INFINITY;
+        let mut smallest = f64::INFINITY;
         for (jet, sign) in sides.iter().zip([-1.0, 1.0]) {
             if let Some(jet) = jet {
-                least = least.min(sign * jet.d.dot(w) / (jet.d.norm() * d));
+                smallest = smallest.min(sign * jet.d.dot(w) / (jet.d.norm() * d));
             }
         }
-        least
+        smallest
     };
     if !touches {
         if kind_a != Kind::Smooth {
-            least = least.min(out_of(&on_a, &w));
+            smallest = smallest.min(out_of(&on_a, &w));
         }
         if kind_b != Kind::Smooth {
-            least = least.min(out_of(&on_b, &-w));
+            smallest = smallest.min(out_of(&on_b, &-w));
         }
     }
     for p in on_a.iter().flatten() {
@@ -735,7 +740,7 @@ fn margin(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
             let both = aa * bb - ab * ab;
             let greater = 0.5 * (aa + bb) + (0.25 * (aa - bb) * (aa - bb) + ab * ab).sqrt();
             let eigen = both / greater;
-            least = least.min(match (kind_a, kind_b) {
+            smallest = smallest.min(match (kind_a, kind_b) {
                 _ if touches => eigen,
                 (Kind::Smooth, Kind::Smooth) => eigen,
                 (Kind::Smooth, _) => aa,
@@ -744,10 +749,10 @@ fn margin(a: &Chain, b: &Chain, s: f64, t: f64) -> f64 {
             });
         }
     }
-    if least.is_nan() { 0.0 } else { least }
+    if smallest.is_nan() { 0.0 } else { smallest }
 }
 
-/// Whether f is larger on one of several rings around a place, at every of their samples.
+/// Whether f is larger at all samples of one of several rings around a point.
 fn is_seen(a: &Chain, b: &Chain, s: f64, t: f64) -> bool {
     let speed = |c: &Chain, u: f64| c.sides(u).iter().flatten().map(|j| j.d.norm()).fold(0.0, f64::max);
     let (va, vb) = (speed(a, s), speed(b, t));
@@ -755,20 +760,21 @@ fn is_seen(a: &Chain, b: &Chain, s: f64, t: f64) -> bool {
         return false;
     }
     let size = a.size.max(b.size);
-    let least = (a.point(s) - b.point(t)).norm();
+    let distance = (a.point(s) - b.point(t)).norm();
     let clamped = |c: &Chain, u: f64| if c.is_closed { c.wrapped(u) } else { u.clamp(0.0, c.n() as f64) };
     [1e-2, 3e-3, 1e-3, 1e-4, 1e-5, 1e-6].iter().any(|r| {
         (0..96).all(|k| {
             let (sin, cos) = math::sin_cos(std::f64::consts::TAU * f64::from(k) / 96.0);
             let (u, v) = (clamped(a, s + r * size * cos / va), clamped(b, t + r * size * sin / vb));
-            // What the border cuts off is no sample.
+            // Samples that the border cuts off are skipped.
             let moved = (a.apart(u, s) * va).max(b.apart(v, t) * vb);
-            moved < 1e-3 * r * size || (a.point(u) - b.point(v)).norm() > least
+            moved < 1e-3 * r * size || (a.point(u) - b.point(v)).norm() > distance
         })
     })
 }
 
-/// All local minima of the distance between two chains, with `steps` lines a piece, both ways.
+/// All local minima of the distance between two chains, with `steps` lines for each piece of either
+/// chain.
 #[must_use]
 pub fn minima(a: &Chain, b: &Chain, steps: usize) -> Found {
     let mut out = scan(a, b, steps, false);
@@ -786,8 +792,8 @@ pub fn minima(a: &Chain, b: &Chain, steps: usize) -> Found {
     out
 }
 
-/// All local minima of the distance of a chain from itself, the smaller parameter first, but for the
-/// diagonal.
+/// All local minima of the distance of a chain from itself, except the diagonal, with the smaller
+/// parameter first.
 #[must_use]
 pub fn minima_itself(a: &Chain, steps: usize) -> Found {
     let mut out = scan(a, a, steps, true);
@@ -805,12 +811,12 @@ pub fn minima_itself(a: &Chain, steps: usize) -> Found {
 
 fn scan(a: &Chain, b: &Chain, steps: usize, is_itself: bool) -> Found {
     let size = a.size.max(b.size).max((a.point(0.0) - b.point(0.0)).norm());
-    let mut search = Search { a, b, is_itself, size, budget: BUDGET, out: Found::default() };
+    let mut search = Search { a, b, is_itself, size, budget: MAX_EXTRA_LINES, out: Found::default() };
     search.run(steps);
     search.out
 }
 
-/// Whether two places are one.
+/// Whether two pairs of parameters are the same minimum.
 #[must_use]
 pub fn is_same(a: &Chain, b: &Chain, p: [f64; 2], q: [f64; 2], tolerance: f64) -> bool {
     let is_near = |c: &Chain, u: f64, v: f64| {
@@ -822,7 +828,8 @@ pub fn is_same(a: &Chain, b: &Chain, p: [f64; 2], q: [f64; 2], tolerance: f64) -
 fn merge(a: &Chain, b: &Chain, is_itself: bool, found: &mut Found) {
     let size = a.size.max(b.size);
     let mut kept: Vec<Minimum> = Vec::new();
-    // Kinks first, which a smooth place beside them may have just reached; then the stricter ones.
+    // Kinks come first, because a smooth duplicate beside them may just have reached them; then the
+    // stricter minima.
     let rank = |m: &Minimum| m.kinds.iter().filter(|k| **k == Kind::Smooth).count();
     found.minima.sort_by(|p, q| rank(p).cmp(&rank(q)).then(q.margin.total_cmp(&p.margin)));
     for m in &found.minima {

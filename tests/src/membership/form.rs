@@ -2,12 +2,12 @@
 
 use feeler_geom::{P3, V3};
 
-/// A region of the plane: a simple polygon without disjoint round holes.
+/// A region of the plane: a simple polygon with disjoint round holes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
     /// Corners (mm), counter-clockwise.
     pub corners: Vec<[f64; 2]>,
-    /// Holes: centre and radius (mm), inside the polygon and apart from each other.
+    /// Holes: centre and radius (mm). They are inside the polygon and disjoint.
     pub holes: Vec<[f64; 3]>,
 }
 
@@ -37,22 +37,22 @@ pub enum Form {
         /// Radius.
         radius: f64,
     },
-    /// All points whose `(x, y)` is within a radius of a segment on the x axis: without ends along z.
+    /// All points whose `(x, y)` is within a radius of a segment on the x axis; unbounded along z.
     Track {
         /// Half the length of the segment.
         half: f64,
         /// Radius.
         radius: f64,
     },
-    /// A torus around the z axis; a tube thicker than the ring gives an apple.
+    /// A torus around the z axis; an apple if the tube's radius is larger than the ring's.
     Torus {
         /// Radius of the ring.
         major: f64,
         /// Radius of the tube.
         minor: f64,
     },
-    /// What polygons in the half plane of radius and height sweep around the z axis; a polygon in a polygon
-    /// is a void.
+    /// The region that polygons in the half plane of radius and height sweep around the z axis; a polygon
+    /// within a polygon is a void.
     Turned {
         /// Polygons of `[radius, z]`, radius ≥ 0.
         profiles: Vec<Vec<[f64; 2]>>,
@@ -73,17 +73,17 @@ pub enum Form {
         /// Distance of the plane from the origin along the normal.
         offset: f64,
     },
-    /// What is in all of them.
+    /// The intersection.
     And(Vec<Form>),
-    /// What is in none.
+    /// The complement.
     Not(Box<Form>),
-    /// The first without the second, which lies strictly inside.
+    /// The first form minus the second, which lies strictly inside.
     Hollow(Box<Form>, Box<Form>),
 }
 
 impl Form {
-    /// Signed depth (mm): inside the distance to the boundary or less, outside minus the distance or more.
-    /// Its sign is right to rounding, and between two points it changes by no more than their distance.
+    /// Signed depth (mm): inside at most the distance to the boundary, outside at most minus the
+    /// distance. Its sign is right to rounding, and it is 1-Lipschitz.
     #[must_use]
     pub fn depth(&self, p: &P3) -> f64 {
         match self {
@@ -115,7 +115,7 @@ impl Form {
         }
     }
 
-    /// Whether the depth of points that are not inside is minus their distance, not only a bound of it.
+    /// Whether the depth of points outside is minus their distance, not only a bound of it.
     #[must_use]
     pub fn is_exact_outside(&self) -> bool {
         match self {
@@ -129,7 +129,7 @@ impl Form {
         }
     }
 
-    /// Whether the depth of points that are inside is their distance to the boundary, not only a bound of it.
+    /// Whether the depth of points inside is their distance to the boundary, not only a bound of it.
     #[must_use]
     pub fn is_exact_inside(&self) -> bool {
         match self {
@@ -157,7 +157,7 @@ fn length(x: f64, y: f64) -> f64 {
     (x * x + y * y).sqrt()
 }
 
-/// Depth in a box by the depths in its slabs.
+/// Depth in a box, from the depths in its slabs.
 fn slabs(d: [f64; 3]) -> f64 {
     let inside = d[0].min(d[1]).min(d[2]);
     if inside >= 0.0 {
@@ -167,22 +167,22 @@ fn slabs(d: [f64; 3]) -> f64 {
     -(x * x + y * y + z * z).sqrt()
 }
 
-/// Distance to a polygon and whether it is crossed an odd number of times to the right; with `axis`, sides on
-/// the second axis are no border.
+/// Distance to a polygon, and whether a ray to the right crosses it an odd number of times. With `axis`,
+/// sides on the second axis do not count as border.
 fn polygon(corners: &[[f64; 2]], q: [f64; 2], axis: bool, near: &mut f64, inside: &mut bool) {
-    let mut least = f64::INFINITY;
+    let mut smallest = f64::INFINITY;
     let mut a = corners[corners.len() - 1];
     for &b in corners {
         let (d, w) = ([b[0] - a[0], b[1] - a[1]], [q[0] - a[0], q[1] - a[1]]);
         if !(axis && a[0] <= 0.0 && b[0] <= 0.0) {
             let t = ((w[0] * d[0] + w[1] * d[1]) / (d[0] * d[0] + d[1] * d[1])).clamp(0.0, 1.0);
             let off = [w[0] - t * d[0], w[1] - t * d[1]];
-            least = least.min(off[0] * off[0] + off[1] * off[1]);
+            smallest = smallest.min(off[0] * off[0] + off[1] * off[1]);
             if (a[1] > q[1]) != (b[1] > q[1]) && a[0] + d[0] * (w[1] / d[1]) > q[0] {
                 *inside = !*inside;
             }
         }
         a = b;
     }
-    *near = near.min(least.sqrt());
+    *near = near.min(smallest.sqrt());
 }

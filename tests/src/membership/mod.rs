@@ -1,8 +1,8 @@
-//! Is a point inside a solid? Told without anything of the runtime.
+//! Reference for the membership of points in solids, without any code of the runtime.
 //!
-//! [`Form`] is a solid in closed form with a signed depth; [`Spec`] describes generated solids by their
-//! dimensions and gives the same solid as a form and as a boundary representation ([`Shape`]). [`Rays`] tells
-//! of any solid, not near its boundary.
+//! [`Form`] is a solid in closed form with a signed depth. [`Spec`] describes generated solids by their
+//! dimensions and gives each as a form and as a boundary representation ([`Shape`]). [`Rays`] classifies
+//! points of any solid, except near its boundary.
 
 mod form;
 mod rays;
@@ -10,5 +10,5 @@ mod shapes;
 mod source;
 
 pub use form::{Form, Outline};
-pub use rays::{NEAR, Rays};
+pub use rays::{NEAR_BOUNDARY, Rays};
 pub use shapes::{Shape, Spec};

@@ -1,8 +1,9 @@
-//! Whether a point is inside any solid, by rays against its exact surfaces.
+//! Membership of points in any solid, by rays against its exact surfaces.
 //!
-//! Faces are cut into almost flat cells; a ray solves for its crossing in every cell whose box it meets. Only
-//! points and derivatives of surfaces and the classification of their trims are asked for. Nothing is proven:
-//! rays that come near a tangency, a trim or their start are left out, the others must all agree.
+//! Faces are cut into almost flat cells; a ray solves for its crossing in every cell whose box it
+//! intersects. The method uses only points and derivatives of surfaces and the classification of their
+//! trims. It proves nothing: rays that come near a tangency, a trim or their start are discarded, and the
+//! others must all agree.
 
 use feeler_geom::trim::Side;
 use feeler_geom::{Aabb, P2, P3, Rect, V3};
@@ -15,7 +16,7 @@ use rand::{Rng as _, SeedableRng as _};
 pub struct Rays<'a> {
     solid: &'a Hierarchy,
     cells: Vec<Cell>,
-    /// Boxes of halves of halves of the cells.
+    /// Bounding volume tree over the cells, in depth-first order.
     nodes: Vec<Node>,
     size: f64,
 }
@@ -25,11 +26,11 @@ struct Cell {
     face: usize,
     rect: Rect,
     bounds: Aabb,
-    /// How far (rad) its normals are apart, about.
+    /// Approximate angle (rad) between its normals.
     turn: f64,
 }
 
-/// Cells `first..end` and a box around them; the node after all below it.
+/// Box around cells `first..end`; `next` is the node after all its descendants.
 #[derive(Clone, Copy, Debug)]
 struct Node {
     first: usize,
@@ -38,18 +39,19 @@ struct Node {
     bounds: Aabb,
 }
 
-/// Cells that belong together in a leaf.
-const LEAF: usize = 4;
-/// Where crossings of a cell are looked for, as parts of its sides: one place where the ray is steep enough.
+/// Maximum number of cells in a leaf.
+const LEAF_CELLS: usize = 4;
+/// Starts of the search for a crossing of a cell, relative to its sides; only the first one is used if
+/// the ray is steep enough.
 const STARTS: [[f64; 2]; 5] = [[0.5, 0.5], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]];
 
-/// A crossing, if any, by its place along the ray and its sign, and the sine of the angle to the surface.
+/// Position along the ray and sign of a crossing, if any; and the sine of the angle to the surface.
 type Crossing = (Option<(f64, i32)>, f64);
 
-/// Rays that must be clear.
-const CLEAR: u32 = 3;
-/// Part of the size within which a point is near the boundary.
-pub const NEAR: f64 = 1e-4;
+/// Number of valid rays that must agree.
+const AGREEING_RAYS: u32 = 3;
+/// A point is near the boundary if its distance is less than this part of the size.
+pub const NEAR_BOUNDARY: f64 = 1e-4;
 
 impl<'a> Rays<'a> {
     /// Cuts the faces of a solid.
@@ -80,12 +82,12 @@ impl<'a> Rays<'a> {
         rays
     }
 
-    /// Nodes in the order of a walk: the first half follows its parent.
+    /// Appends nodes in depth-first order.
     fn gather(&mut self, first: usize, end: usize) {
         let bounds = self.cells[first..end].iter().fold(Aabb::empty(), |b, c| b.union(&c.bounds));
         let node = self.nodes.len();
         self.nodes.push(Node { first, end, next: 0, bounds });
-        if end - first > LEAF {
+        if end - first > LEAF_CELLS {
             let k = (bounds.max - bounds.min).imax();
             let at = |c: &Cell| c.bounds.min[k] + c.bounds.max[k];
             self.cells[first..end].sort_by(|x, y| at(x).total_cmp(&at(y)));
@@ -96,7 +98,7 @@ impl<'a> Rays<'a> {
         self.nodes[node].next = self.nodes.len();
     }
 
-    /// Whether a point is inside; `None` where it is doubtful or near the boundary.
+    /// Whether a point is inside; `None` if it is undecided or near the boundary.
     #[must_use]
     pub fn contains(&self, p: &P3) -> Option<bool> {
         let mut rng = SmallRng::seed_from_u64(p.coords.iter().fold(1, |s, x| s * 31 + (x.to_bits() >> 12)));
@@ -110,38 +112,38 @@ impl<'a> Rays<'a> {
                 Some(1) => inside += 1,
                 _ => {}
             }
-            if inside + outside == CLEAR {
+            if inside + outside == AGREEING_RAYS {
                 break;
             }
         }
-        (inside + outside == CLEAR && inside.min(outside) == 0).then_some(inside > 0)
+        (inside + outside == AGREEING_RAYS && inside.min(outside) == 0).then_some(inside > 0)
     }
 
-    /// Leaving minus entering crossings of a ray; `None` when one is doubtful.
+    /// Number of leaving minus entering crossings of a ray; `None` if a crossing is doubtful.
     fn count(&self, p: &P3, d: &V3) -> Option<i32> {
         let mut hits: Vec<(usize, f64, i32)> = Vec::new();
         let mut i = 0;
         while i < self.nodes.len() {
             let Node { first, end, next, bounds } = &self.nodes[i];
-            if !meets(bounds, p, d) {
+            if !intersects(bounds, p, d) {
                 i = *next;
                 continue;
             }
             i += 1;
-            if end - first > LEAF {
+            if end - first > LEAF_CELLS {
                 continue;
             }
             for cell in &self.cells[*first..*end] {
-                if !meets(&cell.bounds, p, d) {
+                if !intersects(&cell.bounds, p, d) {
                     continue;
                 }
-                // A ray along a bent cell may cross it twice.
+                // A ray along a curved cell may cross it twice.
                 for start in STARTS {
                     let (crossing, sine) = self.crossing(cell, start, p, d)?;
                     if let Some((t, sign)) = crossing {
-                        let known =
+                        let is_duplicate =
                             |h: &(usize, f64, i32)| h.0 == cell.face && (h.1 - t).abs() < 1e-7 * self.size;
-                        if !hits.iter().any(known) {
+                        if !hits.iter().any(is_duplicate) {
                             hits.push((cell.face, t, sign));
                         }
                     }
@@ -154,8 +156,8 @@ impl<'a> Rays<'a> {
         Some(hits.iter().map(|h| h.2).sum())
     }
 
-    /// Where a ray crosses a cell, looked for from a place in it, and its sign, none where it does not;
-    /// beside it the sine of its angle to the surface.
+    /// Crossing of a ray with a cell, searched for from a start in it, and the sine of the ray's angle to
+    /// the surface; `None` if it is doubtful.
     fn crossing(&self, cell: &Cell, start: [f64; 2], p: &P3, d: &V3) -> Option<Crossing> {
         let face: &Face = &self.solid.faces[cell.face];
         let r = cell.rect;
@@ -181,18 +183,19 @@ impl<'a> Rays<'a> {
         let n = natural.map(|n| if n.dot(&face.surface.normal(uv)) < 0.0 { -n } else { n });
         let sine = n.map_or(0.0, |n| n.dot(d) * if face.outward { 1.0 } else { -1.0 });
         if beyond > 1e-3 {
-            // In a neighbour, or nowhere; near the cell it should have been clear.
+            // The crossing is in a neighbour or does not exist; a search that ends near the cell should
+            // have converged.
             return (off < 1e-9 * self.size || beyond > 0.4).then_some((None, sine));
         }
-        // Beyond the whole face clamping would make it a crossing.
+        // Clamping to the face must not make a crossing of a point beyond it.
         let whole = face.trim.rect;
         if off > 1e-9 * self.size || (whole.clamp(uv) - uv).amax() > 1e-9 * wu.max(wv) {
             return None;
         }
         let t = (s.p - p).dot(d);
         let (lu, lv) = (s.du.norm(), s.dv.norm());
-        let near = 0.1 * NEAR * self.size;
-        // Also beside it, all around: the trim is not near.
+        let near = 0.1 * NEAR_BOUNDARY * self.size;
+        // The trim is not near if all samples around the crossing are inside.
         let side = |i: i32, j: i32| {
             let q =
                 P2::new(uv.x + f64::from(i) * near / lu.max(1e-9), uv.y + f64::from(j) * near / lv.max(1e-9));
@@ -204,7 +207,7 @@ impl<'a> Rays<'a> {
             return Some((None, sine));
         }
         n?;
-        if (t * sine).abs() < NEAR * self.size && t.abs() < 0.1 * self.size {
+        if (t * sine).abs() < NEAR_BOUNDARY * self.size && t.abs() < 0.1 * self.size {
             return None;
         }
         if t < 0.0 {
@@ -217,8 +220,9 @@ impl<'a> Rays<'a> {
     }
 }
 
-/// Whether a line meets a box (both ways: what is just behind is doubtful, not absent).
-fn meets(b: &Aabb, p: &P3, d: &V3) -> bool {
+/// Whether a line intersects a box. The part behind the start counts too, because crossings just behind
+/// it are doubtful.
+fn intersects(b: &Aabb, p: &P3, d: &V3) -> bool {
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     for k in 0..3 {
         let (s, t) = ((b.min[k] - p[k]) / d[k], (b.max[k] - p[k]) / d[k]);
@@ -254,7 +258,7 @@ fn cut(face: &Face, index: usize, r: Rect, size: f64, depth: u32, out: &mut Vec<
         || bend <= 1e-4 * size && extent < 1e-2 * size
         || bend <= 1e-12 * size
     {
-        // Of an arc that bends by its sagitta.
+        // Angle of an arc, from its sagitta.
         let turn = if extent > 0.0 { 10.0 * bend / extent } else { 0.0 };
         out.push(Cell { face: index, rect: r, bounds: bounds.inflated(bend + 1e-9 * size), turn });
         return;

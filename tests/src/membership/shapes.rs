@@ -6,24 +6,26 @@ use feeler_brep::fixtures;
 use feeler_brep::source::SolidSource;
 use feeler_geom::{P3, V3, math};
 
-/// A solid in closed form and as a boundary representation, and what is special about it.
+/// A solid in closed form and as a boundary representation, with its characteristic coordinates and
+/// points.
 #[derive(Clone, Debug)]
 pub struct Shape {
     /// The boundary representation.
     pub source: SolidSource,
     /// The closed form.
     pub form: Form,
-    /// Coordinates (mm) of its planes, axes and outlines along x, y and z.
+    /// Coordinates (mm) of the planes, axes and outlines along x, y and z.
     pub marks: [Vec<f64>; 3],
-    /// Axes parallel to z of its holes and shafts: x, y, radius (mm).
+    /// Axes of holes and shafts, parallel to z: x, y, radius (mm).
     pub axes: Vec<[f64; 3]>,
-    /// Points in its voids, holes and bays.
+    /// Points in the voids, holes and bays.
     pub pockets: Vec<P3>,
 }
 
-/// Dimensions (mm) of a generated solid. All stand on `z = 0` or are centred at the origin.
+/// Dimensions (mm) of a generated solid. All solids have their base at `z = 0` or are centred at the
+/// origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "dimensions by their usual names")]
+#[expect(missing_docs, reason = "the fields are dimensions with common names")]
 pub enum Spec {
     Block { x: f64, y: f64, z: f64 },
     Cylinder { r: f64, h: f64 },
@@ -64,7 +66,7 @@ pub enum Spec {
 }
 
 impl Spec {
-    /// The same solid `k` times as large.
+    /// The solid scaled by a factor `k`.
     #[must_use]
     pub fn scaled(&self, k: f64) -> Self {
         match *self {
@@ -117,7 +119,7 @@ impl Spec {
         }
     }
 
-    /// The solid.
+    /// Builds the solid.
     #[must_use]
     pub fn shape(&self) -> Shape {
         match *self {
@@ -291,7 +293,7 @@ impl Spec {
             }
             Self::Stadium { length, r, h } => {
                 let e = 0.5 * length;
-                // A pill along x, cut by two planes.
+                // A stadium that is unbounded along z, cut by two planes.
                 let form = Form::And(vec![
                     Form::Track { half: e, radius: r },
                     Form::Half { normal: -V3::z(), offset: 0.0 },

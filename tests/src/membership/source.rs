@@ -1,4 +1,4 @@
-//! Boundary representations of turned and upright solids, and of a few more that the fixtures do not have.
+//! Boundary representations of revolved solids, prisms and a few others that the fixtures lack.
 
 use feeler_brep::fixtures::SourceBuilder;
 use feeler_brep::source::{LoopSource, SolidSource};
@@ -9,7 +9,7 @@ fn at(x: f64, y: f64, z: f64) -> Frame {
     Frame { origin: P3::new(x, y, z), ..Frame::identity() }
 }
 
-/// World axes turned upside down at a height of the z axis.
+/// World axes at a height of the z axis, rotated upside down.
 fn down(z: f64) -> Frame {
     Frame { origin: P3::new(0.0, 0.0, z), x: V3::x(), y: -V3::y(), z: -V3::z() }
 }
@@ -27,7 +27,7 @@ pub(super) fn turned(name: &str, profiles: &[Vec<[f64; 2]>]) -> SolidSource {
             .iter()
             .enumerate()
             .map(|(i, &[r, z])| {
-                // Somewhere else on every circle.
+                // The start vertex is at a different angle on every circle.
                 let (s, c) = math::sin_cos(0.7 * i as f64);
                 (r > 0.0).then(|| {
                     let v = b.vertex(r * c, r * s, z);
@@ -74,16 +74,16 @@ pub(super) fn turned(name: &str, profiles: &[Vec<[f64; 2]>]) -> SolidSource {
     b.finish(name)
 }
 
-/// A round hole of an upright prism, from its top.
+/// A round hole of an upright prism, drilled from its top.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hole {
-    /// Centre.
+    /// x of the centre.
     pub x: f64,
-    /// Centre.
+    /// y of the centre.
     pub y: f64,
     /// Radius.
     pub radius: f64,
-    /// Height of its floor; none: it goes through.
+    /// Height of the floor; `None` for a through hole.
     pub floor: Option<f64>,
 }
 
@@ -118,7 +118,7 @@ pub(super) fn upright(name: &str, corners: &[[f64; 2]], low: f64, high: f64, hol
     b.finish(name)
 }
 
-/// Six faces of a box, inside out for a void.
+/// The six faces of a box, reversed for a void.
 fn six(b: &mut SourceBuilder, min: [f64; 3], max: [f64; 3], void: bool) {
     let c: Vec<u32> = (0..8)
         .map(|i| {
@@ -136,7 +136,7 @@ fn six(b: &mut SourceBuilder, min: [f64; 3], max: [f64; 3], void: bool) {
     }
 }
 
-/// A box with a void that is a box.
+/// A box with a box-shaped void.
 pub(super) fn box_in_box(outer: ([f64; 3], [f64; 3]), inner: ([f64; 3], [f64; 3])) -> SolidSource {
     let mut b = SourceBuilder::new();
     six(&mut b, outer.0, outer.1, false);
@@ -144,7 +144,7 @@ pub(super) fn box_in_box(outer: ([f64; 3], [f64; 3]), inner: ([f64; 3], [f64; 3]
     b.finish("box_in_box")
 }
 
-/// A box with a void that is a ball around a point.
+/// A box with a ball-shaped void around a point.
 pub(super) fn ball_in_box(min: [f64; 3], max: [f64; 3], center: P3, radius: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     six(&mut b, min, max, false);
@@ -153,7 +153,7 @@ pub(super) fn ball_in_box(min: [f64; 3], max: [f64; 3], center: P3, radius: f64)
     b.finish("ball_in_box")
 }
 
-/// A cylinder from `z = 0` to `height` with half a ball on it.
+/// A cylinder from `z = 0` to `height` with a hemisphere on top.
 pub(super) fn bullet(radius: f64, height: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let rims = [0.0, height].map(|z| {

@@ -9,18 +9,19 @@ use rand::SeedableRng as _;
 use rand::rngs::SmallRng;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Updates of the moving part, and of the part at rest.
+/// Number of updates of the moving part.
 const MOVING: u32 = 24;
+/// Number of updates of the part at rest.
 const AT_REST: u32 = 6;
-/// Lengths (mm) of one update's motion.
+/// Range of the lengths (mm) of one update's motion.
 const SPEEDS: [f64; 2] = [1e-5, 5e-3];
-/// Motion (mm) of an update at rest.
+/// Length (mm) of one update's motion at rest.
 const TREMBLE: f64 = 1e-9;
-/// Displacement (mm) of a footpoint at rest.
+/// Maximum displacement (mm) of a footpoint at rest.
 const STEADY: f64 = 1e-3;
 
 impl Scene {
-    /// Follows a slow motion from the start of a number, twice, and adds what fails.
+    /// Tracks a slow motion from the start with a given number, twice, and records faults.
     ///
     /// # Panics
     /// If a query fails.
@@ -31,7 +32,7 @@ impl Scene {
         let first = self.motion(seed, number, &start.pose, &name, tally);
         let mut again = Tally::default();
         if first != self.motion(seed, number, &start.pose, &name, &mut again) {
-            tally.discontinuities.push(format!("{name}: another tracker finds other bits"));
+            tally.discontinuities.push(format!("{name}: another tracker gives different bits"));
         }
     }
 
@@ -52,7 +53,7 @@ impl Scene {
         for k in 0..MOVING + AT_REST {
             tracker.update(&Pose::identity(), &pose, bound).expect("valid");
             tally.updates += 1;
-            // The first update at rest corrects what linear gaps left open.
+            // The first update at rest corrects the remaining error of linear gaps.
             let is_at_rest = k > MOVING + 1;
             let moved = StepBound::of_motion([&self.a, &self.b], &last, &pose);
             let now: BTreeMap<u64, StepContact> = tracker.contacts().iter().map(|c| (c.id, *c)).collect();
@@ -62,7 +63,7 @@ impl Scene {
             for (id, c) in &now {
                 bits.extend([*id, c.gap.to_bits(), c.local_a.x.to_bits(), c.local_b.y.to_bits()]);
                 if ended.contains(id) {
-                    report("number returns", c);
+                    report("identity returns", c);
                 }
                 if let Some(b) = before.get(id) {
                     let allowed = moved.displacement + moved.rotation * b.gap.abs() + 2.0 * tol;
@@ -79,7 +80,7 @@ impl Scene {
             }
             for (id, b) in before.iter().filter(|(id, _)| !now.contains_key(id)) {
                 ended.insert(*id);
-                // At the end of the range rounding decides.
+                // Rounding decides at the limit of the range.
                 if is_at_rest && b.gap <= bound.displacement - 2.0 * tol {
                     report("ends at rest", b);
                 }

@@ -1,16 +1,17 @@
-//! Steps of contact trackers, and demands on their sets.
+//! Steps of contact trackers, and demands on their sets of contacts.
 //!
-//! A step of a [`Scene`] begins at a pose in or near contact ([`Scene::start`]) and has a random free twist.
-//! The set of a [`ContactTracker`](feeler_runtime::ContactTracker) restricts it ([`project()`]): the motion
-//! made is the nearest one that obeys the linear gaps of all active contacts. Demands:
+//! A step of a [`Scene`] begins at a pose in or near contact ([`Scene::start`]) and has a random free
+//! twist. The set of a [`ContactTracker`](feeler_runtime::ContactTracker) restricts the twist
+//! ([`project()`]): the actual motion is the nearest one that obeys the linear gaps of all active
+//! contacts. Demands:
 //!
-//! - *sufficiency*: the depth at the end is at most 2ε + θd + ½θ²ρ, with the bound (θ, d) of the
-//!   motion made and the largest distance ρ of the corners of B's box from the centre of rotation;
-//! - *mirror*: a motion whose straight path is free is not shortened by more than ε;
+//! - *sufficiency*: the depth at the end is at most 2ε + θd + ½θ²ρ, with the bound (θ, d) of the actual
+//!   motion and the largest distance ρ of the corners of B's box from the centre of rotation;
+//! - *mirror*: a motion whose straight path is free is shortened by at most ε;
 //! - *agreement*: the strict contacts are those of a fresh query;
 //! - *continuity* ([`continuity`]): gaps follow the motion, identities do not return.
 //!
-//! Steps are numbered, and each one depends on its scene, the seed and its number alone.
+//! Steps are numbered; each depends only on its scene, the seed and its number.
 
 pub mod continuity;
 mod project;
@@ -37,13 +38,13 @@ pub struct Scene {
     pub a: Arc<Body>,
     /// Moving body.
     pub b: Arc<Body>,
-    /// Poses of B in A's frame; without any, B approaches in random orientations.
+    /// Poses of B in A's frame; if empty, B approaches in random orientations.
     pub poses: Vec<Pose>,
     /// Largest random translation (mm) and rotation (rad) of generic starts.
     pub jitter: [f64; 2],
 }
 
-/// Steps that begin at one start.
+/// Number of steps that begin at one start.
 pub const STEPS_PER_START: u64 = 3;
 /// Range of translations (mm) of steps.
 pub const TRANSLATIONS: [f64; 2] = [1e-3, 0.2];
@@ -51,7 +52,7 @@ pub const TRANSLATIONS: [f64; 2] = [1e-3, 0.2];
 pub const ROTATIONS: [f64; 2] = [1e-5, 1e-2];
 /// Translation (mm) and rotation (rad) below which a step is small.
 pub const SMALL: [f64; 2] = [0.02, 1e-3];
-/// Largest depth (mm) that is measured, where the walls of the bodies allow it.
+/// Maximum depth (mm) that is measured, if the thickness of the bodies allows it.
 const MEASURED_DEPTH: f64 = 0.5;
 
 impl Scene {
@@ -89,12 +90,12 @@ impl Scene {
         shift * Translation3::from(c.coords) * turn * Translation3::from(-c.coords) * pose
     }
 
-    /// Largest depth (mm) that is measured.
+    /// Maximum depth (mm) that is measured.
     fn measured_depth(&self) -> f64 {
         MEASURED_DEPTH.min(0.4 * (self.a.min_thickness() + self.b.min_thickness())).max(0.0)
     }
 
-    /// Options of queries for contacts alone, also pressed ones.
+    /// Options of queries for contacts only, including penetrating ones.
     fn contact_options(&self, d_max: f64) -> QueryOptions {
         QueryOptions {
             detect_interference: false,
@@ -114,12 +115,12 @@ fn direction(rng: &mut SmallRng) -> V3 {
     }
 }
 
-/// Random number, log-uniform between two.
+/// A log-uniform random number.
 fn log_uniform(rng: &mut SmallRng, [from, to]: [f64; 2]) -> f64 {
     from * math::exp(rng.random_range(0.0..1.0) * math::ln(to / from))
 }
 
-/// Features, class or kind, and distance of a contact.
+/// Features, kind and distance of a contact.
 fn named(l: &Contact) -> String {
     let of = |f: &feeler_runtime::FeatureRef| format!("{:?} {}", f.kind, f.index);
     format!("{} / {} {:?} {:+.6}", of(&l.feature_a), of(&l.feature_b), l.kind, l.distance)
@@ -131,7 +132,7 @@ fn named_contact(c: &StepContact) -> String {
     format!("{a} / {b} {:?} {:+.6}", c.kind, c.gap)
 }
 
-/// Returns whether a contact is a minimum.
+/// Whether a contact is a minimum.
 fn is_minimum(l: &Contact) -> bool {
     l.kind != ContactKind::Quasi && !l.undecided
 }

@@ -9,17 +9,18 @@ pub type LinearGap = (f64, Twist);
 /// Motion that obeys linear gaps.
 #[derive(Clone, Debug)]
 pub struct Projection {
-    /// Motion made.
+    /// The projected twist.
     pub twist: Twist,
-    /// Multiplier of each gap: above 0 where the contact pushes.
+    /// Multiplier of each gap, positive if the contact pushes.
     pub multipliers: Vec<f64>,
     /// Largest violation (mm) of a linear gap.
     pub violation: f64,
 }
 
-/// Sweeps of the projection at most.
+/// Maximum number of sweeps of the projection.
 const MAX_SWEEPS: usize = 20_000;
-/// Change (mm) of the motion in a sweep, and violation, below which it has converged.
+/// The projection has converged if the change of the motion in a sweep and the violation (mm) are below
+/// this.
 const CONVERGED: f64 = 1e-9;
 
 /// Nearest twist to `free` for which every linear gap is at least `margin`, by dual coordinate ascent.
@@ -31,7 +32,7 @@ pub fn project(gaps: &[LinearGap], free: &Twist, margin: f64) -> Projection {
         let (mut change, mut violation) = (0.0_f64, 0.0_f64);
         for (multiplier, (gap, rate)) in multipliers.iter_mut().zip(gaps) {
             let squared = rate.norm_squared();
-            // Motions that are restricted to fewer directions cannot change every gap.
+            // Restricted motions may have zero rate for some gaps.
             if squared < 1e-12 {
                 continue;
             }

@@ -11,11 +11,11 @@ use rand::{Rng as _, SeedableRng as _};
 /// Construction of a start from a pose of its scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartKind {
-    /// Random pose beside it, pushed along a random twist.
+    /// Random pose near the scene's pose, pushed along a random twist.
     Generic,
-    /// Orientation kept, pushed along a random direction: flush.
+    /// Same orientation, pushed along a random direction: flush.
     Flush,
-    /// Pushed along an axis of A alone: coaxial.
+    /// Pushed along a coordinate axis of A only: coaxial.
     Coaxial,
     /// Tilted by at most 0.01 rad and pushed along a random direction.
     Tilted,
@@ -30,24 +30,24 @@ pub struct Start {
     pub kind: StartKind,
 }
 
-/// Attempts to find a start.
+/// Maximum number of attempts to find a start.
 const ATTEMPTS: usize = 12;
-/// Largest gap (mm) at which pushes end, and the smallest one but zero.
+/// Range of the gaps (mm) at which pushes end; some end at 0.
 const GAPS: [f64; 2] = [1e-5, 5e-3];
-/// Rotations (rad) of tilted starts.
+/// Range of the rotations (rad) of tilted starts.
 const TILTS: [f64; 2] = [1e-6, 1e-2];
-/// Lengths (mm) of one push.
+/// Range of the lengths (mm) of one push.
 const PUSHES: [f64; 2] = [0.01, 1.0];
-/// Distance (mm) beyond a push within which contacts hold it.
+/// Distance (mm) beyond a push within which contacts restrict it.
 const REACH: f64 = 0.1;
-/// Approaching steps at most.
+/// Maximum number of steps of an approach.
 const MAX_APPROACH: usize = 400;
 
-/// Components of a twist that are not 0.
+/// Factor of each component of a twist: 1 or 0.
 type Mask = Twist;
 
 impl Scene {
-    /// Start of a number; `None` if no attempt ends free.
+    /// Start with a given number; `None` if the solids interfere at the end of every attempt.
     ///
     /// # Panics
     /// If a query fails.
@@ -99,7 +99,7 @@ impl Scene {
         let (v, w) = (direction(rng) * (1.0 - turning), direction(rng) * turning);
         let push = Twist::new(v.x, v.y, v.z, w.x, w.y, w.z).component_mul(&mask);
         let push = push.try_normalize(1e-9).unwrap_or(mask) * log_uniform(rng, PUSHES);
-        // A last correction follows the pushes.
+        // Steps without a push correct the gaps at the end.
         let count = rng.random_range(2..12);
         for k in 0..count + 2 {
             let push = if k < count { push } else { Twist::zeros() };
@@ -121,7 +121,7 @@ impl Scene {
         (l.distance, Twist::new(n.x, n.y, n.z, m.x, m.y, m.z).component_mul(mask))
     }
 
-    /// B in a random orientation, near contact: translated by the distance again and again.
+    /// B in a random orientation near contact, advanced repeatedly by the distance.
     fn approach(&self, pair: &mut ContactPair, rng: &mut SmallRng) -> Option<Pose> {
         let turn = UnitQuaternion::from_scaled_axis(direction(rng) * rng.random_range(0.0..3.0));
         let toward = direction(rng);
@@ -159,5 +159,5 @@ pub(super) fn is_free(pair: &mut ContactPair, pose: &Pose) -> bool {
 /// Status at a pose of B.
 pub(super) fn status(pair: &mut ContactPair, pose: &Pose) -> Status {
     pair.query(&Pose::identity(), pose, &QueryOptions::within(0.0)).expect("valid");
-    pair.status().expect("asked for")
+    pair.status().expect("detection of interference is enabled")
 }

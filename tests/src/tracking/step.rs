@@ -1,4 +1,4 @@
-//! One step: the set, the motion that obeys it, and where it ends.
+//! One step: the set of contacts, the motion that obeys it, and the depth at its end.
 
 use super::project::{LinearGap, Projection, Twist, project};
 use super::start::{Start, is_free, status};
@@ -15,35 +15,35 @@ use rand::{Rng as _, SeedableRng as _};
 use std::fmt::Write as _;
 use std::time::Instant;
 
-/// Updates for one step at most.
+/// Maximum number of updates for one step.
 const MAX_ROUNDS: usize = 5;
-/// Poses along a straight path.
+/// Number of checked poses along a straight path.
 const PATH_POSES: u32 = 8;
-/// Part of the larger size by which the gaps of equal contacts differ at most.
+/// Maximum difference of the gaps of equal contacts, as a part of the larger size.
 const SAME_GAP: f64 = 1e-9;
-/// Violation (mm) of a linear gap up to which a motion obeys it.
+/// Maximum violation (mm) of a linear gap for a motion to count as obeying it.
 const OBEYED: f64 = 1e-7;
 
 /// Results of one step.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Translation and rotation of the free twist are small.
+    /// Whether translation and rotation of the free twist are small.
     pub is_small: bool,
-    /// Contacts, and active ones, of the set that the motion obeys.
+    /// Numbers of contacts and of active contacts of the set that the motion obeys.
     pub sizes: [usize; 2],
-    /// The first set did not cover the motion made.
+    /// Whether the first set did not cover the actual motion.
     pub is_updated_again: bool,
-    /// The last set covers it, and its linear gaps are obeyed.
+    /// Whether the last set covers the motion and its linear gaps are obeyed.
     pub is_accepted: bool,
     /// Depth (mm) at the end.
     pub depth: f64,
-    /// Largest depth (mm) that the guarantee allows.
+    /// Maximum depth (mm) that the guarantee allows.
     pub allowed: f64,
-    /// The straight path is free.
+    /// Whether the straight path is free.
     pub is_path_free: bool,
     /// Length (mm) by which the motion is shortened on a free path.
     pub shortened: f64,
-    /// The motion is not shortened without extended contacts.
+    /// Whether the motion is not shortened without extended contacts.
     pub is_by_extension: bool,
 }
 
@@ -52,29 +52,29 @@ pub struct Outcome {
 pub struct Tally {
     /// All steps.
     pub outcomes: Vec<Outcome>,
-    /// Starts that were not found.
+    /// Number of starts that were not found.
     pub no_starts: u64,
-    /// Times (ms) of updates other than after a jump.
+    /// Times (ms) of updates, except those after a jump.
     pub times: Vec<f64>,
-    /// Ends deeper than allowed, to be repeated.
+    /// Ends that are deeper than allowed, with their numbers for repetition.
     pub exceptions: Vec<String>,
-    /// Motions on free paths that were shortened.
+    /// Motions on free paths that are shortened.
     pub shortened: Vec<String>,
-    /// Strict contacts of fresh queries.
+    /// Number of strict contacts of fresh queries.
     pub strict: u64,
-    /// Strict contacts that a contact on a neighbouring feature or a sample replaces.
+    /// Number of strict contacts that a contact on a neighbouring feature or a sample replaces.
     pub replaced: u64,
-    /// Strict contacts of the query that the tracker lacks, and of the tracker that the query lacks.
+    /// Strict contacts of the query that the tracker lacks, and vice versa.
     pub disagreements: Vec<String>,
-    /// Slow motions.
+    /// Number of slow motions.
     pub motions: u64,
-    /// Updates of slow motions.
+    /// Number of updates of slow motions.
     pub updates: u64,
     /// Faults of slow motions.
     pub discontinuities: Vec<String>,
 }
 
-/// Pairs and trackers of one start.
+/// Pairs and tracker of one start.
 struct Bench<'a> {
     scene: &'a Scene,
     start: Start,
@@ -84,7 +84,7 @@ struct Bench<'a> {
 }
 
 impl Scene {
-    /// Makes the steps with these numbers.
+    /// Runs the steps with these numbers.
     ///
     /// # Panics
     /// If a query fails.
@@ -103,11 +103,11 @@ impl Scene {
         }
     }
 
-    /// Linear gap of a contact by twists of B about its centre.
+    /// Linear gap of a contact as a function of twists of B about its centre.
     pub(super) fn step_gap(&self, c: &StepContact, pose: &Pose) -> LinearGap {
         let [x, y, z, u, v, w] = c.gap_rate(pose);
         let n = V3::new(x, y, z);
-        // From a twist at A's origin to one at B's centre.
+        // Convert from a twist at A's origin to one at B's centre.
         let m = (V3::new(u, v, w) - self.center(pose).coords.cross(&n)) / self.lever();
         (c.gap, Twist::new(n.x, n.y, n.z, m.x, m.y, m.z))
     }
@@ -123,7 +123,7 @@ impl Scene {
         project(&gaps, free, 0.0)
     }
 
-    /// Free twist of a step. Of each nine consecutive steps each pair of thirds of both ranges has one.
+    /// Free twist of a step. Nine consecutive steps cover all pairs of thirds of both ranges.
     fn free_twist(&self, seed: u64, number: u64) -> (Twist, f64, f64) {
         let mut rng = SmallRng::seed_from_u64(self.key() ^ seed.wrapping_mul(0x85eb_ca6b) ^ (number << 24));
         let mut size = |[from, to]: [f64; 2], third: u64| {
@@ -171,7 +171,7 @@ impl<'a> Bench<'a> {
                 && c.features == features(l)
                 && (c.gap - l.distance).abs() <= SAME_GAP * size
         };
-        // Rounding decides at the ends of the range.
+        // Rounding decides at the limits of the range.
         let limit = options.reach - SAME_GAP * size;
         let near = self.tracker.bound().map_or(0.0, |b| b.displacement) + SAME_GAP * size;
         let replaces = |l: &Contact, c: &StepContact| {
@@ -275,7 +275,7 @@ impl<'a> Bench<'a> {
         tally.outcomes.push(outcome);
     }
 
-    /// Depth (mm) at a pose, and the deepest contact; without one, as deep as a witness shows.
+    /// Depth (mm) at a pose, and the deepest contact; without a contact, the depth of a witness.
     fn depth(&mut self, pose: &Pose) -> (f64, Option<Contact>) {
         if matches!(status(&mut self.verdicts, pose), Status::Separated | Status::Touching) {
             return (0.0, None);
@@ -300,13 +300,13 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// Describes the contact at a deep end, and the contacts of the set near it.
+    /// Describes the contact of a deep end and the contacts of the set near it.
     fn explanation(&self, deepest: Option<&Contact>, end: &Pose, made: &Twist) -> String {
         let pose = &self.start.pose;
         let values = |p: &Pose| (p.translation.vector.data.0[0], p.rotation.coords.data.0[0]);
         let mut text = format!("\n      pose {:?}, twist {:?}", values(pose), made.as_slice());
-        let Some(l) = deepest else { return text + "\n      no contact shows it" };
-        // The material points of the contact at the end, at the start.
+        let Some(l) = deepest else { return text + "\n      no contact has this depth" };
+        // Material points of the contact at the end, posed as at the start.
         let between = pose * l.local_b - l.local_a;
         let _ = write!(
             text,

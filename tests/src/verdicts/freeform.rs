@@ -1,28 +1,29 @@
-//! Pairs of any solids near contact, judged by rays: for free-form solids, which have no closed form.
+//! Pairs of arbitrary solids near contact, with rays as the reference: for free-form solids, which have
+//! no closed form.
 
 use super::generate::{against, placed, small, turn};
 use super::judge::Fault;
-use super::{Answer, Verdict};
+use super::{QueryResult, Verdict};
 use crate::Part;
-use crate::membership::{NEAR, Rays};
+use crate::membership::{NEAR_BOUNDARY, Rays};
 use feeler_geom::trim::Side;
 use feeler_geom::{P2, P3, Pose, V3};
 use nalgebra::Translation3;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// A solid with its rays.
+/// A solid and its reference for membership.
 #[derive(Debug)]
 pub struct Free<'a> {
     /// The solid.
     pub part: &'a Part,
     rays: Rays<'a>,
-    /// Points of the faces with outward normals.
+    /// Sampled points of the faces with outward normals.
     samples: Vec<(P3, V3)>,
 }
 
 impl<'a> Free<'a> {
-    /// Samples the faces.
+    /// Samples the faces of a solid.
     #[must_use]
     pub fn new(part: &'a Part) -> Self {
         let solid = part.body.hierarchy();
@@ -45,7 +46,7 @@ impl<'a> Free<'a> {
     }
 }
 
-/// Poses of A and B of a number, near contact.
+/// Poses of A and B for a given number, near contact.
 #[must_use]
 pub fn poses(a: &Free<'_>, b: &Free<'_>, seed: u64) -> [Pose; 2] {
     let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -65,20 +66,27 @@ pub fn poses(a: &Free<'_>, b: &Free<'_>, seed: u64) -> [Pose; 2] {
     [pose_a, pose_a * pose]
 }
 
-/// What rays found out.
+/// Result of the reference.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// A point inside both, more than [`NEAR`] of the size off both boundaries, in world coordinates.
+    /// A point inside both solids, more than [`NEAR_BOUNDARY`] of the size away from both boundaries, in
+    /// world coordinates.
     pub common: Option<P3>,
-    /// Smallest distance (mm) of sampled points: not below that of the solids.
+    /// Smallest distance (mm) of sampled points, an upper bound of the distance of the solids.
     pub nearest: f64,
-    /// What is wrong, and how it shows.
+    /// Faults with descriptions.
     pub faults: Vec<(Fault, String)>,
 }
 
-/// Judges an answer about A and B in their poses, with minima up to `d_max` asked for.
+/// Checks the results for A and B in their poses, from a query with the given `d_max`.
 #[must_use]
-pub fn judge(a: &Free<'_>, b: &Free<'_>, [pose_a, pose_b]: &[Pose; 2], d_max: f64, answer: &Answer) -> Seen {
+pub fn check(
+    a: &Free<'_>,
+    b: &Free<'_>,
+    [pose_a, pose_b]: &[Pose; 2],
+    d_max: f64,
+    result: &QueryResult,
+) -> Seen {
     let pose_ab = pose_a.inv_mul(pose_b);
     let pose_ba = pose_ab.inverse();
     let size = a.size().max(b.size());
@@ -89,9 +97,9 @@ pub fn judge(a: &Free<'_>, b: &Free<'_>, [pose_a, pose_b]: &[Pose; 2], d_max: f6
             && a.rays.contains(p) == Some(true)
             && b.rays.contains(&(pose_ba * p)) == Some(true)
     };
-    // Just under the skin of one that is in the other's box, and in the middle of the minima.
+    // Samples moved below the surface of either solid.
     let mut candidates: Vec<P3> = Vec::new();
-    for depth in [10.0 * NEAR * size, 100.0 * NEAR * size] {
+    for depth in [10.0 * NEAR_BOUNDARY * size, 100.0 * NEAR_BOUNDARY * size] {
         candidates.extend(a.samples.iter().map(|(p, n)| p - n * depth));
         candidates.extend(b.samples.iter().map(|(p, n)| pose_ab * (p - n * depth)));
     }
@@ -104,22 +112,24 @@ pub fn judge(a: &Free<'_>, b: &Free<'_>, [pose_a, pose_b]: &[Pose; 2], d_max: f6
         .fold(f64::INFINITY, f64::min)
         .sqrt();
     let mut faults = vec![];
-    if answer.verdict == Verdict::Interfering {
-        // Far apart, and neither in the other.
+    if result.verdict == Verdict::Interfering {
+        // The verdict is wrong if the solids are far apart and neither is inside the other.
         let one_inside = || {
             let of_b = placed.iter().find_map(|q| a.rays.contains(q));
             let of_a = a.samples.iter().find_map(|(p, _)| b.rays.contains(&(pose_ba * p)));
             of_a != Some(false) || of_b != Some(false)
         };
         if common.is_none() && nearest > 0.2 * size && !one_inside() {
-            faults.push((Fault::Invented, format!("samples are {nearest:.3e} apart")));
+            faults.push((Fault::Invented, format!("samples are {nearest:.3e} mm apart")));
         }
-    } else if answer.verdict != Verdict::Undecided {
+    } else if result.verdict != Verdict::Undecided {
         if let Some(p) = &common {
-            faults.push((Fault::Missed, format!("{p} (A's frame) is inside both")));
-        } else if answer.distance.unwrap_or(d_max) > nearest + 2.0 * tol {
-            faults
-                .push((Fault::TooFar, format!("{:?}, but samples are {nearest:.9e} apart", answer.distance)));
+            faults.push((Fault::Missed, format!("{p} (A's frame) is inside both solids")));
+        } else if result.distance.unwrap_or(d_max) > nearest + 2.0 * tol {
+            faults.push((
+                Fault::TooFar,
+                format!("distance {:?}, but samples are {nearest:.9e} mm apart", result.distance),
+            ));
         }
     }
     Seen { common: common.map(|p| pose_a * p), nearest, faults }

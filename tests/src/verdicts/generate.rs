@@ -10,20 +10,20 @@ use rand::{Rng as _, SeedableRng as _};
 use std::f64::consts::FRAC_PI_2;
 use std::rc::Rc;
 
-/// How a pair is put together.
+/// Configuration of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Category {
-    /// Turned anyhow, and moved until they meet.
+    /// Random orientation, moved until the solids touch.
     Generic,
-    /// Two boundary points at one place with opposite normals.
+    /// Two coincident boundary points with opposite normals.
     Tangent,
-    /// Quarter turns; planes, axes and outlines aligned.
+    /// Quarter turns, with planes, axes and outlines aligned.
     Aligned,
-    /// On one axis.
+    /// Common axis.
     Coaxial,
-    /// Around one point.
+    /// Common centre.
     Concentric,
-    /// The same solid twice.
+    /// Two copies of a solid.
     Copies,
     /// Rods in and through holes.
     Holes,
@@ -31,14 +31,14 @@ pub enum Category {
     Tips,
     /// Rings through rings.
     Interlocked,
-    /// In a void, a hole or a bay.
+    /// A solid in a void, a hole or a bay.
     Inside,
     /// Rods through shells.
     Shells,
 }
 
 impl Category {
-    /// All.
+    /// All categories.
     pub const ALL: [Self; 11] = [
         Self::Generic,
         Self::Tangent,
@@ -57,7 +57,7 @@ impl Category {
 /// Two solids in their poses.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// How it came about.
+    /// Configuration of the pair.
     pub category: Category,
     /// Solid A.
     pub a: Rc<Model>,
@@ -67,11 +67,11 @@ pub struct Case {
     pub pose_a: Pose,
     /// Pose of B.
     pub pose_b: Pose,
-    /// Largest distance (mm) to ask for.
+    /// Maximum distance of the query (mm).
     pub d_max: f64,
 }
 
-/// Lengths (mm) that dimensions are drawn from: few, so that many are equal.
+/// Lengths (mm) of which dimensions are chosen: few, so that many dimensions are equal.
 const LENGTHS: [f64; 5] = [1.0, 1.5, 2.0, 3.0, 4.0];
 
 fn pick<T: Copy>(rng: &mut SmallRng, from: &[T]) -> T {
@@ -82,12 +82,12 @@ fn sign(rng: &mut SmallRng) -> f64 {
     if rng.random_bool(0.5) { 1.0 } else { -1.0 }
 }
 
-/// 0.1 to a power.
+/// 0.1 to the power `n`.
 fn tenth_to(n: u32) -> f64 {
     (0..n).fold(1.0, |x, _| 0.1 * x)
 }
 
-/// Nothing, or a power of ten from 1e-12 to 0.1, of either sign.
+/// Zero, or a power of ten from 1e-12 to 0.1 of either sign.
 pub(super) fn small(rng: &mut SmallRng) -> f64 {
     if rng.random_bool(0.15) { 0.0 } else { sign(rng) * tenth_to(rng.random_range(1..=12)) }
 }
@@ -117,7 +117,7 @@ fn quarter_turns(rng: &mut SmallRng) -> UnitQuaternion<f64> {
 
 /// A random solid of moderate dimensions times `scale`.
 fn any(rng: &mut SmallRng, scale: f64) -> Spec {
-    // A limited number of them: they are prepared once.
+    // The seed limits the number of different solids, because each is prepared once.
     let mut rng = SmallRng::seed_from_u64(rng.random_range(0..500));
     let rng = &mut rng;
     let mut l = || scale * pick(rng, &LENGTHS);
@@ -164,7 +164,7 @@ fn any(rng: &mut SmallRng, scale: f64) -> Spec {
     }
 }
 
-/// A solid that is round about z with a radius.
+/// A solid of revolution about z with a given radius.
 fn rod(rng: &mut SmallRng, r: f64) -> Spec {
     let h = pick(rng, &[0.5, 1.0, 2.0, 4.0, 8.0]);
     match rng.random_range(0..10) {
@@ -235,7 +235,7 @@ fn tip(rng: &mut SmallRng) -> Spec {
     }
 }
 
-/// B at a boundary point of A: points together, outward directions opposite.
+/// Pose of B at a boundary point of A: points coincide, outward directions are opposite.
 pub(super) fn against(rng: &mut SmallRng, (p, n): (P3, V3), (q, m): (P3, V3)) -> Pose {
     let turn = UnitQuaternion::rotation_between(&m, &-n).unwrap_or_else(|| {
         let (side, _) = feeler_geom::frame::complete_basis(&m);
@@ -250,7 +250,7 @@ pub(super) fn placed(t: V3, turn: UnitQuaternion<f64>) -> Pose {
     Pose::from_parts(Translation3::from(t), turn)
 }
 
-/// Marks of a solid along the axes after quarter turns.
+/// Characteristic coordinates of a solid along the axes after quarter turns.
 fn turned_marks(m: &Model, turn: &UnitQuaternion<f64>) -> [Vec<f64>; 3] {
     let r = turn.to_rotation_matrix();
     [0, 1, 2].map(|k| {
@@ -260,31 +260,33 @@ fn turned_marks(m: &Model, turn: &UnitQuaternion<f64>) -> [Vec<f64>; 3] {
     })
 }
 
-/// Moves B along a direction from the place where it is free of A to where it is not, until they touch as far
-/// as can be found.
-fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, way: f64) -> Pose {
+/// Moves B along a direction from a pose where it is free of A until they touch, as accurately as the
+/// samples allow.
+fn dropped(a: &Model, b: &Model, start: &Pose, along: &V3, length: f64) -> Pose {
     let at = |t: f64| Translation3::from(along * t) * start;
     let every = (a.samples.len() / 60).max(1);
-    let meets = |t: f64| {
+    let intersects = |t: f64| {
         let pose = at(t);
         let back = pose.inverse();
         a.samples.iter().step_by(every).any(|(p, _)| b.shape.form.depth(&(back * p)) > 0.0)
             || b.samples.iter().step_by(every).any(|(p, _)| a.shape.form.depth(&(pose * p)) > 0.0)
     };
     let steps = 24;
-    let step = way / f64::from(steps);
-    let Some(mut high) = (1..=steps).map(|i| step * f64::from(i)).find(|t| meets(*t)) else { return at(way) };
+    let step = length / f64::from(steps);
+    let Some(mut high) = (1..=steps).map(|i| step * f64::from(i)).find(|t| intersects(*t)) else {
+        return at(length);
+    };
     let mut low = high - step;
     for _ in 0..44 {
         let mid = 0.5 * (low + high);
-        if meets(mid) { high = mid } else { low = mid }
+        if intersects(mid) { high = mid } else { low = mid }
     }
-    // Between the samples they may have met before.
+    // Points between the samples may have touched earlier.
     backed(a, b, at(low), &-along)
 }
 
-/// Moves B along a direction while it is in A, by steps of what they are in each other: until they touch, or
-/// not long enough.
+/// Moves B along a direction out of A, in steps of their mutual depth, until they touch or a maximum
+/// number of steps is reached.
 fn backed(a: &Model, b: &Model, mut pose: Pose, along: &V3) -> Pose {
     for _ in 0..12 {
         let forms = Forms { a: &a.shape.form, b: &b.shape.form, pose_ba: pose.inverse() };
@@ -298,7 +300,7 @@ fn backed(a: &Model, b: &Model, mut pose: Pose, along: &V3) -> Pose {
 }
 
 impl Case {
-    /// The pair of a number.
+    /// Pair with a given number.
     #[must_use]
     pub fn new(seed: u64, pool: &mut Pool) -> Self {
         let mut rng = SmallRng::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -307,7 +309,7 @@ impl Case {
         let (a, b, pose) = Self::relative(category, rng, pool);
         let size = a.size().max(b.size());
         let mut pose = pose;
-        // Out of each other, and a little back or on.
+        // Separate the solids, then move B slightly along the same direction.
         let near = [Category::Generic, Category::Tangent, Category::Tips].contains(&category);
         if !near && rng.random_bool(0.35) {
             let other = unit(rng);
@@ -315,7 +317,7 @@ impl Case {
             let sink = along * (size * small(rng));
             pose = Translation3::from(sink) * backed(&a, &b, pose, &along);
         }
-        // Off by a little.
+        // Perturb the pose slightly.
         if rng.random_bool(0.3) {
             let axis = if rng.random_bool(0.5) { unit(rng) } else { pick(rng, &[V3::x(), V3::y(), V3::z()]) };
             let angle = tenth_to(rng.random_range(3..=12));
@@ -325,7 +327,7 @@ impl Case {
             let axis = if rng.random_bool(0.3) { unit(rng) } else { pick(rng, &[V3::x(), V3::y(), V3::z()]) };
             pose = Translation3::from(axis * (size * small(rng))) * pose;
         }
-        // Anywhere in the world, or at its origin.
+        // The common pose is random or the identity.
         let pose_a = if rng.random_bool(0.5) {
             Pose::identity()
         } else {
@@ -335,7 +337,7 @@ impl Case {
         Self { category, a, b, pose_b: pose_a * pose, pose_a, d_max }
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm a category")]
+    #[expect(clippy::too_many_lines, reason = "one arm for each category")]
     fn relative(category: Category, rng: &mut SmallRng, pool: &mut Pool) -> (Rc<Model>, Rc<Model>, Pose) {
         let scales = [1.0, 1.0, 0.3, 3.0];
         let mut two = |rng: &mut SmallRng| {
@@ -347,8 +349,8 @@ impl Case {
                 let (a, b) = two(rng);
                 let (turn, along) = (turn(rng), unit(rng));
                 let aim = pick(rng, &a.samples).0 - turn * pick(rng, &b.samples).0;
-                let way = a.size() + b.size();
-                let pose = dropped(&a, &b, &placed(aim - along * way, turn), &along, 2.0 * way);
+                let length = a.size() + b.size();
+                let pose = dropped(&a, &b, &placed(aim - along * length, turn), &along, 2.0 * length);
                 let sink = along * (a.size().max(b.size()) * small(rng));
                 (a, b, Translation3::from(sink) * pose)
             }
@@ -399,10 +401,10 @@ impl Case {
                 let a = pool.get(&any(rng, 1.0));
                 let other = unit(rng);
                 let axis = pick(rng, &[V3::x(), V3::y(), V3::z(), other]);
-                let way =
+                let shift =
                     a.size() * if rng.random_bool(0.7) { small(rng) } else { rng.random_range(-1.0..1.0) };
                 let turn = if rng.random_bool(0.7) { UnitQuaternion::identity() } else { quarter_turns(rng) };
-                (a.clone(), a, placed(axis * way, turn))
+                (a.clone(), a, placed(axis * shift, turn))
             }
             Category::Holes => {
                 let a = pool.get(&holed(rng));
@@ -427,7 +429,7 @@ impl Case {
                 let b = pool.get(&rod(rng, r * factor));
                 let z = pick(rng, &a.shape.marks[2]) - pick(rng, &b.shape.marks[2]);
                 let z = z + if rng.random_bool(0.6) { rng.random_range(-2.0..2.0) } else { 0.0 };
-                // To the wall of a wider hole.
+                // Move the rod to the wall of a wider hole.
                 let side = r * (1.0 - factor);
                 let (s, c) = feeler_geom::math::sin_cos(rng.random_range(0.0..6.3));
                 let side = if rng.random_bool(0.4) { V3::new(c, s, 0.0) * side } else { V3::zeros() };
@@ -453,9 +455,9 @@ impl Case {
                     turn(rng)
                 };
                 let reach = |m: &Model| m.shape.axes.iter().map(|x| x[2]).fold(0.0, f64::max);
-                let way = reach(&a).max(reach(&b)) * pick(rng, &[1.0, 0.8, 0.5, 1.2]);
+                let offset = reach(&a).max(reach(&b)) * pick(rng, &[1.0, 0.8, 0.5, 1.2]);
                 let middle = b.body.bounds().center();
-                let to = a.body.bounds().center() - turn * middle + V3::x() * way;
+                let to = a.body.bounds().center() - turn * middle + V3::x() * offset;
                 let to = to
                     + if rng.random_bool(0.5) { unit(rng) * rng.random_range(0.0..0.5) } else { V3::zeros() };
                 (a, b, placed(to, turn))

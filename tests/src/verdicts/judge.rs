@@ -1,6 +1,6 @@
-//! What the closed forms of two solids say about the answer of a query.
+//! Checks of the results of a query against the closed forms of both solids.
 
-use super::{Answer, Model, Verdict};
+use super::{Model, QueryResult, Verdict};
 use crate::membership::Form;
 use feeler_geom::{P3, Pose, V3};
 use rand::rngs::SmallRng;
@@ -8,32 +8,32 @@ use rand::{Rng as _, SeedableRng as _};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// What is wrong with an answer.
+/// Kind of a wrong result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The interiors meet, and the status denies it.
+    /// The interiors intersect, but the status denies it.
     Missed,
-    /// The interiors do not meet, and the status says so.
+    /// The interiors do not intersect, but the status is `Interfering`.
     Invented,
-    /// The status tells of an interference of less than half a tolerance.
+    /// The status is `Interfering` at a depth of less than half a tolerance.
     Hasty,
-    /// In touch or a little in each other, and the status is apart.
+    /// The solids touch or overlap slightly, but the status is `Separated`.
     Unnoticed,
-    /// Two points of the solids are nearer than the smallest distance.
+    /// The smallest distance is larger than that of two points of the solids.
     TooFar,
-    /// A footpoint is farther from the other solid than the distance.
+    /// The distance is smaller than that of a footpoint from the other solid.
     TooNear,
     /// A footpoint is not on its solid.
     Astray,
-    /// Apart with a distance below the tolerance, or in touch with a larger one.
+    /// `Separated` at a distance below the tolerance, or `Touching` at a larger one.
     Contradiction,
-    /// The witness of an interference is missing or not as deep as is said.
+    /// The witness of an interference is missing or less deep than reported.
     Untrue,
 }
 
-/// How much deeper than its deepest common point a contact may be whose middle is in no common material: the
-/// tips and edges of the generated solids are no sharper.
-const SHARPEST: f64 = 24.0;
+/// Maximum ratio of the depth of a contact to that of the deepest common point, if the contact's midpoint
+/// is not a common point. The tips and edges of the generated solids are not sharper than this.
+const MAX_DEPTH_RATIO: f64 = 24.0;
 
 /// Two solids in closed form, in the frame of A.
 #[derive(Clone, Copy, Debug)]
@@ -42,17 +42,17 @@ pub struct Forms<'a> {
     pub a: &'a Form,
     /// B in its own frame.
     pub b: &'a Form,
-    /// From coordinates of A to those of B.
+    /// Transformation from the frame of A to that of B.
     pub pose_ba: Pose,
 }
 
 impl Forms<'_> {
-    /// How deep a point is in A and in B.
+    /// Depths of a point in A and in B.
     fn depths(&self, p: &P3) -> [f64; 2] {
         [self.a.depth(p), self.b.depth(&(self.pose_ba * p))]
     }
 
-    /// How deep a point is in both.
+    /// Depth of a point in both solids.
     #[must_use]
     pub fn depth(&self, p: &P3) -> f64 {
         let [a, b] = self.depths(p);
@@ -64,7 +64,7 @@ impl Forms<'_> {
     }
 }
 
-/// The gradient by differences over a length `h`.
+/// Gradient by central differences with step `h`.
 #[must_use]
 pub fn slope(f: &impl Fn(&P3) -> f64, p: &P3, h: f64) -> V3 {
     V3::from_fn(|k, _| {
@@ -74,14 +74,14 @@ pub fn slope(f: &impl Fn(&P3) -> f64, p: &P3, h: f64) -> V3 {
     })
 }
 
-/// The result of a search.
+/// Result of a search for the deepest common point.
 #[derive(Clone, Copy, Debug)]
 pub struct Deepest {
-    /// How deep the point is in both solids (mm), negative when it is not.
+    /// Depth of the point in both solids (mm), negative if it is outside one of them.
     pub depth: f64,
     /// The point, in the frame of A.
     pub at: P3,
-    /// No point is deeper (mm); infinite where that is not known.
+    /// Upper bound of the depth of all points (mm); infinite if unknown.
     pub bound: f64,
 }
 
@@ -108,8 +108,9 @@ impl Ord for Cell {
     }
 }
 
-/// Searches a box (middle and half extents, frame of A) for the point that is deepest in both solids, from
-/// `starts` and from cells halved where the deepest point may be. Ends when it is deeper than `enough`.
+/// Searches a box (centre and half extents, frame of A) for the point that is deepest in both solids,
+/// from `starts` and from cells that are halved while they may contain the deepest point. Stops at a
+/// depth above `enough`.
 #[must_use]
 pub fn deepest(
     forms: &Forms<'_>,
@@ -169,9 +170,9 @@ pub fn deepest(
     best
 }
 
-/// An octree over the box of points that both solids may have in common: cells whose middle is farther
-/// outside one solid than their corners are away hold none. Returns a bound of how deep (mm) common points
-/// are after `cells` cells; below 0 there are none.
+/// Upper bound of the depth (mm) of common points, from an octree of at most about `cells` cells over the
+/// box of possible common points. A cell is rejected if its centre is farther outside one solid than the
+/// cell's corners are from the centre. If the bound is negative, the interiors are disjoint.
 #[must_use]
 pub fn proven(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, cells: usize) -> f64 {
     let pose_ab = pose_a.inv_mul(pose_b);
@@ -194,7 +195,7 @@ pub fn proven(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, cells: usize) 
     f64::NEG_INFINITY
 }
 
-/// Makes both depths equal by steps along the difference of their slopes.
+/// Equalises both depths by steps along the difference of their gradients.
 fn equalized(forms: &Forms<'_>, mut p: P3, h: f64) -> (f64, P3) {
     let mut best = (forms.depth(&p), p);
     for _ in 0..3 {
@@ -214,7 +215,7 @@ fn equalized(forms: &Forms<'_>, mut p: P3, h: f64) -> (f64, P3) {
     best
 }
 
-/// Uphill from a point to where it is as deep in both solids as can be found.
+/// Climbs from a point to a local maximum of the common depth.
 fn climb(
     forms: &Forms<'_>,
     start: P3,
@@ -226,7 +227,7 @@ fn climb(
     let h = 1e-8 * size;
     let mut best = equalized(forms, start, h);
     let mut step = 0.02 * size;
-    // Along the shortest mean of the slopes: both depths grow.
+    // Along the shortest convex combination of the gradients both depths grow.
     for _ in 0..25 * effort {
         if best.0 > enough {
             return best;
@@ -247,7 +248,7 @@ fn climb(
             break;
         }
     }
-    // At random: over the kinks of the depths.
+    // Random steps overcome kinks of the depths.
     let mut scale = 0.05 * size;
     for _ in 0..40 * effort {
         if best.0 > enough || scale < 1e-9 * size {
@@ -265,8 +266,8 @@ fn climb(
     best
 }
 
-/// Uphill where several smooth pieces of the depths meet, at corners and edges: to the highest point under
-/// the tangent planes at places around, in a box that shrinks.
+/// Refines a maximum at kinks, where several smooth pieces of the depths intersect: steps to the highest
+/// point under the tangent planes at nearby points, within a shrinking box.
 fn refined(forms: &Forms<'_>, mut best: (f64, P3), size: f64, enough: f64, rng: &mut SmallRng) -> (f64, P3) {
     let h = 1e-8 * size;
     let mut reach = 1e-3 * size;
@@ -275,7 +276,7 @@ fn refined(forms: &Forms<'_>, mut best: (f64, P3), size: f64, enough: f64, rng: 
             break;
         }
         let x = best.1;
-        // Slopes, and heights at x.
+        // Gradients, and values extrapolated to `x`.
         let mut planes: Vec<(V3, f64)> = Vec::with_capacity(12);
         for i in 0..6 {
             let off = V3::from_fn(|_, _| rng.random_range(-1.0..1.0)) * if i == 0 { 0.0 } else { reach };
@@ -300,7 +301,7 @@ fn refined(forms: &Forms<'_>, mut best: (f64, P3), size: f64, enough: f64, rng: 
     best
 }
 
-/// The highest point under planes (slope, height at the origin), within a cube.
+/// The highest point under planes (gradient, value at the origin), within a cube.
 fn highest(planes: &[(V3, f64)], reach: f64) -> V3 {
     let low = |s: &V3| planes.iter().map(|(g, c)| c + g.dot(s)).fold(f64::INFINITY, f64::min);
     let mut best = (low(&V3::zeros()), V3::zeros());
@@ -315,7 +316,7 @@ fn highest(planes: &[(V3, f64)], reach: f64) -> V3 {
     for i in 0..8 {
         offer(V3::from_fn(|k, _| if i >> k & 1 == 1 { reach } else { -reach }));
     }
-    // Three equations ⟨n, s⟩ = e: of planes level with each other, and of sides of the cube.
+    // Three equations ⟨n, s⟩ = e: for planes of equal height, and for sides of the cube.
     let walls: Vec<(V3, f64)> =
         (0..6).map(|i| (V3::ith(i / 2, 1.0), if i % 2 == 0 { reach } else { -reach })).collect();
     for (i, (g, c)) in planes.iter().enumerate() {
@@ -338,20 +339,27 @@ fn highest(planes: &[(V3, f64)], reach: f64) -> V3 {
     best.1
 }
 
-/// What the judge found out about a pair.
+/// Result of the check of a pair.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub struct Checked {
     /// The deepest point found.
     pub deepest: Deepest,
     /// The pair's tolerance (mm).
     pub tol: f64,
-    /// What is wrong, and how it shows.
+    /// Faults with descriptions.
     pub faults: Vec<(Fault, String)>,
 }
 
-/// Judges an answer about A and B in their poses, with minima up to `d_max` asked for.
+/// Checks the results for A and B in their poses, from a query with the given `d_max`.
 #[must_use]
-pub fn judge(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, d_max: f64, answer: &Answer) -> Judged {
+pub fn check(
+    a: &Model,
+    b: &Model,
+    pose_a: &Pose,
+    pose_b: &Pose,
+    d_max: f64,
+    result: &QueryResult,
+) -> Checked {
     let pose_ab = pose_a.inv_mul(pose_b);
     let forms = Forms { a: &a.shape.form, b: &b.shape.form, pose_ba: pose_ab.inverse() };
     let size = a.size().max(b.size());
@@ -360,17 +368,17 @@ pub fn judge(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, d_max: f64, ans
     let region = common_box(a, b, &pose_ab);
     let to_a = |p: &P3| pose_a.inverse() * p;
     let mut starts: Vec<P3> =
-        answer.points.iter().map(|[p, q]| nalgebra::center(&to_a(p), &to_a(q))).collect();
-    // Boundary points of each that are the deepest in the other.
+        result.points.iter().map(|[p, q]| nalgebra::center(&to_a(p), &to_a(q))).collect();
+    // Boundary points of each solid that are deepest in the other one.
     let mut near: Vec<(f64, P3)> =
         a.samples.iter().map(|(p, _)| (forms.b.depth(&(forms.pose_ba * p)), *p)).collect();
     near.extend(b.samples.iter().map(|(p, _)| pose_ab * p).map(|p| (forms.a.depth(&p), p)));
     near.sort_by(|x, y| y.0.total_cmp(&x.0));
     starts.extend(near.iter().take(12).map(|n| n.1));
     let enough = 2.5 * tol;
-    starts.extend(answer.witness.map(|(p, _)| to_a(&p)));
+    starts.extend(result.witness.map(|(p, _)| to_a(&p)));
     let mut found = deepest(&forms, region, &starts, 1, enough);
-    if answer.verdict == Verdict::Interfering && found.depth < tol && found.bound > 0.5 * tol {
+    if result.verdict == Verdict::Interfering && found.depth < tol && found.bound > 0.5 * tol {
         let more = deepest(&forms, region, &starts, 8, enough);
         found = Deepest {
             bound: more.bound.min(found.bound),
@@ -379,19 +387,23 @@ pub fn judge(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, d_max: f64, ans
     }
     let mut faults = vec![];
     let mut fault = |f: Fault, why: String| faults.push((f, why));
-    match answer.verdict {
+    match result.verdict {
         Verdict::Interfering => {
-            match answer.witness {
-                Some((point, said)) => {
+            match result.witness {
+                Some((point, reported)) => {
                     let [x, y] = forms.depths(&to_a(&point));
-                    // What is said is off by as little as the feet of nearest points are.
+                    // The reported depth has the error of the feet of nearest points.
                     let feet = 0.1 * tol;
-                    let deeper = |said: f64, d: f64, form: &Form| form.is_exact_inside() && said > d + feet;
-                    // The depth of a notch is a lower bound, of the right sign.
-                    let least = |form: &Form| if form.is_exact_inside() { tol - feet } else { 0.0 };
-                    let shallow = x < least(forms.a) || y < least(forms.b);
-                    if shallow || deeper(said[0], x, forms.a) || deeper(said[1], y, forms.b) {
-                        fault(Fault::Untrue, format!("witness {x:e} and {y:e} deep, said to be {said:?}"));
+                    let deeper =
+                        |reported: f64, d: f64, form: &Form| form.is_exact_inside() && reported > d + feet;
+                    // The depth in a concave solid is a lower bound with the right sign.
+                    let min_depth = |form: &Form| if form.is_exact_inside() { tol - feet } else { 0.0 };
+                    let shallow = x < min_depth(forms.a) || y < min_depth(forms.b);
+                    if shallow || deeper(reported[0], x, forms.a) || deeper(reported[1], y, forms.b) {
+                        fault(
+                            Fault::Untrue,
+                            format!("witness {x:e} and {y:e} mm deep, reported {reported:?}"),
+                        );
                     }
                 }
                 None => fault(Fault::Untrue, "no witness".into()),
@@ -399,70 +411,82 @@ pub fn judge(a: &Model, b: &Model, pose_a: &Pose, pose_b: &Pose, d_max: f64, ans
             if found.depth < 0.5 * tol {
                 let kind = if found.depth < 0.05 * tol { Fault::Invented } else { Fault::Hasty };
                 let parts = found.depth / tol;
-                fault(kind, format!("deepest {:.3e} ({parts:.2} tolerances)", found.depth));
+                fault(
+                    kind,
+                    format!("the deepest point is {:.3e} mm deep ({parts:.2} tolerances)", found.depth),
+                );
             }
         }
         Verdict::Separated | Verdict::Touching => {
             if found.depth > 2.0 * tol {
                 fault(
                     Fault::Missed,
-                    format!("{:.3e} deep, {:.2} tolerances", found.depth, found.depth / tol),
+                    format!("a point is {:.3e} mm deep ({:.2} tolerances)", found.depth, found.depth / tol),
                 );
             } else {
-                distances(&forms, answer, &to_a, (tol, d_max), &found, &mut fault);
+                distances(&forms, result, &to_a, (tol, d_max), &found, &mut fault);
             }
         }
         Verdict::Undecided => {}
     }
-    Judged { deepest: found, tol, faults }
+    Checked { deepest: found, tol, faults }
 }
 
-/// Checks the smallest distance of solids that do not meet.
+/// Checks the smallest distance of solids that do not interfere.
 fn distances(
     forms: &Forms<'_>,
-    answer: &Answer,
+    result: &QueryResult,
     to_a: &impl Fn(&P3) -> P3,
     (tol, d_max): (f64, f64),
     found: &Deepest,
     fault: &mut impl FnMut(Fault, String),
 ) {
     let exact = forms.a.is_exact_outside() && forms.b.is_exact_outside();
-    // The point found has points of both solids so near.
+    // The distance is at most the sum of the distances of the found point from both solids.
     let [x, y] = forms.depths(&found.at);
-    let most = (-x).max(0.0) + (-y).max(0.0);
-    if exact && most + 2.0 * tol < answer.distance.unwrap_or(d_max) {
-        let near = most < 0.5 * tol && answer.verdict == Verdict::Separated;
+    let upper = (-x).max(0.0) + (-y).max(0.0);
+    if exact && upper + 2.0 * tol < result.distance.unwrap_or(d_max) {
+        let near = upper < 0.5 * tol && result.verdict == Verdict::Separated;
         let kind = if near { Fault::Unnoticed } else { Fault::TooFar };
-        fault(kind, format!("{:?}, but {most:.9e} at most", answer.distance));
+        fault(kind, format!("distance {:?}, but at most {upper:.9e} mm are possible", result.distance));
     }
-    let Some(distance) = answer.distance else {
-        if answer.verdict == Verdict::Touching {
-            fault(Fault::Contradiction, "in touch without a distance".into());
+    let Some(distance) = result.distance else {
+        if result.verdict == Verdict::Touching {
+            fault(Fault::Contradiction, "touching without a distance".into());
         }
         return;
     };
-    let touching = answer.verdict == Verdict::Touching;
+    let touching = result.verdict == Verdict::Touching;
     if touching && distance > 1.5 * tol || !touching && distance < 0.5 * tol {
-        fault(Fault::Contradiction, format!("{:?} at {distance:e}", answer.verdict));
+        fault(Fault::Contradiction, format!("{:?} at {distance:e} mm", result.verdict));
     }
-    let Some([p, q]) = answer.points.first() else { return };
+    let Some([p, q]) = result.points.first() else { return };
     let ([pa, pb], [qa, qb]) = (forms.depths(&to_a(p)), forms.depths(&to_a(q)));
     let [x, y] = forms.depths(&to_a(&nalgebra::center(p, q)));
-    if exact && distance < -2.0 * tol && -distance > SHARPEST * found.depth && x.min(y) < -0.05 * tol {
-        fault(Fault::Contradiction, format!("{distance:e}, but no point deeper than {:e}", found.depth));
+    if exact && distance < -2.0 * tol && -distance > MAX_DEPTH_RATIO * found.depth && x.min(y) < -0.05 * tol {
+        fault(
+            Fault::Contradiction,
+            format!("distance {distance:e} mm, but no point is deeper than {:e} mm", found.depth),
+        );
     }
     if pa.abs() > 2.0 * tol || qb.abs() > 2.0 * tol {
-        fault(Fault::Astray, format!("footpoints {pa:e} and {qb:e} deep in their own solids"));
+        fault(Fault::Astray, format!("footpoints {pa:e} and {qb:e} mm deep in their own solids"));
     }
-    // One footpoint is as far from the other one, which is on its solid; of sharp edges pressed into one
-    // another both may be outside.
+    // The distance of a footpoint from the other solid is at most that from the other footpoint. If sharp
+    // edges penetrate each other, both footpoints may be outside.
     if (-pb).max(-qa) > distance.abs() + 2.0 * tol {
-        fault(Fault::TooNear, format!("{distance:e}, but footpoints are {:e} and {:e} off", -pb, -qa));
+        fault(
+            Fault::TooNear,
+            format!(
+                "distance {distance:e} mm, but the footpoints are {:e} and {:e} mm from the other solid",
+                -pb, -qa
+            ),
+        );
     }
 }
 
-/// Middle and half extents of the box (frame of A) that holds all points in both solids, or one around what
-/// is between them.
+/// Centre and half extents of the box (frame of A) of all points that can be in both solids, or of the
+/// region between separated boxes.
 pub(super) fn common_box(a: &Model, b: &Model, pose_ab: &Pose) -> (P3, V3) {
     let bounds = |m: &Model, pose: &Pose| {
         let c = m.body.bounds();

@@ -1,5 +1,5 @@
-//! Whether the status of a query is right, judged without anything of the runtime: pairs of generated solids
-//! near contact ([`generate`]) and what their closed forms say about them ([`judge`]).
+//! Reference for the status of a query, without any code of the runtime: pairs of generated solids near
+//! contact ([`generate`]) and checks against their closed forms ([`mod@judge`]).
 
 pub mod freeform;
 pub mod generate;
@@ -18,55 +18,55 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What a query says about two solids.
+/// Status of two solids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Apart.
+    /// The solids are separated.
     Separated,
-    /// In touch.
+    /// The solids touch.
     Touching,
-    /// The interiors meet.
+    /// The interiors intersect.
     Interfering,
-    /// It does not tell.
+    /// The query did not decide.
     Undecided,
 }
 
-/// The answer of a query. World coordinates, mm.
+/// Result of a query, in world coordinates and mm.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct QueryResult {
     /// The status.
     pub verdict: Verdict,
-    /// Smallest distance, if any within the largest of interest.
+    /// Smallest distance, if it is within `d_max`.
     pub distance: Option<f64>,
     /// Footpoints of the minima, by distance, at most 16.
     pub points: Vec<[P3; 2]>,
-    /// The witness of an interference, and how deep it is said to be in A and in B at least (mm).
+    /// Witness of an interference, and lower bounds of its depth in A and in B (mm).
     pub witness: Option<(P3, [f64; 2])>,
     /// Wall time (s).
     pub seconds: f64,
 }
 
-/// Asks for minima up to `d_max` (mm).
+/// Queries two bodies with minima up to `d_max` (mm).
 ///
 /// # Panics
-/// When the poses are not finite.
+/// If the poses are not finite.
 #[must_use]
-pub fn ask(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, d_max: f64) -> Answer {
-    ask_with(a, b, pose_a, pose_b, &QueryOptions::within(d_max))
+pub fn query(a: &Arc<Body>, b: &Arc<Body>, pose_a: &Pose, pose_b: &Pose, d_max: f64) -> QueryResult {
+    query_with(a, b, pose_a, pose_b, &QueryOptions::within(d_max))
 }
 
-/// The only place that asks the program under test.
+/// Queries two bodies with the given options. Only this function calls the program under test.
 ///
 /// # Panics
-/// When the poses or options are not finite.
+/// If the poses or options are not finite.
 #[must_use]
-pub fn ask_with(
+pub fn query_with(
     a: &Arc<Body>,
     b: &Arc<Body>,
     pose_a: &Pose,
     pose_b: &Pose,
     options: &QueryOptions,
-) -> Answer {
+) -> QueryResult {
     let mut pair = ContactPair::new(a.clone(), b.clone());
     let clock = Instant::now();
     pair.query(pose_a, pose_b, options).expect("finite poses and options");
@@ -81,13 +81,13 @@ pub fn ask_with(
     let points = minima.take(16).map(|l| [l.point_a, l.point_b]).collect();
     let witness = pair.verdict().and_then(|v| v.witness);
     let witness = witness.map(|w| (w.point, [w.inside_a, w.inside_b]));
-    Answer { verdict, distance: pair.min_distance(), points, witness, seconds }
+    QueryResult { verdict, distance: pair.min_distance(), points, witness, seconds }
 }
 
 /// A generated solid ready for queries.
 #[derive(Debug)]
 pub struct Model {
-    /// Its dimensions.
+    /// Dimensions of the solid.
     pub spec: Spec,
     /// The solid and its closed form.
     pub shape: Shape,
@@ -101,7 +101,7 @@ impl Model {
     /// Builds and prepares a solid.
     ///
     /// # Panics
-    /// When that fails.
+    /// If the solid cannot be built or prepared.
     #[must_use]
     pub fn new(spec: &Spec) -> Self {
         let shape = spec.shape();
@@ -112,7 +112,7 @@ impl Model {
         let samples = points
             .into_iter()
             .map(|p| {
-                // At edges and vertices some direction between the normals.
+                // The mean is a direction between the normals at edges and vertices.
                 let mean: V3 = (0..6)
                     .map(|_| p + V3::from_fn(|_, _| rng.random_range(-reach..reach)))
                     .map(|q| -judge::slope(&|p: &P3| shape.form.depth(p), &q, reach * 1e-4))
@@ -150,14 +150,14 @@ pub fn boundary_points(solid: &Hierarchy, rng: &mut SmallRng) -> Vec<P3> {
     out
 }
 
-/// Generated solids that are prepared already.
+/// Cache of generated solids, by their dimensions.
 #[derive(Debug, Default)]
 pub struct Pool {
     models: HashMap<String, Rc<Model>>,
 }
 
 impl Pool {
-    /// The solid, prepared when it is asked for first.
+    /// The solid with given dimensions, built and prepared at its first use.
     pub fn get(&mut self, spec: &Spec) -> Rc<Model> {
         if self.models.len() > 3000 {
             self.models.clear();

@@ -1,7 +1,7 @@
-//! Contacts of random grains, judged by the convex crate's distance and penetration depth.
+//! Contacts of random grains, compared with distance and penetration depth of the convex crate.
 //!
-//! Kinds of pairs: generic ones, deep, touching, apart, and grains almost in line. Where the two disagree by
-//! more than 1e-9 of the size, directions are searched densely, to tell who is wrong.
+//! Kinds of pairs: generic, deep, touching, apart, and nearly aligned. If the two methods differ by more
+//! than 1e-9 of the size, a dense search of directions decides which one is wrong.
 
 use crate::direction;
 use feeler_convex::{Depth, Outcome, PenetrationRequest, Request, Support, distance, penetration};
@@ -14,8 +14,8 @@ use rayon::prelude::*;
 use std::time::Instant;
 
 const KINDS: [&str; 5] = ["generic", "deep", "touching", "apart", "aligned"];
-/// Disagreement that is looked into, as a part of the sizes.
-const TOLD: f64 = 1e-9;
+/// Difference of gaps above which a dense search decides, as a fraction of the size.
+const MAX_DIFFERENCE_REL: f64 = 1e-9;
 
 fn grain(rng: &mut SmallRng, e: [f64; 2]) -> Grain {
     let mut semi = || V3::from_fn(|_, _| rng.random_range(0.3..1.5));
@@ -66,7 +66,7 @@ impl Pair {
         };
         let mut out = Self { grains, poses: [first, placed_by(at + toward * (far * size), turn(rng))] };
         if kind == 2 || kind == 4 {
-            // To a gap or a depth of a small part of the size.
+            // Move to a gap or a depth of a small fraction of the size.
             let small = math::powf(10.0, -rng.random_range(1.5..14.0)) * size;
             let gap = if rng.random_bool(0.5) { small } else { -small };
             for _ in 0..3 {
@@ -89,8 +89,8 @@ impl Pair {
     }
 }
 
-/// Gap by the convex crate.
-fn judged(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
+/// Gap computed by the convex crate.
+fn reference_gap(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
     let d = distance(a, b, &Request::default());
     if d.outcome == Outcome::Separated {
         return d.distance;
@@ -102,13 +102,14 @@ fn judged(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
     }
 }
 
-/// How far B is beyond A along a direction: a lower bound of the gap.
-fn along(a: &Placed<'_>, b: &Placed<'_>, n: &V3) -> f64 {
+/// Gap of the supports of A and B along a direction: a lower bound of the gap.
+fn gap_along(a: &Placed<'_>, b: &Placed<'_>, n: &V3) -> f64 {
     (b.support(&-n).point - a.support(n).point).dot(n) - a.radius() - b.radius()
 }
 
-/// The best of many directions, each improved by a search in shrinking steps: knows support points only.
-fn densely(a: &Placed<'_>, b: &Placed<'_>, directions: u32) -> f64 {
+/// Largest gap over many directions, each improved by a search in shrinking steps. Uses only support
+/// points.
+fn dense_search(a: &Placed<'_>, b: &Placed<'_>, directions: u32) -> f64 {
     let golden = std::f64::consts::PI * (3.0 - 5.0_f64.sqrt());
     let mut starts: Vec<(f64, V3)> = (0..directions)
         .map(|i| {
@@ -116,7 +117,7 @@ fn densely(a: &Placed<'_>, b: &Placed<'_>, directions: u32) -> f64 {
             let (s, c) = math::sin_cos(golden * f64::from(i));
             let r = (1.0 - z * z).sqrt();
             let n = V3::new(r * c, r * s, z);
-            (along(a, b, &n), n)
+            (gap_along(a, b, &n), n)
         })
         .collect();
     starts.sort_by(|x, y| y.0.total_cmp(&x.0));
@@ -129,7 +130,7 @@ fn densely(a: &Placed<'_>, b: &Placed<'_>, directions: u32) -> f64 {
             let better = (0..8).find_map(|k| {
                 let (s, c) = math::sin_cos(f64::from(k) * std::f64::consts::FRAC_PI_4);
                 let to = (n + (e * c + f * s) * step).normalize();
-                let there = along(a, b, &to);
+                let there = gap_along(a, b, &to);
                 (there > g).then_some((there, to))
             });
             match better {
@@ -170,7 +171,7 @@ pub(super) fn run(n: u32, e: [f64; 2]) -> bool {
             for round in 0..CHUNK.min(n - chunk * CHUNK) {
                 let kind = (round % 5) as usize;
                 let pair = Pair::random(&mut rng, kind, e);
-                rows[kind].judge(&pair, kind, &mut rng);
+                rows[kind].compare(&pair, kind, &mut rng);
             }
             rows
         })
@@ -180,7 +181,8 @@ pub(super) fn run(n: u32, e: [f64; 2]) -> bool {
         });
     println!(
         "| kind | pairs | apart | evaluations cold | warm | over ten: cold | warm | fallbacks: cold | \
-         warm | uncertain | largest difference / size | swapped: other bits | by / size | judge wrong | we |"
+         warm | uncertain | largest difference / size | swapped: other bits | by / size | reference wrong | \
+         ours wrong |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (r, kind) in rows.iter().zip(KINDS) {
@@ -230,7 +232,7 @@ impl Row {
         self.wrong += o.wrong;
     }
 
-    fn judge(&mut self, pair: &Pair, kind: usize, rng: &mut SmallRng) {
+    fn compare(&mut self, pair: &Pair, kind: usize, rng: &mut SmallRng) {
         let [a, b] = pair.placed();
         let size = pair.size();
         let Some(c) = contact(&a, &b, f64::INFINITY, None) else { return };
@@ -240,22 +242,24 @@ impl Row {
         self.cold += u64::from(c.iterations);
         self.many_cold += u64::from(c.iterations > 10);
         self.uncertain += u64::from(c.uncertainty > 1e-8 * size);
-        let known = judged(&a, &b);
-        let off = (known - c.gap).abs() / size;
-        if off > TOLD {
-            // A direction's gap is never above the true one; a search of directions can only miss.
-            let best = densely(&a, &b, 20_000);
-            let ours = along(&a, &b, &c.normal);
+        let reference = reference_gap(&a, &b);
+        let off = (reference - c.gap).abs() / size;
+        if off > MAX_DIFFERENCE_REL {
+            // The gap along a direction is at most the true one; the search may only fail to reach it.
+            let best = dense_search(&a, &b, 20_000);
+            let ours = gap_along(&a, &b, &c.normal);
             let is_ours = ours >= best - 1e-10 * size && (ours - c.gap).abs() < 1e-10 * size;
-            // What the other one found to be larger counts against us, whether seen or not.
-            if is_ours && ours > known {
+            // A larger gap found by the other method counts against ours, whether the search finds it or
+            // not.
+            if is_ours && ours > reference {
                 self.other += 1;
             } else {
                 self.wrong += 1;
             }
             if self.wrong + self.other < 6 {
                 println!(
-                    "{}: {c:?}\n convex crate {known}, densely {best}, along ours {ours}\n {:?} {:?}",
+                    "{}: {c:?}\n convex crate {reference}, dense search {best}, along our normal \
+                     {ours}\n {:?} {:?}",
                     KINDS[kind], pair.grains, pair.poses
                 );
             }
@@ -270,7 +274,7 @@ impl Row {
             let off = (c.gap - s.gap).abs() / size;
             self.swap = self.swap.max(off);
         }
-        // A step later.
+        // Repeat the contact after a small step, with the previous normal.
         let mut pair = Pair { grains: pair.grains, poses: pair.poses };
         let shift = direction(rng) * (1e-3 * size);
         let turn = UnitQuaternion::from_scaled_axis(direction(rng) * 1e-3);
@@ -285,7 +289,7 @@ impl Row {
     }
 }
 
-/// Time of contacts with the normal of the step before, steps of 1e-3 of the size and of 1e-3 rad.
+/// Times contacts with the normal of the previous step, for steps of 1e-3 of the size and 1e-3 rad.
 fn timed(kind: usize, e: [f64; 2]) {
     let mut rng = SmallRng::seed_from_u64(3);
     let mut pairs = Vec::new();
@@ -299,7 +303,7 @@ fn timed(kind: usize, e: [f64; 2]) {
         later.poses[1].rotation = turn * later.poses[1].rotation;
         pairs.push((later, c.normal));
     }
-    // Those that fall back take a hundred times as long: they are timed by themselves.
+    // Pairs that fall back take a hundred times as long, so they are timed separately.
     let (plain, falling): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(pair, warm)| {
         let [a, b] = pair.placed();
         contact(&a, &b, f64::INFINITY, Some(*warm)).is_none_or(|c| !c.fell_back)

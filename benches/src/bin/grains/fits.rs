@@ -1,4 +1,4 @@
-//! Fits of points on known shapes.
+//! Fits to points on known shapes.
 
 use crate::direction;
 use feeler_convex::{PolySuperellipsoid, Support};
@@ -10,8 +10,8 @@ use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
 use std::time::Instant;
 
-/// Largest distance of the surfaces that counts as found, as a part of the size.
-const FOUND: f64 = 1e-6;
+/// Maximum distance of the surfaces at which a shape counts as found, as a fraction of the size.
+const MAX_SURFACE_DISTANCE_REL: f64 = 1e-6;
 
 pub(super) fn run(shapes: u32, points: u32, e: [f64; 2]) -> bool {
     let mut rng = SmallRng::seed_from_u64(312);
@@ -47,22 +47,22 @@ pub(super) fn run(shapes: u32, points: u32, e: [f64; 2]) -> bool {
             let local = pose.rotation.inverse_transform_vector(n);
             (pose * shape.support(&local).point).coords.dot(n)
         };
-        // Of convex bodies the largest distance of the surfaces is that of the support functions.
+        // The largest distance of the surfaces of convex bodies is that of their support functions.
         let off = (0..5000)
             .map(|_| direction(&mut rng))
             .map(|n| (height(&shape, &pose, &n) - height(grain.shape(), &there, &n)).abs() / found.size)
             .fold(0.0, f64::max);
-        if off > FOUND {
+        if off > MAX_SURFACE_DISTANCE_REL {
             println!("shape {i}: off by {off:.1e}, rms {:.1e}: {plus:?} {minus:?} {e:?}", found.rms);
         }
         offs.push(off);
     }
     let seconds = start.elapsed().as_secs_f64() / f64::from(shapes);
     offs.sort_by(f64::total_cmp);
-    let right = offs.iter().filter(|o| **o <= FOUND).count();
+    let right = offs.iter().filter(|o| **o <= MAX_SURFACE_DISTANCE_REL).count();
     println!(
-        "{right} of {shapes} shapes from {points} points to {FOUND:.0e} of the size; median {:.1e}, \
-         worst {:.1e}; {seconds:.2} s each with what judges it",
+        "{right} of {shapes} shapes from {points} points to {MAX_SURFACE_DISTANCE_REL:.0e} of the size; \
+         median {:.1e}, worst {:.1e}; {seconds:.2} s each, including the comparison",
         offs[offs.len() / 2],
         offs[offs.len() - 1]
     );

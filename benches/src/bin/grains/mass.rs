@@ -1,4 +1,4 @@
-//! Masses against sums over evenly spread points.
+//! Masses compared with sums over evenly spread points.
 
 use feeler_convex::PolySuperellipsoid;
 use feeler_geom::V3;
@@ -18,8 +18,8 @@ struct Sums {
     fourth: V3,
 }
 
-/// The implicit equation and the points of a sequence of irrational multiples in the shape's box: the powers
-/// of the plastic number's cousin in three dimensions (Roberts' R sequence).
+/// Sums over the points of the R sequence of Roberts (multiples of the powers of an irrational number) in
+/// the box of the shape that satisfy its implicit equation.
 fn sums(plus: V3, minus: V3, e: [f64; 2], points: u32) -> Sums {
     let g = 1.220_744_084_605_759_5_f64;
     let steps = V3::new(1.0 / g, 1.0 / (g * g), 1.0 / (g * g * g));
@@ -67,7 +67,7 @@ pub(super) fn run(shapes: u32, points: u32) -> bool {
                 tensor: Matrix3::from_diagonal_element(central.trace()) - central,
             };
             let part = s.count / n;
-            // Standard errors of as many independent points.
+            // Standard errors of the same number of independent points.
             let of_volume = volume * (part * (1.0 - part) / n).sqrt();
             let of_second = V3::from_fn(|i, _| {
                 let mean = s.second[(i, i)] / n;
@@ -104,7 +104,7 @@ pub(super) fn run(shapes: u32, points: u32) -> bool {
         column.sort_by(f64::total_cmp);
         let (median, largest) = (column[column.len() / 2], column[column.len() - 1]);
         println!("| {name} | {median:.1e} | {largest:.1e} |");
-        // Points that are spread evenly are better than independent ones.
+        // Evenly spread points have smaller errors than independent ones.
         is_right &= !name.contains("standard") || largest < 3.0;
     }
     is_right
