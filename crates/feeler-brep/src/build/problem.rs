@@ -115,6 +115,11 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// The face, if its loops contradict each other.
+    pub(super) fn contradicting_face(&self) -> Option<u64> {
+        if let Self::LoopsContradict { face, .. } = self { Some(*face) } else { None }
+    }
+
     /// The entity to look at, if it is about one.
     #[must_use]
     pub fn entity(&self) -> Option<u64> {

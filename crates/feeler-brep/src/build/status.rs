@@ -25,7 +25,7 @@ const MAX_CHANGES: usize = 4;
 const NEARLY_SMOOTH: f64 = 1e-3;
 
 /// Angles beyond this (rad) have their sign from the faces' places, not from their normals.
-const RAZOR: f64 = 3.13;
+pub(super) const RAZOR: f64 = 3.13;
 
 /// The angle along an edge.
 #[derive(Clone, Debug)]
