@@ -8,11 +8,13 @@
 
 use std::f64::consts::TAU;
 
+use feeler_geom::bezier::BezierSpline;
 use feeler_geom::{Curve, P3, V2, V3, math};
 
 use super::Geometry;
 use super::curves::{ReadCurve, parameter_near};
 use super::surfaces::{Near, NearEdge};
+use crate::entities::{Res, bad};
 use crate::units::Units;
 
 /// Lengths agree within this share of the profile's size.
@@ -107,6 +109,34 @@ impl<'a> Plane<'a> {
         0.5 * (a + b)
     }
 
+    /// Keeps the parts on which a trimmed profile lies; all of them if it lies on several.
+    fn keep_trimmed(&self, parts: &mut Vec<Part>, trim: &BezierSpline) {
+        let (t0, t1) = trim.range();
+        let mut hits = vec![0_u32; parts.len()];
+        for k in 0..SAMPLES {
+            let p = trim.derivs(t0 + (t1 - t0) * (f64::from(k) + 0.5) / f64::from(SAMPLES)).p;
+            let off = |part: &Part| {
+                (self.profile.curve.point(self.profile.curve.project(&p, part.t0, part.t1)) - p).norm()
+            };
+            let nearest = (0..parts.len()).min_by(|i, j| off(&parts[*i]).total_cmp(&off(&parts[*j])));
+            nearest.into_iter().for_each(|i| hits[i] += 1);
+        }
+        // A trim that goes a little beyond the axis is rounded.
+        let most = hits.iter().copied().max().unwrap_or(0);
+        if hits.iter().sum::<u32>() - most <= 1 {
+            let mut hits = hits.into_iter();
+            parts.retain(|_| hits.next() == Some(most));
+        }
+    }
+
+    /// Whether two parts, turned about the axis, are one surface.
+    fn is_mirrored(&self, part: &Part, other: &Part) -> bool {
+        (1..SAMPLES).all(|k| {
+            let t = part.t0 + (part.t1 - part.t0) * f64::from(k) / f64::from(SAMPLES);
+            self.foot(other, &self.profile.curve.point(t)).1 <= SAME * self.size
+        })
+    }
+
     /// The profile's parameter that `p` was turned from, and how far it is from there (mm).
     fn foot(&self, part: &Part, p: &P3) -> (f64, f64) {
         let height = (p - self.origin).dot(&self.axis);
@@ -132,47 +162,72 @@ fn samples(curve: &Curve, (t0, t1): (f64, f64)) -> impl Iterator<Item = f64> + u
 impl Geometry<'_> {
     /// The part of the profile that is turned, where it crosses the axis within `range`.
     ///
-    /// `middle` is a point of a trimmed profile, `surface` the surface of revolution.
+    /// `trim` is the trimmed profile, `surface` the surface of revolution.
+    ///
+    /// # Errors
+    /// The surface passes through itself, and nothing says on which of its parts the face is.
     pub(super) fn part_turned(
         &self,
         profile: &ReadCurve,
         range: (f64, f64),
         (origin, axis): (&P3, &V3),
-        middle: Option<P3>,
+        trim: Option<&BezierSpline>,
         (surface, near): (u64, Near<'_>),
-    ) -> Option<Part> {
-        let plane = Plane::new(profile, range, origin, axis)?;
+    ) -> Res<Option<Part>> {
+        let Some(plane) = Plane::new(profile, range, origin, axis) else { return Ok(None) };
         let mut parts = plane.parts(range);
-        if parts.is_empty() {
-            return None;
-        }
-        if let Some(m) = middle {
-            let off = |p: &Part| (profile.curve.point(profile.curve.project(&m, p.t0, p.t1)) - m).norm();
-            return parts.into_iter().min_by(|a, b| off(a).total_cmp(&off(b)));
+        if let Some(trim) = trim {
+            plane.keep_trimmed(&mut parts, trim);
         }
         let points: Vec<P3> = near.edges.iter().flat_map(NearEdge::points).collect();
         let off = |part: &Part| points.iter().map(|p| plane.foot(part, p).1).fold(0.0, f64::max);
         let least = parts.iter().map(off).fold(f64::INFINITY, f64::min);
         parts.retain(|p| off(p) <= least + SAME * plane.size);
+        if parts.len() <= 1 {
+            return Ok(parts.pop());
+        }
         let in_file: Vec<f64> =
             parts.iter().map(|p| self.off_parameter_curves(&plane, p, surface, near)).collect();
         let least = in_file.iter().copied().fold(f64::INFINITY, f64::min);
         let mut keep = in_file.iter().map(|off| *off <= least + 1e-3 * plane.size);
         parts.retain(|_| keep.next().unwrap_or(true));
-        let side = seam_side(&plane, near);
+        if !parts.iter().all(|p| plane.is_mirrored(p, &parts[0])) {
+            return bad(
+                surface,
+                format!(
+                    "is a surface of revolution that passes through itself, because its profile crosses the \
+                     axis; nothing in the file tells which part bounds face #{}, so it is ambiguous; export \
+                     it with a trimmed profile",
+                    self.part.unwrap_or(surface)
+                ),
+            );
+        }
+        let seams: Vec<&NearEdge<'_>> = near.edges.iter().filter(|e| is_seam(e, near)).collect();
+        let (of_seams, of_edges) =
+            (plane.side_of(&seams), plane.side_of(&near.edges.iter().collect::<Vec<_>>()));
         // Where nothing tells, the side that writers begin on: the first axis of the conic's frame, or rising
-        // along it.
+        // along it; a line begins at its point.
         let begins = match &profile.curve {
-            Curve::Ellipse { frame, .. } if frame.x.dot(&plane.across).abs() > 0.5 => frame.x,
-            Curve::Ellipse { frame, .. } | Curve::Parabola { frame, .. } | Curve::Hyperbola { frame, .. } => {
-                frame.y
+            Curve::Ellipse { frame, .. } | Curve::Circle { frame, .. }
+                if frame.x.dot(&plane.across).abs() > 0.5 =>
+            {
+                frame.x
             }
-            _ => plane.across,
+            Curve::Circle { frame, .. }
+            | Curve::Ellipse { frame, .. }
+            | Curve::Parabola { frame, .. }
+            | Curve::Hyperbola { frame, .. } => frame.y,
+            Curve::Line { origin: start, dir } => {
+                let offset = (start - origin).dot(&plane.across);
+                if offset.abs() > SAME * plane.size { plane.across * offset } else { *dir }
+            }
+            Curve::Bezier(_) => plane.across,
         };
-        let wanted = if side == 0.0 { begins.dot(&plane.across) } else { side };
-        let is_guess = side == 0.0 && parts.len() > 1;
-        let best = parts.iter().find(|p| p.side * wanted > 0.0).or_else(|| parts.first())?;
-        Some(Part { is_guess, ..*best })
+        let wanted = [of_seams, of_edges, begins.dot(&plane.across)].into_iter().find(|side| *side != 0.0);
+        let wanted = wanted.unwrap_or(1.0);
+        let is_guess = of_seams == 0.0 && parts.len() > 1;
+        let best = parts.iter().find(|p| p.side * wanted > 0.0).or_else(|| parts.first());
+        Ok(best.map(|best| Part { is_guess, ..*best }))
     }
 
     /// How far (mm, summed) points of the face's edges are from the curves that the file gives for these
@@ -241,16 +296,24 @@ fn off_curve(curve: &Curve, at: V2, period: V2, lengths: V2) -> f64 {
     least
 }
 
-/// On which side of the axis edges in the profile's plane lie; 0 where there are none, or as much on either
-/// side.
-fn seam_side(plane: &Plane<'_>, near: Near<'_>) -> f64 {
-    let normal = plane.axis.cross(&plane.across);
-    let mut sum = 0.0;
-    for edge in near.edges {
-        let points = edge.points();
-        if points.iter().all(|p| (p - plane.origin).dot(&normal).abs() <= SAME * plane.size) {
-            sum += points.iter().map(|p| (p - plane.origin).dot(&plane.across)).sum::<f64>();
+/// Whether the face's loops walk an edge twice.
+fn is_seam(edge: &NearEdge<'_>, near: Near<'_>) -> bool {
+    near.edges.iter().filter(|e| e.id == edge.id).count() > 1
+}
+
+impl Plane<'_> {
+    /// On which side of the axis those of some edges lie that are in the profile's plane; 0 if none is, or as
+    /// much on either side.
+    fn side_of(&self, edges: &[&NearEdge<'_>]) -> f64 {
+        let normal = self.axis.cross(&self.across);
+        let mut sum = 0.0;
+        // Of a circle around the axis, the ends and the middle are in the plane.
+        for edge in edges.iter().filter(|e| e.ends[0] != e.ends[1]) {
+            let points = edge.points();
+            if points.iter().all(|p| (p - self.origin).dot(&normal).abs() <= SAME * self.size) {
+                sum += points.iter().map(|p| (p - self.origin).dot(&self.across)).sum::<f64>();
+            }
         }
+        if sum.abs() <= SAME * self.size { 0.0 } else { sum }
     }
-    if sum.abs() <= SAME * plane.size { 0.0 } else { sum }
 }
