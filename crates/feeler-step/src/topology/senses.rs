@@ -46,6 +46,12 @@ pub(super) fn repair(
         return out;
     }
     for i in first {
+        if let Some(walk) = &walks[i]
+            && let Some(seams) = swapped_seams(walk, edges, same)
+        {
+            out.swapped.extend(&seams);
+            continue;
+        }
         if let Some(walk) = &mut walks[i]
             && let Some(ordered) = in_order(walk, edges, same)
         {
@@ -57,7 +63,8 @@ pub(super) fn repair(
     let mut votes: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     let open = broken(&walks, edges);
     for (i, walk) in walks.iter().enumerate() {
-        let Some(walk) = walk else { continue };
+        // Two edges between the same vertices connect with both of them swapped as well.
+        let Some(walk) = walk.as_ref().filter(|w| w.len() > 2) else { continue };
         let turned = if open.contains(&i) {
             let Some(turned) = turned_to_connect(walk, edges, same) else { continue };
             turned
@@ -97,6 +104,34 @@ fn ends(edges: &[EdgeSource], (e, forward): (u32, bool)) -> (u32, u32) {
 fn connected(walk: &[(u32, bool)], edges: &[EdgeSource], same: &dyn Fn(u32, u32) -> bool) -> bool {
     let next = walk.iter().cycle().skip(1);
     walk.iter().zip(next).all(|(a, b)| same(ends(edges, *a).1, ends(edges, *b).0))
+}
+
+/// Edges that the loop walks to and fro whose vertices are swapped: with these exchanged, the loop connects as
+/// it is listed. Another order would connect it as well, and lead arcs the other way round. The edges are left
+/// exchanged.
+fn swapped_seams(
+    walk: &[(u32, bool)],
+    edges: &mut [EdgeSource],
+    same: &dyn Fn(u32, u32) -> bool,
+) -> Option<Vec<u32>> {
+    let is_seam = |(e, forward): &(u32, bool)| *forward && walk.contains(&(*e, false));
+    let seams: Vec<u32> = walk.iter().filter(|u| is_seam(u)).map(|u| u.0).collect();
+    let each = seams.iter().map(|e| vec![*e]);
+    let sets: Vec<Vec<u32>> = std::iter::once(seams.clone()).chain(each).filter(|s| !s.is_empty()).collect();
+    for set in sets {
+        let exchange = |edges: &mut [EdgeSource]| {
+            for e in &set {
+                let edge = &mut edges[*e as usize];
+                std::mem::swap(&mut edge.start, &mut edge.end);
+            }
+        };
+        exchange(edges);
+        if connected(walk, edges, same) {
+            return Some(set);
+        }
+        exchange(edges);
+    }
+    None
 }
 
 /// The loop's edges in the one order in which their flags connect them; `None` if there is no such order, or
