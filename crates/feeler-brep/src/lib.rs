@@ -9,6 +9,7 @@
 pub mod build;
 pub mod closed;
 pub mod fixtures;
+pub mod lumps;
 pub mod mesh;
 mod remark;
 pub mod sheet;

@@ -104,21 +104,12 @@ pub fn face_integrals<'a>(
             let sums = cells.integrate_cubic(&|p| plane.antiderivative(p));
             (add(sums, slivers(surface, cells, edge, &|p| plane.density(p))), *frame)
         }
-        Surface::Cylinder { frame, radius } => {
-            closed(frame, &|v| Profile { a: *radius, da: 0.0, b: v, db: 1.0 })
+        Surface::Cylinder { .. } | Surface::Cone { .. } | Surface::Sphere { .. } | Surface::Torus { .. } => {
+            match of_revolution(surface) {
+                Some((frame, profile)) => closed(&frame, &*profile),
+                None => ([f64::NAN; NUM_SUMS], Frame::identity()),
+            }
         }
-        Surface::Cone { frame, half_angle } => {
-            let slope = math::tan(*half_angle);
-            closed(frame, &|v| Profile { a: v * slope, da: slope, b: v, db: 1.0 })
-        }
-        Surface::Sphere { frame, radius } => closed(frame, &|v| {
-            let (s, co) = math::sin_cos(v);
-            Profile { a: radius * co, da: -radius * s, b: radius * s, db: radius * co }
-        }),
-        Surface::Torus { frame, major, minor } => closed(frame, &|v| {
-            let (s, co) = math::sin_cos(v);
-            Profile { a: major + minor * co, da: -minor * s, b: minor * s, db: minor * co }
-        }),
         Surface::Bezier(_) => (grid(surface, cells, reference, rel_tol), Frame::identity()),
     };
     let sign = if outward { 1.0 } else { -1.0 };
@@ -131,6 +122,83 @@ pub fn face_integrals<'a>(
         moment: axes * V3::new(x, y, z) * (0.25 * sign),
         second: axes * second * axes.transpose() * (0.2 * sign),
     }
+}
+
+/// Accuracy of vector areas, relative to the area.
+const VECTOR_AREA_TOL: f64 = 1e-7;
+
+/// Vector area `∫ n dA` of the trimmed face along its natural normal, and its area (mm²), as its cells see
+/// the domain. By Stokes's theorem the first is known from the face's edges alone: a domain or a surface that
+/// is the wrong one shows.
+#[must_use]
+pub fn vector_area(surface: &Surface, cells: &TrimCells) -> (V3, f64) {
+    let u0 = cells.rect.u0;
+    let closed = |frame: &Frame, profile: &dyn Fn(f64) -> Profile| {
+        let antiderivative = |p: P2| {
+            let m = profile(p.y);
+            let ((s, c), (s0, c0)) = (math::sin_cos(p.x), math::sin_cos(u0));
+            let du = p.x - u0;
+            let k = m.a * m.db;
+            [k * (s - s0), k * (c0 - c), -m.a * m.da * du, m.a.abs() * math::hypot(m.da, m.db) * du]
+        };
+        (cells.integrate(&antiderivative, (&[], &[]), VECTOR_AREA_TOL), *frame)
+    };
+    let ([x, y, z, area], frame) = match surface {
+        Surface::Plane { frame } => {
+            let [area] = cells.integrate_cubic(&|p| [p.x - u0]);
+            ([0.0, 0.0, area, area], *frame)
+        }
+        Surface::Bezier(_) => {
+            let (us, vs) = surface.breaks(&cells.rect);
+            let density = |p: P2| {
+                let (_, du, dv) = surface.first_derivs(p);
+                let n = du.cross(&dv);
+                [n.x, n.y, n.z, n.norm()]
+            };
+            let r = &cells.rect;
+            let middle = density(P2::new(0.5 * (r.u0 + r.u1), 0.5 * (r.v0 + r.v1)));
+            let floor = [VECTOR_AREA_TOL * middle[3] * (r.u1 - r.u0) * (r.v1 - r.v0); 4];
+            (cells.integrate_density(&density, (&us, &vs), VECTOR_AREA_TOL, floor), Frame::identity())
+        }
+        Surface::Cylinder { .. } | Surface::Cone { .. } | Surface::Sphere { .. } | Surface::Torus { .. } => {
+            match of_revolution(surface) {
+                Some((frame, profile)) => closed(&frame, &*profile),
+                None => ([f64::NAN; 4], Frame::identity()),
+            }
+        }
+    };
+    (frame.vector(x, y, z), area)
+}
+
+/// A meridian by its parameter.
+type Meridian = Box<dyn Fn(f64) -> Profile>;
+
+/// Frame and meridian of a canonical surface of revolution.
+fn of_revolution(surface: &Surface) -> Option<(Frame, Meridian)> {
+    Some(match *surface {
+        Surface::Cylinder { frame, radius } => {
+            (frame, Box::new(move |v| Profile { a: radius, da: 0.0, b: v, db: 1.0 }))
+        }
+        Surface::Cone { frame, half_angle } => {
+            let slope = math::tan(half_angle);
+            (frame, Box::new(move |v| Profile { a: v * slope, da: slope, b: v, db: 1.0 }))
+        }
+        Surface::Sphere { frame, radius } => (
+            frame,
+            Box::new(move |v| {
+                let (s, co) = math::sin_cos(v);
+                Profile { a: radius * co, da: -radius * s, b: radius * s, db: radius * co }
+            }),
+        ),
+        Surface::Torus { frame, major, minor } => (
+            frame,
+            Box::new(move |v| {
+                let (s, co) = math::sin_cos(v);
+                Profile { a: major + minor * co, da: -minor * s, b: minor * s, db: minor * co }
+            }),
+        ),
+        Surface::Plane { .. } | Surface::Bezier(_) => return None,
+    })
 }
 
 fn add(mut a: Sums, b: Sums) -> Sums {

@@ -96,8 +96,8 @@ impl std::fmt::Debug for ReadOptions<'_> {
 #[derive(Debug)]
 pub(crate) struct Content {
     pub(crate) solids: Vec<SolidSource>,
-    /// Index in `solids` by entity id.
-    pub(crate) place: BTreeMap<u64, usize>,
+    /// Indices in `solids` by entity id: several if the solid consists of lumps.
+    pub(crate) place: BTreeMap<u64, Vec<usize>>,
     pub(crate) instances: Vec<Placed>,
     pub(crate) components: Vec<Component>,
     pub(crate) externals: Vec<External>,
@@ -204,8 +204,8 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
     }
     let mut solids = Vec::new();
     let mut refused = Vec::new();
-    // Index in `solids` by entity id.
-    let mut place = BTreeMap::new();
+    // Indices in `solids` by entity id.
+    let mut place: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (id, units) in &layout.solids {
         let converted = match units {
             Ok(units) => topology::convert_solid(&entities, *id, *units),
@@ -226,8 +226,23 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
                 if solid.name.is_empty() || solid.name.eq_ignore_ascii_case("none") {
                     solid.name = names.get(id).map_or_else(String::new, |n| (*n).to_owned());
                 }
-                place.insert(*id, solids.len());
-                solids.push(solid);
+                let lumps = feeler_brep::lumps::split(solid);
+                if lumps.len() > 1 {
+                    let message = format!(
+                        "is a solid of {} lumps: shells that it lists as voids lie outside of its outer \
+                         shell; each is read as a solid",
+                        lumps.len()
+                    );
+                    problems.push(warning(Some(*id), message));
+                }
+                let several = lumps.len() > 1;
+                for (k, mut lump) in (1..).zip(lumps) {
+                    if several {
+                        lump.name = numbered(&lump.name, k);
+                    }
+                    place.entry(*id).or_default().push(solids.len());
+                    solids.push(lump);
+                }
             }
             Err(all) => refused.push(Problem::new(Some(*id), Severity::Error, because(*id, &all))),
         }
@@ -259,6 +274,11 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
         file_edge_curves: count(&["EDGE_CURVE"]),
         file_entities: entities.len(),
     }
+}
+
+/// Name of a lump of a solid.
+pub(crate) fn numbered(name: &str, k: usize) -> String {
+    if name.is_empty() { format!("lump:{k}") } else { format!("{name}:{k}") }
 }
 
 /// Lists all problems that prevent a solid from being used, in the order of the faces.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::assembly::{Component, External, MAX_INSTANCES, Motion, joined, mirrored};
-use crate::content::{ComponentSource, Content, Import, ReadOptions, SolidInstance, content_of};
+use crate::content::{ComponentSource, Content, Import, ReadOptions, SolidInstance, content_of, numbered};
 use crate::error::{Problem, StepError};
 use crate::text::is_step_name;
 use feeler_brep::Severity;
@@ -126,19 +126,22 @@ impl Assembly<'_> {
         };
         let base = at.map_or_else(Motion::identity, |p| p.motion);
         for i in &content.instances {
-            if self.instances.len() >= MAX_INSTANCES {
-                self.overflow();
-                return;
+            let solids = content.place.get(&i.solid).map_or(&[][..], Vec::as_slice);
+            for (k, solid) in (1..).zip(solids) {
+                if self.instances.len() >= MAX_INSTANCES {
+                    self.overflow();
+                    return;
+                }
+                let of_lump = |name: &str| if solids.len() > 1 { numbered(name, k) } else { name.to_owned() };
+                self.instances.push(Placed {
+                    file,
+                    solid: *solid,
+                    name: of_lump(&i.name),
+                    path: of_lump(&path_of(&i.path)),
+                    motion: base * i.motion,
+                    component: i.component.map(|c| place[c]).or(under),
+                });
             }
-            let Some(solid) = content.place.get(&i.solid) else { continue };
-            self.instances.push(Placed {
-                file,
-                solid: *solid,
-                name: i.name.clone(),
-                path: path_of(&i.path),
-                motion: base * i.motion,
-                component: i.component.map(|c| place[c]).or(under),
-            });
         }
         for e in &content.externals {
             let motion = base * e.motion;

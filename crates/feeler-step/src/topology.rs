@@ -1,6 +1,7 @@
 //! Reads shells, faces, loops, edges and vertices of one solid.
 
 mod outline;
+mod senses;
 
 use std::collections::HashMap;
 
@@ -49,7 +50,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
         edge_of: HashMap::new(),
         poly_vertex_of: HashMap::new(),
         poly_edge_of: HashMap::new(),
-        turned_loops: Vec::new(),
+        loop_ids: Vec::new(),
         bad: Vec::new(),
         may_be_open: false,
     };
@@ -68,16 +69,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
     if !reader.bad.is_empty() {
         return Err(reader.bad);
     }
-    if let Some((first, face)) = reader.turned_loops.first().copied() {
-        let message = format!(
-            "is one of {} loops whose edge orientations contradict the order of their edges; the edges are \
-                connected in the order of the list",
-            reader.turned_loops.len()
-        );
-        reader.geometry.part = face;
-        reader.geometry.note(first, message);
-        reader.geometry.part = None;
-    }
+    reader.connect_loops();
     if !reader.may_be_open {
         reader.check_uses();
     }
@@ -149,8 +141,8 @@ struct SolidReader<'a> {
     /// Corners of polygonal faces by the bits of their coordinates.
     poly_vertex_of: HashMap<[u64; 3], u32>,
     poly_edge_of: HashMap<(u32, u32), u32>,
-    /// Edge loops whose edges had to be reversed to connect, each with its face.
-    turned_loops: Vec<(u64, Option<u64>)>,
+    /// Loops in the order of the faces, each with its face.
+    loop_ids: Vec<(u64, Option<u64>)>,
     /// Problems that prevent the use of the solid.
     bad: Vec<Bad>,
     /// Whether shells may be open.
@@ -295,7 +287,11 @@ impl SolidReader<'_> {
         }
         let along = bound.boolean(2, "orientation")?;
         let n_polygons = polygons.len();
-        let read = self.bound(bound.reference(1, "bound")?, id, polygons)?;
+        let loop_id = bound.reference(1, "bound")?;
+        let read = self.bound(loop_id, id, polygons)?;
+        if read.is_some() {
+            self.loop_ids.push((loop_id, self.geometry.part));
+        }
         if !along {
             polygons[n_polygons..].iter_mut().for_each(|p: &mut Vec<P3>| p.reverse());
         }
@@ -331,12 +327,6 @@ impl SolidReader<'_> {
                 if let Some(e) = failed {
                     return Err(e);
                 }
-                if !self.connected(&uses)
-                    && let Some(turned) = self.turned_to_connect(&uses)
-                {
-                    uses = turned;
-                    self.turned_loops.push((id, self.geometry.part));
-                }
                 Ok(Some(LoopSource::Edges(uses)))
             }
             "POLY_LOOP" => {
@@ -347,47 +337,36 @@ impl SolidReader<'_> {
         }
     }
 
-    /// Start and end vertex of an edge in the direction of its loop.
-    fn ends(&self, (e, forward): (u32, bool)) -> (u32, u32) {
-        let edge = &self.edges[e as usize];
-        if forward { (edge.start, edge.end) } else { (edge.end, edge.start) }
-    }
-
-    /// Returns whether two vertices are the same entity or at the same position.
-    fn same_vertex(&self, a: u32, b: u32) -> bool {
-        let (p, q) = (self.vertices[a as usize].point, self.vertices[b as usize].point);
-        a == b || (p - q).norm() <= self.geometry.units.uncertainty.clamp(1e-6, 1e-2)
-    }
-
-    fn connected(&self, uses: &[(u32, bool)]) -> bool {
-        let next = uses.iter().cycle().skip(1);
-        uses.iter().zip(next).all(|(a, b)| self.same_vertex(self.ends(*a).1, self.ends(*b).0))
-    }
-
-    /// Returns the loop with its edges reversed such that each begins where the previous one ends, in the
-    /// order of the list. Some writers get the flags of single edges wrong. Returns `None` if that does
-    /// not close the loop either, or is ambiguous.
-    fn turned_to_connect(&self, uses: &[(u32, bool)]) -> Option<Vec<(u32, bool)>> {
-        let [first, second, _, ..] = uses else { return None };
-        let (a, b) = self.ends(*first);
-        let (c, d) = self.ends(*second);
-        let leads = |v: u32| self.same_vertex(v, c) || self.same_vertex(v, d);
-        let start = match (leads(a), leads(b)) {
-            (false, true) => *first,
-            (true, false) => (first.0, !first.1),
-            _ => return None,
-        };
-        let mut out = vec![start];
-        for u in &uses[1..] {
-            let at = self.ends(out[out.len() - 1]).1;
-            let (from, to) = self.ends(*u);
-            match (self.same_vertex(at, from), self.same_vertex(at, to)) {
-                (true, _) => out.push(*u),
-                (false, true) => out.push((u.0, !u.1)),
-                (false, false) => return None,
-            }
+    /// Repairs loops whose edges do not connect in the order and orientation of the file, with warnings.
+    fn connect_loops(&mut self) {
+        let tol = self.geometry.units.uncertainty.clamp(1e-6, 1e-2);
+        let points: Vec<P3> = self.vertices.iter().map(|v| v.point).collect();
+        // Vertices are the same by entity or by position.
+        let same = |a: u32, b: u32| a == b || (points[a as usize] - points[b as usize]).norm() <= tol;
+        let repaired = senses::repair(&mut self.faces, &mut self.edges, &same);
+        for e in &repaired.swapped {
+            let id = self.edges[*e as usize].id;
+            let message =
+                "has its vertices swapped: its flags connect in none of its loops; they are exchanged";
+            self.geometry.note(id, message);
         }
-        self.connected(&out).then_some(out)
+        let loop_ids = std::mem::take(&mut self.loop_ids);
+        let of = |i: &usize| loop_ids.get(*i).copied().unwrap_or((0, None));
+        for (id, face) in repaired.ordered.iter().map(of) {
+            self.geometry.part = face;
+            self.geometry
+                .note(id, "lists its edges out of order; they are walked as their flags connect them");
+        }
+        if let Some((first, face)) = repaired.turned.first().map(of) {
+            let message = format!(
+                "is one of {} loops whose edges do not connect as their flags say; they are walked in the \
+                    order of the list",
+                repaired.turned.len()
+            );
+            self.geometry.part = face;
+            self.geometry.note(first, message);
+        }
+        self.geometry.part = None;
     }
 
     fn polygon(&mut self, ids: &[u64], by: u64, polygons: &mut Vec<Vec<P3>>) -> Res<LoopSource> {
@@ -535,6 +514,10 @@ impl SolidReader<'_> {
                     }
                 }
             }
+        }
+        // Faces that share no edge at all are sewn later.
+        if uses.iter().all(|u| u.forward + u.backward == 1) {
+            return;
         }
         for (edge, u) in self.edges.iter().zip(&uses) {
             let message = match (u.forward, u.backward) {

@@ -136,3 +136,202 @@ fn turned_conics_of_another_modeller() {
         assert!((volume - right).abs() <= 1e-6 * right, "{case}: {volume}");
     }
 }
+
+/// The zone of a ball of radius 10 between two heights. Its side is a whole circle turned about its own
+/// diameter, which begins on the side `x` of the axis and rises there; a seam is at `y = 0`, `x > 0`.
+fn zone(x: f64, has_seam: bool, sense: bool, (a, b): (f64, f64)) -> File {
+    let mut f = File::new();
+    let frame = f.placement([0., 0., 0.], [0., -x, 0.], Some([x, 0., 0.]));
+    let surface = turned(&mut f, &format!("CIRCLE('',#{frame},10.)"));
+    let rim = |f: &mut File, z: f64| {
+        let r = (100.0 - z * z).sqrt();
+        let v = f.vertex([r, 0., z]);
+        let frame = f.placement([0., 0., z], [0., 0., 1.], Some([1., 0., 0.]));
+        let circle = f.add(format!("CIRCLE('',#{frame},{r:?})"));
+        (v, f.edge(v, v, circle))
+    };
+    let ((v0, low), (v1, high)) = (rim(&mut f, a), rim(&mut f, b));
+    let loops = if has_seam {
+        let frame = f.placement([0., 0., 0.], [0., -1., 0.], Some([1., 0., 0.]));
+        let circle = f.add(format!("CIRCLE('',#{frame},10.)"));
+        let seam = f.edge(v0, v1, circle);
+        vec![f.edge_loop(&[(low, true), (seam, true), (high, false), (seam, false)])]
+    } else {
+        vec![f.edge_loop(&[(low, true)]), f.edge_loop(&[(high, false)])]
+    };
+    let side = f.face(&loops, surface, sense);
+    let disc = |f: &mut File, edge: u64, forward: bool, z: f64, up: f64| {
+        let l = f.edge_loop(&[(edge, forward)]);
+        let frame = f.placement([0., 0., z], [0., 0., up], None);
+        let plane = f.add(format!("PLANE('',#{frame})"));
+        f.face(&[l], plane, true)
+    };
+    let (bottom, top) = (disc(&mut f, low, false, a, -1.), disc(&mut f, high, true, b, 1.));
+    let solid = f.solid(&[side, bottom, top]);
+    let context = f.context(Length::Millimetre, false);
+    f.shape(&[solid], context);
+    f
+}
+
+/// With a seam, the half of the circle on its side is meant. Without one, the other side would be two caps,
+/// and a face is connected. Neither is told by the volume, which is positive for the turned complement.
+#[test]
+fn zones_of_balls() {
+    for (a, b) in [(-3.0_f64, 4.0_f64), (-9.5, 9.0), (6.0, 9.9)] {
+        let volume = PI * (100.0 * (b - a) - (b * b * b - a * a * a) / 3.0);
+        for (x, has_seam, sense) in
+            [(1., true, true), (-1., true, false), (1., false, true), (-1., false, false), (1., false, false)]
+        {
+            let solid = built(&zone(x, has_seam, sense, (a, b)));
+            assert_near(solid.volume, volume);
+            let is_warned = !has_seam && !sense;
+            assert_eq!(solid.remarks.len(), usize::from(is_warned), "{:?}", solid.remarks);
+            let says = |what| solid.remarks.iter().all(|r| r.message.contains(what));
+            assert!(says("the other side would be 2 separate regions"), "{:?}", solid.remarks);
+        }
+        // The file's own senses are wrong: its seam lies beyond the rims.
+        let solid = built(&zone(1., true, false, (a, b)));
+        assert_near(solid.volume, volume);
+        assert!(solid.remarks[0].message.contains("its seam #"), "{:?}", solid.remarks);
+    }
+}
+
+/// Balls cut by a plane, as ellipsoids above: the file's curve in the parameters tells the half, or else the
+/// volume.
+#[test]
+fn cut_balls() {
+    let volume = PI * (100.0 * 12.0 - (8.0 + 1000.0) / 3.0);
+    let v = feeler_geom::math::asin(0.2);
+    for (sense, v) in [(true, Some(v)), (false, Some(PI - v)), (true, None), (false, None)] {
+        let mut f = File::new();
+        let frame = f.placement([0., 0., 0.], [0., -1., 0.], Some([1., 0., 0.]));
+        let surface = turned(&mut f, &format!("CIRCLE('',#{frame},10.)"));
+        below(&mut f, surface, sense, 96.0_f64.sqrt(), 2.0, v);
+        assert_eq!(import(&f).solids[0].faces[0].either_way, v.is_none(), "told by the file");
+        let solid = built(&f);
+        assert_near(solid.volume, volume);
+        assert_eq!(solid.remarks.len(), usize::from(v.is_none() && !sense), "{:?}", solid.remarks);
+    }
+}
+
+/// A cylinder with a dimple or a dome in its top: the file says neither by a seam nor by parameters, and both
+/// are solids. It is read with a warning that gives both volumes.
+#[test]
+fn a_dimple_may_be_a_dome() {
+    for sense in [true, false] {
+        let mut f = File::new();
+        let ring = |f: &mut File, r: f64, z: f64| {
+            let v = f.vertex([r, 0., z]);
+            let frame = f.placement([0., 0., z], [0., 0., 1.], Some([1., 0., 0.]));
+            let circle = f.add(format!("CIRCLE('',#{frame},{r:?})"));
+            f.edge(v, v, circle)
+        };
+        let (low, high, hole) = (ring(&mut f, 20., -30.), ring(&mut f, 20., 0.), ring(&mut f, 8., 0.));
+        let plane = |f: &mut File, z: f64, up: f64| {
+            let frame = f.placement([0., 0., z], [0., 0., up], None);
+            f.add(format!("PLANE('',#{frame})"))
+        };
+        let (bottom, top) = (plane(&mut f, -30., -1.), plane(&mut f, 0., 1.));
+        let frame = f.placement([0., 0., 0.], [0., 0., 1.], None);
+        let side = f.add(format!("CYLINDRICAL_SURFACE('',#{frame},20.)"));
+        // The centre is 6 above the top.
+        let frame = f.placement([0., 0., 6.], [0., -1., 0.], Some([1., 0., 0.]));
+        let ball = turned(&mut f, &format!("CIRCLE('',#{frame},10.)"));
+        let loops: Vec<u64> =
+            [(low, false), (high, true), (hole, false), (low, true), (high, false), (hole, true)]
+                .into_iter()
+                .map(|edge| f.edge_loop(&[edge]))
+                .collect();
+        let faces = [
+            f.face(&loops[..1], bottom, true),
+            f.face(&loops[1..3], top, true),
+            f.face(&loops[3..5], side, true),
+            f.face(&loops[5..], ball, sense),
+        ];
+        let solid = f.solid(&faces);
+        let context = f.context(Length::Millimetre, false);
+        f.shape(&[solid], context);
+        let solid = built(&f);
+        let (whole, cap) = (PI * 400.0 * 30.0, PI * 16.0 * (30.0 - 4.0) / 3.0);
+        let ball = 4.0 / 3.0 * PI * 1000.0;
+        let (dimple, dome) = (whole - cap, whole + ball - cap);
+        assert_near(solid.volume, if sense { dome } else { dimple });
+        let [remark] = &solid.remarks[..] else { panic!("{:?}", solid.remarks) };
+        for volume in [dimple, dome] {
+            assert!(remark.message.contains(&format!("{volume:.6} mm³")), "{remark}");
+        }
+    }
+}
+
+/// A circle turned about a line that cuts it: an apple and a lemon. A trimmed profile tells which; with the
+/// whole circle and no edges nothing does.
+#[test]
+fn apples_and_lemons() {
+    for (name, t0, t1) in [("apple", -2.0, 2.0), ("lemon", -1.0, 1.0)] {
+        // The centre is 10 cos t1 off the axis; the profile is on the side of x.
+        let (c, h) = (-10.0 * feeler_geom::math::cos(t1), 10.0 * feeler_geom::math::sin(t1));
+        let write = |trimmed: bool| {
+            let mut f = File::new();
+            let frame = f.placement([c, 0., 0.], [0., -1., 0.], Some([1., 0., 0.]));
+            let mut profile = f.add(format!("CIRCLE('',#{frame},10.)"));
+            if trimmed {
+                let [from, to] = [t0, t1].map(|t: f64| format!("(PARAMETER_VALUE({t:?}))"));
+                profile = f.add(format!("TRIMMED_CURVE('',#{profile},{from},{to},.T.,.PARAMETER.)"));
+            }
+            let (o, z) = (f.point([0., 0., -7.]), f.direction([0., 0., 1.]));
+            let axis = f.add(format!("AXIS1_PLACEMENT('',#{o},#{z})"));
+            let surface = f.add(format!("SURFACE_OF_REVOLUTION('',#{profile},#{axis})"));
+            let tip = f.vertex([0., 0., h]);
+            let bound = f.add(format!("VERTEX_LOOP('',#{tip})"));
+            let face = f.face(&[bound], surface, true);
+            let solid = f.solid(&[face]);
+            let context = f.context(Length::Millimetre, false);
+            f.shape(&[solid], context);
+            f
+        };
+        let r = |t: f64| c + 10.0 * feeler_geom::math::cos(t);
+        let n = 20_000;
+        let step = (t1 - t0) / f64::from(n);
+        // The midpoint rule is enough for a closed form of this length.
+        let volume: f64 = (0..n)
+            .map(|k| t0 + step * (f64::from(k) + 0.5))
+            .map(|t| PI * r(t) * r(t) * 10.0 * feeler_geom::math::cos(t) * step)
+            .sum();
+        let solid = built(&write(true));
+        assert!(
+            (solid.volume - volume).abs() <= 1e-6 * volume,
+            "{name}: {} instead of {volume}",
+            solid.volume
+        );
+        let refused = read_step_bytes("small.step", write(false).text().as_bytes()).unwrap_err().to_string();
+        assert!(refused.contains("ambiguous") && refused.contains("trimmed profile"), "{refused}");
+    }
+}
+
+/// Planes as lines turned about the axis: the normals of both halves of the line are opposite ones. It begins
+/// where the face is.
+#[test]
+fn lines_across_the_axis() {
+    for (at, along) in [(3.0, 1.0), (3.0, -1.0), (-3.0, 1.0), (-3.0, -1.0)] {
+        let mut f = File::new();
+        let p = f.line([at, 0., 0.], [along, 0., 0.]);
+        let (o, z) = (f.point([0., 0., 5.]), f.direction([0., 0., 1.]));
+        let axis = f.add(format!("AXIS1_PLACEMENT('',#{o},#{z})"));
+        let plane = f.add(format!("SURFACE_OF_REVOLUTION('',#{p},#{axis})"));
+        let v = f.vertex([10., 0., 0.]);
+        let frame = f.placement([0., 0., 0.], [0., 0., 1.], Some([1., 0., 0.]));
+        let circle = f.add(format!("CIRCLE('',#{frame},10.)"));
+        let rim = f.edge(v, v, circle);
+        let (under, over) = (f.edge_loop(&[(rim, false)]), f.edge_loop(&[(rim, true)]));
+        let ball = f.add(format!("SPHERICAL_SURFACE('',#{frame},10.)"));
+        // (z × x) × x is down.
+        let down = (at > 0.0) == (along > 0.0);
+        let faces = [f.face(&[under], plane, down), f.face(&[over], ball, true)];
+        let solid = f.solid(&faces);
+        let context = f.context(Length::Millimetre, false);
+        f.shape(&[solid], context);
+        let solid = built(&f);
+        assert_near(solid.volume, 2.0 / 3.0 * PI * 1000.0);
+        assert_eq!(solid.remarks, [], "{at} {along}");
+    }
+}

@@ -98,3 +98,51 @@ fn packed_files_are_read() {
     let e = read_step_bytes("cut.stpz", &bytes[..bytes.len() / 2]).unwrap_err();
     assert!(matches!(e, StepError::Packed { .. }) && e.to_string().starts_with("cut.stpz: "), "{e}");
 }
+
+/// Apostrophes that are not doubled, and the section sign, which is written with one.
+#[test]
+fn apostrophes_in_names() {
+    for (written, name, says) in [
+        (r"abc\S\'def", "abc§def", None),
+        ("it''s", "it's", None),
+        ("Bob's part", "Bob's part", Some("apostrophe")),
+        ("rock 'n' roll", "rock 'n' roll", Some("apostrophe")),
+        (r"C:\S\", r"C:\S\", Some("escape")),
+    ] {
+        let text = block(written);
+        let told = remarks(&text);
+        assert_eq!(told.len(), usize::from(says.is_some()), "{written}: {told:?}");
+        assert!(told.iter().zip(says).all(|(t, says)| t.contains(says)), "{written}: {told:?}");
+        assert_eq!(read(&text).solids[0].name, name, "{written}");
+    }
+    let header = block("a").replace("'small'", "'D'x part'");
+    assert!(remarks(&header).iter().any(|t| t.contains("header") && t.contains("apostrophe")), "{header}");
+}
+
+/// A record that cannot be read is left out where nothing refers to it, and nothing could be lost with it.
+#[test]
+fn bad_records() {
+    let good = block("a");
+    let with = |record: &str| good.replace("ENDSEC;\nEND-ISO", &format!("{record}\nENDSEC;\nEND-ISO"));
+    for record in [
+        "#9990=@@@ what;",
+        "#9990=COLOUR_RGB('',0.1,0.2;",
+        "#9990=;",
+        "#9990=CARTESIAN_POINT('x,(1.,2.,3.));",
+    ] {
+        let told = remarks(with(record));
+        assert!(told.len() == 1 && told[0].contains("nothing refers to #9990"), "{record}: {told:?}");
+    }
+    let refused = |text: &str| read_step_bytes("odd.step", text.as_bytes()).unwrap_err().to_string();
+    // The point is needed; an assembly's use acts without being referred to.
+    let point = good.lines().find(|l| l.contains("CARTESIAN_POINT")).unwrap();
+    let broken = point.replace("CARTESIAN_POINT(", "CARTESIAN_POINT@(");
+    for text in [good.replace(point, &broken), with("#9990=NEXT_ASSEMBLY_USAGE_OCCURRENCE('',@);")] {
+        assert!(refused(&text).contains("'@' has no meaning here"), "{}", refused(&text));
+    }
+    // The same record twice is one; two that differ are a fault.
+    let told = remarks(with(point));
+    assert!(told.len() == 1 && told[0].contains("second time; it is read once"), "{told:?}");
+    let other = point.replace("1.0", "1.5").replace("0.0", "0.5");
+    assert!(refused(&with(&other)).contains("second time"), "{}", refused(&with(&other)));
+}

@@ -24,6 +24,8 @@
 use std::ops::Range;
 
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
+use std::collections::BTreeSet;
+
 use feeler_geom::count::index;
 use feeler_geom::{Curve, P2, P3, Surface, math};
 
@@ -40,8 +42,15 @@ use super::{BuildOptions, singular};
 const ON_LINE: f64 = 1e-6;
 
 /// Splits all faces with creases. All uses have pcurves before and after. Faces whose loops are
-/// inconsistent at a crease are not split, which gives a warning.
-pub(super) fn split(draft: &mut Draft, tol: &Tolerances, options: &BuildOptions, report: &mut Report) {
+/// inconsistent at a crease are not split, which gives a warning. Parts of the faces in `patches` are not
+/// replaced by canonical surfaces.
+pub(super) fn split(
+    draft: &mut Draft,
+    patches: &BTreeSet<u64>,
+    tol: &Tolerances,
+    options: &BuildOptions,
+    report: &mut Report,
+) {
     let mut disguised = Disguised::default();
     let canonical_tol = options.canonical_tolerance * draft.size;
     for of_u in [false, true] {
@@ -63,7 +72,11 @@ pub(super) fn split(draft: &mut Draft, tol: &Tolerances, options: &BuildOptions,
         loops::fit_all(draft, tol, report);
         for (f, joints) in lines.iter().enumerate().filter(|(_, joints)| !joints.is_empty()) {
             match Parts::new(draft, f, joints, of_u) {
-                Some(parts) => parts.put_into(draft, f, &mut disguised, canonical_tol),
+                Some(parts) => {
+                    let stays = patches.contains(&draft.faces[f].id);
+                    let canonical_tol = if stays { 0.0 } else { canonical_tol };
+                    parts.put_into(draft, f, &mut disguised, canonical_tol);
+                }
                 None => report.warn(
                     draft.faces[f].id,
                     format!(

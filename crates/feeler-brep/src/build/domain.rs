@@ -18,11 +18,13 @@ pub(super) struct FaceDomain {
     pub(super) inconsistent: Vec<Inconsistent>,
     /// Whether the loops enclose the unbounded side of the surface.
     pub(super) reversed: bool,
+    /// A seam that lies outside of the domain.
+    pub(super) seam_outside: Option<u32>,
 }
 
 impl FaceDomain {
     pub(super) fn is_consistent(&self) -> bool {
-        self.inconsistent.is_empty() && !self.reversed
+        self.inconsistent.is_empty() && !self.reversed && self.seam_outside.is_none()
     }
 }
 
@@ -49,7 +51,8 @@ pub(super) fn domain(face: &Face, host: &Host<'_>) -> FaceDomain {
     let origin = origin(host, &pieces, &corners);
     let domain = TrimDomain::new(&pieces, host.natural, host.u_period, host.v_period, origin);
     let (cells, inconsistent) = TrimCells::build(&domain);
-    FaceDomain { domain, cells, inconsistent, reversed }
+    let seam_outside = super::evidence::seam_outside(face, &seam, &cells);
+    FaceDomain { domain, cells, inconsistent, reversed, seam_outside }
 }
 
 /// Returns whether loops with the material on their left enclose an impossible face: all of a surface

@@ -1,10 +1,13 @@
 //! Draft from the source topology: parameter ranges from the vertices, curve directions, edges without
 //! length.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use feeler_geom::count::index;
 use feeler_geom::{Aabb, Curve, P3, Surface, V3, math};
 
 use super::draft::{Draft, Edge, Face, Use, Vertex};
+use super::sew;
 use super::validate::{is_good_curve, is_good_point, is_good_surface};
 use super::vertices;
 use super::{BuildOptions, Problem, Report};
@@ -13,7 +16,14 @@ use crate::source::{EdgeSource, LoopSource, SolidSource};
 
 /// Copies the source into a draft. Problems of single entities are reported, and the draft is returned
 /// all the same if every index is valid.
-pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> Option<Draft> {
+///
+/// `patches`: ids of faces whose patches are not replaced by canonical surfaces.
+pub(super) fn draft(
+    source: &SolidSource,
+    patches: &BTreeSet<u64>,
+    options: &BuildOptions,
+    report: &mut Report,
+) -> Option<Draft> {
     if !is_well_formed(source, report) {
         return None;
     }
@@ -25,7 +35,10 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
     let mut parts: Vec<Vec<(u32, bool)>> = Vec::with_capacity(source.edges.len());
     let mut merged: Vec<u32> = (0..index(vertices.len())).collect();
     let mut disguised = Disguised::default();
+    let straight = lines_beside_their_vertices(source, size, options, report);
     for e in &source.edges {
+        let beside = straight.get(&e.id).map(|curve| EdgeSource { curve: curve.clone(), ..e.clone() });
+        let e = beside.as_ref().unwrap_or(e);
         let recognised = disguised.curve(&e.curve, options.canonical_tolerance * size);
         // Parameters of a spline are meaningless for the canonical curve that replaces it.
         let range = if recognised.is_some() { None } else { e.range };
@@ -79,14 +92,73 @@ pub(super) fn draft(source: &SolidSource, options: &BuildOptions, report: &mut R
     for e in &mut edges {
         e.vertices = (root(&merged, e.vertices.0), root(&merged, e.vertices.1));
     }
+    let sewn = sew::merge_ends(source, &mut merged, size);
+    if sewn > 0 {
+        for e in &mut edges {
+            e.vertices = (root(&merged, e.vertices.0), root(&merged, e.vertices.1));
+        }
+        let message = format!(
+            "the shell's faces share no edges: {sewn} vertices of open edges that are in one place were \
+            merged, and coincident edges are sewn"
+        );
+        report.remark(Severity::Warning, None, message);
+    }
     vertices::check(&edges, &mut vertices, source, options.gap_tol(size, source.uncertainty), report);
     let mut faces: Vec<Face> = source.faces.iter().map(|f| face(f, &parts, &merged)).collect();
-    for f in &mut faces {
+    for f in faces.iter_mut().filter(|f| !patches.contains(&f.id)) {
         disguised.surface(f, options.canonical_tolerance * size);
     }
     disguised.tell(options.coincidence_tol(size), report);
     Some(Draft { vertices, edges, faces, size })
 }
+
+/// Corrected lines, by edge id, of straight edges whose LINE misses their vertices by more than the gap
+/// tolerance while the vertices lie on the planes of all adjacent faces.
+fn lines_beside_their_vertices(
+    source: &SolidSource,
+    size: f64,
+    options: &BuildOptions,
+    report: &mut Report,
+) -> BTreeMap<u64, Curve> {
+    let gap = options.gap_tol(size, source.uncertainty);
+    let mut out = BTreeMap::new();
+    for (i, e) in source.edges.iter().enumerate() {
+        let Curve::Line { origin, dir } = &e.curve else { continue };
+        let ends = [e.start, e.end].map(|v| source.vertices[v as usize].point);
+        let off = |p: &P3| (p - origin - dir * (p - origin).dot(dir)).norm();
+        let miss = off(&ends[0]).max(off(&ends[1]));
+        let (Some(chord), true) = ((ends[1] - ends[0]).try_normalize(gap), miss > gap) else { continue };
+        let walks = |f: &&crate::source::FaceSource| {
+            f.loops
+                .iter()
+                .any(|l| matches!(l, LoopSource::Edges(walk) if walk.iter().any(|(e, _)| *e as usize == i)))
+        };
+        let mut faces = source.faces.iter().filter(walks).peekable();
+        let within = source.uncertainty.clamp(ON_PLANE * size, gap);
+        let has_ends = |surface: &Surface| match surface {
+            Surface::Plane { frame } => ends.iter().all(|p| (p - frame.origin).dot(&frame.z).abs() <= within),
+            _ => false,
+        };
+        if faces.peek().is_some() && faces.all(|f| has_ends(&f.surface)) {
+            report.warn(
+                e.id,
+                format!(
+                    "edge #{}: its LINE is {miss:.3} mm beside its vertices, which lie on the planes of its \
+                    faces; the line between the vertices is used",
+                    e.id
+                ),
+            );
+            let dir = if e.same_sense { chord } else { -chord };
+            out.insert(e.id, Curve::Line { origin: ends[0], dir });
+        }
+    }
+    out
+}
+
+/// Maximum distance of a vertex from a plane that contains it, relative to the solid's size (or the file's
+/// uncertainty, if that is larger). A larger value moves edges that are right, a smaller one refuses
+/// misplaced lines.
+const ON_PLANE: f64 = 1e-6;
 
 /// Counts of free-form geometry that was replaced by canonical shapes.
 #[derive(Debug, Default)]
@@ -129,6 +201,11 @@ impl Disguised {
     pub(super) fn surface(&mut self, f: &mut Face, tol: f64) {
         let Surface::Bezier(grid) = &f.surface else { return };
         let Some(found) = grid.recognised(tol) else { return };
+        // Without edges, all of a patch is the face; a spindle torus has two sheets.
+        let is_spindle = super::singular::spindle_angle(&found.shape).is_some();
+        if f.loops.is_empty() && is_spindle {
+            return;
+        }
         self.n_surfaces += 1;
         self.deviation = self.deviation.max(found.deviation);
         f.surface = found.shape;
@@ -173,7 +250,7 @@ fn face(f: &crate::source::FaceSource, parts: &[Vec<(u32, bool)>], merged: &[u32
     }
 }
 
-fn root(merged: &[u32], mut v: u32) -> u32 {
+pub(super) fn root(merged: &[u32], mut v: u32) -> u32 {
     while merged[v as usize] != v {
         v = merged[v as usize];
     }

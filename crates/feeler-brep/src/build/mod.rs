@@ -16,12 +16,14 @@ mod creases;
 mod domain;
 mod draft;
 mod edges;
+mod evidence;
 mod host;
 mod loops;
 mod pcurve;
 mod polar;
 mod problem;
 mod repair;
+mod sew;
 mod singular;
 mod status;
 mod strips;
@@ -30,6 +32,8 @@ mod vertices;
 
 #[cfg(test)]
 mod tests;
+
+use std::collections::BTreeSet;
 
 use feeler_geom::mass::{FaceIntegrals, Inertia, face_integrals};
 use feeler_geom::trim::TrimPiece;
@@ -42,6 +46,7 @@ use crate::solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, 
 use crate::source::SolidSource;
 use domain::FaceDomain;
 use draft::{Draft, UseAt};
+use evidence::WrongArea;
 use host::Host;
 use loops::Tolerances;
 use polar::TangentCone;
@@ -115,20 +120,58 @@ impl BuildOptions {
 /// [`BuildError`] with all problems of the source that could not be repaired. Repairs are listed in
 /// [`Solid::remarks`].
 pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
-    let mut corrected = None;
-    // Passes correct faces, then guesses, then shells; the last pass confirms the result.
-    for _ in 0..4 {
+    let mut turned = Vec::new();
+    let first = build_in_rounds(source, options, Vec::new(), &mut turned);
+    // An arc in the wrong direction may also appear as a face on the other side of its surface: if the face
+    // folds back on its neighbours, or if changing one arc suffices.
+    let folded = first.as_ref().map_or_else(|_| Vec::new(), |solid| evidence::folded(solid, &turned));
+    let may_be_arc = (1..=2).contains(&turned.len());
+    let only_long = first.is_ok() && folded.is_empty();
+    let faces: Vec<u64> = match &first {
+        Ok(_) if !folded.is_empty() => folded,
+        Ok(_) if may_be_arc => turned,
+        Ok(_) => Vec::new(),
+        Err(e) => e.problems.iter().map_while(Problem::contradicting_face).collect(),
+    };
+    let is_known = first.is_ok() || first.as_ref().is_err_and(|e| e.problems.len() == faces.len());
+    if !faces.is_empty() && is_known {
+        for (other, remarks) in repair::other_arcs(source, &faces, only_long) {
+            let mut turned = Vec::new();
+            if let Ok(solid) = build_in_rounds(&other, options, remarks, &mut turned)
+                && turned.is_empty()
+            {
+                return Ok(solid);
+            }
+        }
+    }
+    first
+}
+
+/// Builds a solid, corrects the source where the result contradicts it, and builds again. `remarks` concern
+/// the source; `turned` receives the faces whose outward normal was changed because of their loops.
+fn build_in_rounds(
+    source: &SolidSource,
+    options: &BuildOptions,
+    remarks: Vec<Remark>,
+    turned: &mut Vec<u64>,
+) -> Result<Solid, BuildError> {
+    let mut corrected = (!remarks.is_empty()).then(|| (source.clone(), remarks));
+    let mut patches = BTreeSet::new();
+    // Passes correct patches and faces, then guesses, then shells; the last pass confirms the result.
+    for _ in 0..MAX_ROUNDS {
         let mut report = Report::default();
         if let Some((_, remarks)) = &corrected {
             report.remarks.clone_from(remarks);
         }
         let current: &SolidSource = corrected.as_ref().map_or(source, |c: &(SolidSource, Vec<Remark>)| &c.0);
-        match build(current, options, &mut report) {
+        match build(current, &patches, options, &mut report) {
             Some(Built::Solid(solid)) if report.problems.is_empty() => return Ok(*solid),
             Some(Built::Wrong(wrong)) => {
                 let mut notes = corrected.as_ref().map_or_else(Vec::new, |c| c.1.clone());
                 let mut fix = Report::default();
                 let next = repair::corrected(current, &wrong, &mut fix);
+                patches.extend(&wrong.patches);
+                turned.extend(wrong.faces.iter().map(|f| f.0));
                 notes.append(&mut fix.remarks);
                 corrected = Some((next, notes));
             }
@@ -151,8 +194,17 @@ enum Built {
     Wrong(repair::Wrong),
 }
 
-fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> Option<Built> {
-    let mut draft = edges::draft(source, options, report)?;
+/// Rounds of building and correcting after which a solid is given up.
+const MAX_ROUNDS: u32 = 6;
+
+/// `patches`: faces whose patches are not replaced by canonical surfaces.
+fn build(
+    source: &SolidSource,
+    patches: &BTreeSet<u64>,
+    options: &BuildOptions,
+    report: &mut Report,
+) -> Option<Built> {
+    let mut draft = edges::draft(source, patches, options, report)?;
     let tol = Tolerances::new(draft.size, source.uncertainty, options);
     for f in &mut draft.faces {
         f.singular = singular::singular_points(&f.surface, draft.size);
@@ -162,15 +214,17 @@ fn build(source: &SolidSource, options: &BuildOptions, report: &mut Report) -> O
     let unknown = repair::reconnect_loops(&mut draft, report);
     repair::flip_faces(&mut draft, &tol, report);
     repair::flip_loops(&mut draft, &unknown, &tol, report);
+    repair::orient_loops(&mut draft, &tol, report);
     repair::drop_flat_faces(&mut draft, &tol, report);
-    repair::pair_up_edges(&mut draft, &tol, report);
+    let within = sew::tolerance(source, draft.size);
+    repair::pair_up_edges(&mut draft, within, &tol, report);
     draft.drop_unused();
     adjacency::check(&draft, &draft.uses(), report);
     loops::fit_all(&mut draft, &tol, report);
     if !report.problems.is_empty() {
         return None;
     }
-    creases::split(&mut draft, &tol, options, report);
+    creases::split(&mut draft, patches, &tol, options, report);
     split_at_status_changes(&mut draft);
     loops::fit_all(&mut draft, &tol, report);
     loops::assemble(&mut draft, &tol, report);
@@ -261,19 +315,43 @@ fn finish(
     let hosts: Vec<Host<'_>> = draft.faces.iter().map(|f| loops::host(draft, f)).collect();
     let domains: Vec<FaceDomain> =
         draft.faces.iter().zip(&hosts).map(|(f, h)| domain::domain(f, h)).collect();
+    let mut arcs: Vec<u64> =
+        domains.iter().enumerate().filter_map(|(i, d)| repair::wrong_seam(source, draft, i, d)).collect();
+    arcs.dedup();
+    if !arcs.is_empty() {
+        return Some(Built::Wrong(repair::Wrong { arcs, ..Default::default() }));
+    }
     let reversed = report_contradictions(draft, &domains, tol, report);
     if report.problems.is_empty() && !reversed.is_empty() {
         return Some(Built::Wrong(repair::Wrong { faces: reversed, ..Default::default() }));
+    }
+    let wrong_areas: Vec<WrongArea> = draft
+        .faces
+        .iter()
+        .zip(&domains)
+        .filter(|(_, d)| d.is_consistent())
+        .filter_map(|(f, d)| evidence::vector_area(draft, f, d, tol))
+        .collect();
+    let patches = patches_taken_for_others(source, draft, &wrong_areas);
+    if report.problems.is_empty() && !patches.is_empty() {
+        return Some(Built::Wrong(repair::Wrong { patches, ..Default::default() }));
+    }
+    let guessed: BTreeSet<u64> = source.faces.iter().filter(|f| f.either_way).map(|f| f.id).collect();
+    if report.problems.is_empty() && !guessed.is_empty() {
+        let guesses = evidence::of_guesses(draft, &hosts, &uses, &domains, &|id| guessed.contains(&id), tol);
+        if !guesses.is_empty() {
+            return Some(Built::Wrong(repair::Wrong { guesses, ..Default::default() }));
+        }
     }
     let bounds = bounds(draft, &domains);
     let shells = shell_masses(draft, &domains, &bounds, tol, options);
     // A sheet has no volume and no inside, so it cannot be inside out.
     let has_volume = |s: &&ShellMass| s.sums.volume.abs() > SHEET * s.sums.area * bounds.diagonal();
-    let inside_out: Vec<u32> = shells
+    let inside_out: Vec<repair::InsideOut> = shells
         .iter()
         .filter(has_volume)
         .filter(|s| (s.shell == 0) != (s.sums.volume > 0.0))
-        .map(|s| s.shell)
+        .map(|s| repair::InsideOut { shell: s.shell, volume: s.sums.volume })
         .collect();
     let mut sums = FaceIntegrals::default();
     shells.iter().for_each(|s| sums += s.sums);
@@ -288,6 +366,18 @@ fn finish(
     if !inside_out.is_empty() {
         return Some(Built::Wrong(repair::Wrong { shells: inside_out, ..Default::default() }));
     }
+    for WrongArea { face, off, allowed } in wrong_areas {
+        report.warn(
+            face,
+            format!(
+                "face #{face}: its area does not fit its edges: the vector areas differ by {off:.3} mm², \
+                and the gaps of the edges allow {allowed:.1e} mm²; the face is not what the file means, \
+                repair it and export it again"
+            ),
+        );
+    }
+    warn_of_open_guesses(draft, &guessed, &shells, &bounds, tol, options, report);
+    warn_of_separate_parts(draft, &hosts, &domains, report);
     let (edges, statuses) = edge_infos(draft, &hosts, &uses, report);
     let vertices = vertex_infos(draft, &hosts, &statuses, tol);
     Some(Built::Solid(Box::new(Solid {
@@ -333,6 +423,8 @@ const SHEET: f64 = 1e-9;
 struct ShellMass {
     shell: u32,
     sums: FaceIntegrals,
+    /// Index and contribution to the volume (mm³) of each face.
+    of_face: Vec<(usize, f64)>,
 }
 
 fn shell_masses(
@@ -345,26 +437,94 @@ fn shell_masses(
     let reference = bounds.center();
     let edge = |e: u32| draft.edges.get(e as usize).map(|e| (&e.curve, e.range));
     let mut out: Vec<ShellMass> = vec![];
-    for (f, d) in draft.faces.iter().zip(domains) {
+    for (i, (f, d)) in draft.faces.iter().zip(domains).enumerate() {
         let mut m =
             face_integrals(&f.surface, f.outward, &d.cells, &edge, &reference, options.mass_tolerance);
         m += strips::to_edges(draft, f, &reference, 2.0 * tol.fit.tol);
+        let of_face = (i, m.volume);
         match out.iter_mut().find(|s| s.shell == f.shell) {
-            Some(s) => s.sums += m,
-            None => out.push(ShellMass { shell: f.shell, sums: m }),
+            Some(s) => {
+                s.sums += m;
+                s.of_face.push(of_face);
+            }
+            None => out.push(ShellMass { shell: f.shell, sums: m, of_face: vec![of_face] }),
         }
     }
     out
 }
 
-/// Reports faces whose loops contradict each other; returns the ids of those that are consistent with the
-/// opposite normal.
+/// Ids of faces with a wrong vector area whose patch was replaced by a canonical surface.
+fn patches_taken_for_others(source: &SolidSource, draft: &Draft, wrong: &[WrongArea]) -> Vec<u64> {
+    let is_patch =
+        |id: u64| source.faces.iter().any(|f| f.id == id && matches!(f.surface, Surface::Bezier(_)));
+    let is_other =
+        |id: u64| draft.faces.iter().any(|f| f.id == id && !matches!(f.surface, Surface::Bezier(_)));
+    wrong.iter().map(|w| w.face).filter(|id| is_patch(*id) && is_other(*id)).collect()
+}
+
+/// Warns of faces whose outward normal is a guess that neither the adjacent faces nor the volume confirm.
+fn warn_of_open_guesses(
+    draft: &Draft,
+    guessed: &BTreeSet<u64>,
+    shells: &[ShellMass],
+    bounds: &Aabb,
+    tol: &Tolerances,
+    options: &BuildOptions,
+    report: &mut Report,
+) {
+    let reference = bounds.center();
+    for (i, f) in draft.faces.iter().enumerate().filter(|(_, f)| guessed.contains(&f.id)) {
+        let Some(shell) = shells.iter().find(|s| s.shell == f.shell) else { continue };
+        let Some(own) = shell.of_face.iter().find(|(face, _)| *face == i).map(|(_, volume)| *volume) else {
+            continue;
+        };
+        let rel_tol = options.mass_tolerance;
+        let Some(other) = evidence::reversed_volume(draft, i, tol, &reference, rel_tol) else { continue };
+        let volume = shell.sums.volume;
+        let other = volume - own + other;
+        if (f.shell == 0) == (other > 0.0) {
+            report.warn(
+                f.id,
+                format!(
+                    "face #{}: the file leaves open which side of its surface is outside, because its \
+                    profile crosses the axis of revolution; the shell encloses {volume:.6} mm³ as it was \
+                    read and {other:.6} mm³ otherwise; check it, and export the face with a trimmed profile",
+                    f.id
+                ),
+            );
+        }
+    }
+}
+
+/// Warns of faces on closed surfaces that consist of several parts: their loops, or the side that these
+/// enclose, may be wrong.
+fn warn_of_separate_parts(draft: &Draft, hosts: &[Host<'_>], domains: &[FaceDomain], report: &mut Report) {
+    for ((f, host), d) in draft.faces.iter().zip(hosts).zip(domains) {
+        if f.loops.len() < 2 || !evidence::is_closed(host) {
+            continue;
+        }
+        let n = evidence::num_parts(host, &d.cells);
+        if n > 1 {
+            report.warn(
+                f.id,
+                format!(
+                    "face #{} consists of {n} separate parts of a closed surface, and a face must be \
+                    connected; check that its loops enclose the right side",
+                    f.id
+                ),
+            );
+        }
+    }
+}
+
+/// Reports faces whose loops contradict each other. Returns the ids of those that are consistent with the
+/// opposite normal, each with further evidence.
 fn report_contradictions(
     draft: &Draft,
     domains: &[FaceDomain],
     tol: &Tolerances,
     report: &mut Report,
-) -> Vec<u64> {
+) -> Vec<(u64, String)> {
     let mut reversed = vec![];
     for (i, (f, d)) in draft.faces.iter().zip(domains).enumerate() {
         if d.is_consistent() {
@@ -375,7 +535,9 @@ fn report_contradictions(
             continue;
         }
         if repair::is_better_reversed(draft, i, tol) {
-            reversed.push(f.id);
+            let seam = d.seam_outside.and_then(|e| draft.edges.get(e as usize));
+            let evidence = seam.map_or_else(String::new, |e| format!(": its seam #{} lies there", e.source));
+            reversed.push((f.id, evidence));
             continue;
         }
         let mut edges: Vec<u64> = d

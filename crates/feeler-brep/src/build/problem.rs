@@ -115,6 +115,11 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// Returns the face, if its loops contradict each other.
+    pub(super) fn contradicting_face(&self) -> Option<u64> {
+        if let Self::LoopsContradict { face, .. } = self { Some(*face) } else { None }
+    }
+
     /// Returns the entity to inspect, if the problem concerns one.
     #[must_use]
     pub fn entity(&self) -> Option<u64> {

@@ -4,13 +4,16 @@
 //! without area, edges that several pairs of faces share (a body that touches itself), and loops and
 //! shells with the wrong orientation.
 
+use std::f64::consts::TAU;
+
 use feeler_geom::count::index;
-use feeler_geom::{V3, math};
+use feeler_geom::trim::Side;
+use feeler_geom::{Curve, Surface, V3, math};
 
 use super::draft::{Draft, Edge, Face, Use, UseAt};
 use super::loops::{self, Tolerances};
 use super::{Report, domain};
-use crate::remark::Severity;
+use crate::remark::{Remark, Severity};
 use crate::source::{FaceSource, LoopSource, SolidSource};
 
 /// Connects loops whose listed senses do not connect: leaves out dangling edges, or derives the senses
@@ -122,8 +125,9 @@ fn coincide(draft: &Draft, a: u32, b: u32, tol: f64) -> Option<bool> {
 }
 
 /// Pairs up the uses of edges on one curve again if they are not one in each direction: each wedge of
-/// material gets an edge. This covers duplicate edges and edges at which a body touches itself.
-pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+/// material gets an edge. This covers duplicate edges and edges at which a body touches itself. Edges of one
+/// face each coincide within `sew` (mm).
+pub(super) fn pair_up_edges(draft: &mut Draft, sew: f64, tol: &Tolerances, report: &mut Report) {
     let uses = draft.uses();
     let wrong = |at: &[UseAt]| match at {
         [a, b] => draft.at(*a).forward == draft.at(*b).forward,
@@ -144,9 +148,9 @@ pub(super) fn pair_up_edges(draft: &mut Draft, tol: &Tolerances, report: &mut Re
         let mut group = vec![(*e, true)];
         let (a, b, _) = key(*e);
         for f in open[i + 1..].iter().take_while(|f| (key(**f).0, key(**f).1) == (a, b)) {
-            if let Some(same_way) =
-                coincide(draft, *e, *f, tol.fit.singular_tol).filter(|_| !taken[*f as usize])
-            {
+            let are_open = uses[*e as usize].len() == 1 && uses[*f as usize].len() == 1;
+            let within = if are_open { sew.max(tol.fit.singular_tol) } else { tol.fit.singular_tol };
+            if let Some(same_way) = coincide(draft, *e, *f, within).filter(|_| !taken[*f as usize]) {
                 taken[*f as usize] = true;
                 group.push((*f, same_way));
             }
@@ -310,6 +314,86 @@ pub(super) fn flip_loops(
     }
 }
 
+/// Reverses loops if edges are still used twice in one direction: single reversed bounds, several on one
+/// face, or bounds together with the faces behind them. Loops that share edges form two sets; the set whose
+/// reversal leaves fewer faces with contradicting loops is reversed. If both leave equally many, no loop is.
+pub(super) fn orient_loops(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+    let uses = draft.uses();
+    let pairs: Vec<[UseAt; 2]> =
+        uses.iter().filter_map(|at| <[UseAt; 2]>::try_from(at.as_slice()).ok()).collect();
+    let is_wrong = |[a, b]: &[UseAt; 2]| draft.at(*a).forward == draft.at(*b).forward;
+    if !pairs.iter().any(is_wrong) {
+        return;
+    }
+    let first: Vec<usize> =
+        draft.faces.iter().scan(0, |n, f| Some(std::mem::replace(n, *n + f.loops.len()))).collect();
+    let loop_of = |at: &UseAt| first[at.face] + at.ring;
+    let faces: Vec<(usize, usize)> =
+        draft.faces.iter().enumerate().flat_map(|(i, f)| (0..f.loops.len()).map(move |k| (i, k))).collect();
+    let mut neighbours: Vec<Vec<(usize, bool)>> = vec![vec![]; faces.len()];
+    for pair in &pairs {
+        let (a, b) = (loop_of(&pair[0]), loop_of(&pair[1]));
+        if a != b {
+            neighbours[a].push((b, is_wrong(pair)));
+            neighbours[b].push((a, is_wrong(pair)));
+        }
+    }
+    let mut trial = draft.clone();
+    loops::fit_all(&mut trial, tol, &mut Report::default());
+    let mut side: Vec<Option<bool>> = vec![None; faces.len()];
+    for start in 0..faces.len() {
+        if side[start].is_some() {
+            continue;
+        }
+        side[start] = Some(false);
+        let (mut members, mut agrees, mut next) = (vec![start], true, 0);
+        while let Some(&this) = members.get(next) {
+            next += 1;
+            for &(other, wrong) in &neighbours[this] {
+                let expected = side[this].map(|s| s != wrong);
+                if side[other].is_none() {
+                    side[other] = expected;
+                    members.push(other);
+                } else {
+                    agrees &= side[other] == expected;
+                }
+            }
+        }
+        let set = |turned: bool| -> Vec<usize> {
+            members.iter().copied().filter(|l| side[*l] == Some(turned)).collect()
+        };
+        let sets = [set(true), set(false)];
+        if !agrees || sets[0].is_empty() || sets[1].is_empty() {
+            continue;
+        }
+        let mut around: Vec<usize> = members.iter().map(|l| faces[*l].0).collect();
+        around.sort_unstable();
+        around.dedup();
+        let contradictions = |set: &[usize]| -> usize {
+            let turned = |face: usize| {
+                let mut f = trial.faces[face].clone();
+                set.iter()
+                    .map(|l| faces[*l])
+                    .filter(|l| l.0 == face)
+                    .for_each(|(_, ring)| flip(&mut f, ring));
+                f
+            };
+            around.iter().filter(|face| !is_consistent(&trial, turned(**face), tol)).count()
+        };
+        let counts = [contradictions(&sets[0]), contradictions(&sets[1])];
+        if counts[0] == counts[1] {
+            continue;
+        }
+        for l in &sets[usize::from(counts[1] < counts[0])] {
+            let (face, ring) = faces[*l];
+            flip(&mut trial.faces[face], ring);
+            flip(&mut draft.faces[face], ring);
+            let id = draft.faces[face].id;
+            report.warn(id, format!("face #{id}: a loop ran against its neighbours and was turned round"));
+        }
+    }
+}
+
 /// Maximum thickness of a region beside which a boundary contradicts itself, relative to the longer one
 /// of the two adjacent edges. Inexact edges at a sharp angle may cross near their common vertex, which is
 /// then harmless. A larger value accepts real contradictions, a smaller one rejects inexact loops.
@@ -323,7 +407,7 @@ pub(super) fn overlap_of_neighbours(
     domain: &domain::FaceDomain,
     tol: &Tolerances,
 ) -> Option<f64> {
-    if domain.reversed {
+    if domain.reversed || domain.seam_outside.is_some() {
         return None;
     }
     domain.inconsistent.iter().try_fold(0.0, |worst: f64, region| {
@@ -388,20 +472,162 @@ fn is_consistent(draft: &Draft, mut face: Face, tol: &Tolerances) -> bool {
     report.problems.is_empty() && domain::domain(&face, &loops::host(draft, &face)).is_consistent()
 }
 
-/// Errors of orientation of a whole solid.
+/// Result for a guessed outward normal of a face.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Guess {
+    /// Id of the face.
+    pub(super) face: u64,
+    /// Whether the guess is wrong.
+    pub(super) turn: bool,
+    /// Evidence that the guess is wrong.
+    pub(super) reason: String,
+}
+
+/// A shell whose volume has the wrong sign.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct InsideOut {
+    pub(super) shell: u32,
+    /// Volume (mm³) with the normals of the file.
+    pub(super) volume: f64,
+}
+
+/// Variants of the source in which arcs of contradicting faces run the other way around between their
+/// vertices: all arcs of at least half a turn, one of these, or a shorter one. `only_long`: only one of more
+/// than half a turn.
+pub(super) fn other_arcs(
+    source: &SolidSource,
+    faces: &[u64],
+    only_long: bool,
+) -> Vec<(SolidSource, Vec<Remark>)> {
+    let mut arcs: Vec<usize> = vec![];
+    for l in source.faces.iter().filter(|f| faces.contains(&f.id)).flat_map(|f| &f.loops) {
+        let LoopSource::Edges(walk) = l else { continue };
+        arcs.extend(walk.iter().map(|(e, _)| *e as usize).filter(|e| sweep(source, *e) > 0.0));
+    }
+    arcs.sort_unstable();
+    arcs.dedup();
+    // Half circles may be led either way.
+    let (long, short): (Vec<usize>, Vec<usize>) =
+        arcs.into_iter().partition(|e| sweep(source, *e) >= 0.5 * TAU * (1.0 - 1e-6));
+    let is_long = |e: &&usize| sweep(source, **e) > 0.5 * TAU * (1.0 + 1e-6);
+    let singles: Vec<Vec<usize>> = if only_long {
+        long.iter().filter(is_long).map(|e| vec![*e]).take(MAX_LONG_TRIALS).collect()
+    } else {
+        long.iter().chain(&short).map(|e| vec![*e]).collect()
+    };
+    let all = (!only_long && long.len() > 1).then_some(long);
+    let turned = |set: Vec<usize>| {
+        let mut out = source.clone();
+        let remarks = set.iter().map(|e| {
+            let (id, degrees) = (out.edges[*e].id, sweep(source, *e).to_degrees());
+            Remark {
+                severity: Severity::Warning,
+                entity: Some(id),
+                place: None,
+                message: format!(
+                    "edge #{id}: its same_sense leads it {degrees:.1}° around its circle, where the loops \
+                    of its faces contradict each other; the other {:.1}° were taken",
+                    360.0 - degrees
+                ),
+            }
+        });
+        let remarks = remarks.collect();
+        set.iter().for_each(|e| out.edges[*e].same_sense = !out.edges[*e].same_sense);
+        (out, remarks)
+    };
+    all.into_iter().chain(singles).take(MAX_TRIALS).map(turned).collect()
+}
+
+/// Sets of arcs that are tried.
+const MAX_TRIALS: usize = 16;
+/// Long arcs that are tried where the solid can be built without.
+const MAX_LONG_TRIALS: usize = 4;
+
+/// The id of a seam that lies outside of its face, if it is an arc whose other part lies inside: the arc is
+/// wrong rather than the face. A seam on a sphere is a meridian, of at most half a turn.
+pub(super) fn wrong_seam(
+    source: &SolidSource,
+    draft: &Draft,
+    face: usize,
+    d: &domain::FaceDomain,
+) -> Option<u64> {
+    let f = &draft.faces[face];
+    let id = draft.edges[d.seam_outside? as usize].source;
+    let e = source.edges.iter().position(|e| e.id == id)?;
+    let angle = sweep(source, e);
+    let is_meridian = matches!(f.surface, Surface::Sphere { .. }) && angle <= 0.5 * TAU * (1.0 + 1e-6);
+    if angle <= 0.0 || is_meridian {
+        return None;
+    }
+    let edge = &source.edges[e];
+    let [a, b] = [edge.start, edge.end].map(|v| source.vertices[v as usize].point);
+    let (from, to) = if edge.same_sense { (b, a) } else { (a, b) };
+    let [t0, t1] = [from, to].map(|p| edge.curve.project(&p, 0.0, TAU));
+    let other = edge.curve.point(t0 + 0.5 * math::wrap(t1 - t0, 0.0, TAU));
+    let uv = loops::host(draft, f).invert_global(&other);
+    (d.cells.classify(uv) == Side::Inside).then_some(id)
+}
+
+/// Angle (rad) that an edge sweeps on its circle or ellipse; 0 for others and closed ones.
+fn sweep(source: &SolidSource, e: usize) -> f64 {
+    let e = &source.edges[e];
+    if e.start == e.end || !matches!(e.curve, Curve::Circle { .. } | Curve::Ellipse { .. }) {
+        return 0.0;
+    }
+    let [a, b] = [e.start, e.end].map(|v| e.curve.project(&source.vertices[v as usize].point, 0.0, TAU));
+    math::wrap(if e.same_sense { b - a } else { a - b }, 0.0, TAU)
+}
+
+/// What one look at a whole solid shows to be wrong.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Wrong {
     /// Shells inside out.
-    pub(super) shells: Vec<u32>,
-    /// Ids of faces with the wrong outward normal.
-    pub(super) faces: Vec<u64>,
+    pub(super) shells: Vec<InsideOut>,
+    /// Ids of faces with the wrong outward normal, with what shows it.
+    pub(super) faces: Vec<(u64, String)>,
+    /// Ids of seam edges that run the wrong way round their circles.
+    pub(super) arcs: Vec<u64>,
+    /// Guesses that have been tested.
+    pub(super) guesses: Vec<Guess>,
+    /// Ids of faces whose patches must stay the patches that they are.
+    pub(super) patches: Vec<u64>,
 }
 
 /// Returns the source with these errors corrected.
 pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report) -> SolidSource {
     let mut out = source.clone();
-    // A guessed normal of a single face is corrected before its shell.
-    let guessed = |f: &FaceSource| f.either_way && wrong.shells.contains(&f.shell);
+    for guess in &wrong.guesses {
+        for f in out.faces.iter_mut().filter(|f| f.id == guess.face) {
+            f.either_way = false;
+            f.outward = f.outward != guess.turn;
+        }
+        if guess.turn {
+            report.warn(
+                guess.face,
+                format!(
+                    "face #{}: the file leaves open which side of its surface is outside; {}",
+                    guess.face, guess.reason
+                ),
+            );
+        }
+    }
+    for e in 0..out.edges.len() {
+        if wrong.arcs.contains(&out.edges[e].id) {
+            let (id, degrees) = (out.edges[e].id, sweep(source, e).to_degrees());
+            report.warn(
+                id,
+                format!(
+                    "edge #{id}: its same_sense leads this seam {degrees:.1}° around its circle, outside of its \
+                    face; the other {:.1}° were taken",
+                    360.0 - degrees
+                ),
+            );
+            out.edges[e].same_sense = !out.edges[e].same_sense;
+        }
+    }
+    // A guess about single faces is what is wrong first.
+    let is_wrong = |shell: u32| wrong.shells.iter().any(|s| s.shell == shell);
+    let guessed = |f: &FaceSource| f.either_way && is_wrong(f.shell);
     let guesses: Vec<u32> = out.faces.iter().filter(|f| guessed(f)).map(|f| f.shell).collect();
     for f in out.faces.iter_mut().filter(|f| guessed(f)) {
         report.warn(
@@ -415,19 +641,33 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
         f.outward = !f.outward;
         f.either_way = false;
     }
-    let shells: Vec<u32> = wrong.shells.iter().copied().filter(|s| !guesses.contains(s)).collect();
-    for shell in &shells {
-        report.remark(Severity::Warning, None, format!("shell {shell} was inside out and was reversed"));
+    let turned = || wrong.shells.iter().filter(|s| !guesses.contains(&s.shell));
+    for InsideOut { shell, volume } in turned() {
+        let n_faces = out.faces.iter().filter(|f| f.shell == *shell).count();
+        let first = out.faces.iter().find(|f| f.shell == *shell).map_or(0, |f| f.id);
+        let (what, must) = if *shell == 0 { ("outer shell", "positive") } else { ("void", "negative") };
+        report.remark(
+            Severity::Warning,
+            Some(first),
+            format!(
+                "the {what} with face #{first} was inside out and has been turned: all edges of its \
+                {n_faces} faces agree, and with the normals of the file they enclose {volume:.6} mm³, which \
+                must be {must}; no face's side of its own loops has changed"
+            ),
+        );
     }
-    for f in &wrong.faces {
-        report
-            .warn(*f, format!("face #{f}: its loops enclose the other side of its surface; it was reversed"));
+    for (f, evidence) in &wrong.faces {
+        report.warn(
+            *f,
+            format!("face #{f}: its loops enclose the other side of its surface, which was taken{evidence}"),
+        );
     }
     for f in &mut out.faces {
-        if wrong.faces.contains(&f.id) {
+        if wrong.faces.iter().any(|w| w.0 == f.id) {
             f.outward = !f.outward;
+            f.either_way = false;
         }
-        if shells.contains(&f.shell) {
+        if turned().any(|s| s.shell == f.shell) {
             f.outward = !f.outward;
             for l in &mut f.loops {
                 if let LoopSource::Edges(walk) = l {

@@ -29,7 +29,7 @@ const NEARLY_SMOOTH: f64 = 1e-3;
 
 /// Angle (rad) beyond which the sign is computed from positions of the faces instead of normals. A larger
 /// value gives wrong signs near π, a smaller one takes more time.
-const RAZOR: f64 = 3.13;
+pub(super) const RAZOR: f64 = 3.13;
 
 /// Signed angle between the faces along an edge (rad).
 #[derive(Clone, Debug)]

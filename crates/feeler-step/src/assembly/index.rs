@@ -21,6 +21,10 @@ pub(super) struct Rep {
     pub(super) mapped: Vec<u64>,
     /// The product definition whose shape it is.
     pub(super) part: Option<u64>,
+    /// It shows a component in its assembly.
+    pub(super) is_of_usage: bool,
+    /// The shape aspect (a form feature, a datum) whose shape it is.
+    pub(super) aspect: Option<u64>,
 }
 
 /// A relationship of two representations.
@@ -95,6 +99,10 @@ impl<'a> Index<'a> {
         // Which product definition a shape belongs to, and which usage.
         let mut usage_reps: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for (definition, rep) in shapes {
+            if let Some(aspect) = aspect_described(entities, definition) {
+                reps.entry(rep).or_default().aspect.get_or_insert(aspect);
+                continue;
+            }
             let Some(owner) = shape_of.get(&definition) else { continue };
             if let Some(part) = parts.get_mut(owner) {
                 if !part.reps.contains(&rep) {
@@ -102,6 +110,7 @@ impl<'a> Index<'a> {
                 }
                 reps.entry(rep).or_default().part.get_or_insert(*owner);
             } else {
+                reps.entry(rep).or_default().is_of_usage = true;
                 usage_reps.entry(*owner).or_default().push(rep);
             }
         }
@@ -395,6 +404,21 @@ impl Scan {
             self.reps.insert(r.id, rep);
         }
     }
+}
+
+/// The shape aspect that the definition of a shape describes, directly or through a property definition.
+///
+/// Every subtype of `SHAPE_ASPECT` (of form features and datums) refers to the shape of its product.
+fn aspect_described(entities: &Entities, definition: u64) -> Option<u64> {
+    let r = entities.find(definition)?;
+    let is_property = r.is("PRODUCT_DEFINITION_SHAPE") || r.is("PROPERTY_DEFINITION");
+    let target = if is_property { entities.find(r.flattened().maybe_reference(2)?)? } else { r };
+    let of_shape = || {
+        let own = target.own("SHAPE_ASPECT", 0).unwrap_or_else(|| target.clone().flattened());
+        own.maybe_reference(2).and_then(|shape| entities.find(shape))
+    };
+    let is_aspect = target.is("SHAPE_ASPECT") || of_shape().is_some_and(|s| s.is("PRODUCT_DEFINITION_SHAPE"));
+    is_aspect.then_some(target.id)
 }
 
 fn product_name(entities: &Entities, definition: &Record<'_>) -> Option<String> {

@@ -81,7 +81,8 @@ pub(crate) struct Layout {
 /// Finds the solids of a file and their places.
 pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout {
     let index = Index::new(entities);
-    let solids = solid_units(&index, problems);
+    let mut solids = solid_units(&index, problems);
+    leave_out_aspects(&index, &mut solids, problems);
     let mut walk = Walk {
         index: &index,
         problems: Vec::new(),
@@ -93,10 +94,38 @@ pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout
         overflow: false,
         steps: 0,
         stack: Vec::new(),
+        placed_parts: BTreeSet::new(),
+        already: BTreeSet::new(),
     };
     walk.all(&solids);
     problems.append(&mut walk.problems);
     Layout { solids, instances: walk.instances, components: walk.components, externals: walk.externals }
+}
+
+/// Removes solids that are the shapes of nothing but shape aspects: form features (the plug of a hole) are no
+/// parts. They stay where the file has no other solid.
+fn leave_out_aspects(index: &Index<'_>, solids: &mut BTreeMap<u64, Res<Units>>, problems: &mut Vec<Problem>) {
+    let mut aspect_of: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut of_parts: BTreeSet<u64> = BTreeSet::new();
+    for rep in index.reps.values() {
+        match (rep.aspect, rep.part) {
+            (Some(aspect), None) => rep.solids.iter().for_each(|s| {
+                aspect_of.entry(*s).or_insert(aspect);
+            }),
+            _ => of_parts.extend(&rep.solids),
+        }
+    }
+    aspect_of.retain(|solid, _| !of_parts.contains(solid));
+    if aspect_of.is_empty() || aspect_of.len() == solids.len() {
+        return;
+    }
+    solids.retain(|solid, _| !aspect_of.contains_key(solid));
+    for (solid, aspect) in aspect_of {
+        let message = format!(
+            "is the shape of the form feature #{aspect} (a SHAPE_ASPECT), not a part; it is left out"
+        );
+        problems.push(Problem::new(Some(solid), Severity::Note, message));
+    }
 }
 
 /// The units that each solid counts in: those of the first representation that holds it.
@@ -164,10 +193,30 @@ struct Walk<'a> {
     steps: usize,
     /// Product definitions on the way from the root.
     stack: Vec<u64>,
+    /// Product definitions that have been placed somewhere.
+    placed_parts: BTreeSet<u64>,
+    /// Product definitions that representations without a product do not place again.
+    already: BTreeSet<u64>,
+}
+
+/// What a product's usages place, so that its own content does not place it again.
+#[derive(Debug, Default)]
+struct Elsewhere {
+    /// Components that usages place by transformations.
+    parts: BTreeSet<u64>,
+    /// What representations of usages show, in the product's coordinates.
+    items: Vec<(Item, Motion)>,
+}
+
+impl Elsewhere {
+    fn has(&self, item: Item, pose: &Motion) -> bool {
+        matches!(item, Item::Part(p) if self.parts.contains(&p))
+            || self.items.iter().any(|(i, m)| *i == item && same_pose(m, pose))
+    }
 }
 
 /// A solid in the content of a product definition, or a product definition that a mapped item places there.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Item {
     Solid(u64),
     Part(u64),
@@ -201,8 +250,10 @@ impl Walk<'_> {
         let done: BTreeSet<u64> =
             self.instances.iter().map(|i| i.solid).chain(self.refused.iter().copied()).collect();
         let shown = index.shown_by_others();
+        self.already = std::mem::take(&mut self.placed_parts);
         for (rep_id, rep) in &index.reps {
-            let loose = rep.part.is_none() && !shown.contains(rep_id);
+            let owned = rep.part.is_some() || rep.is_of_usage || rep.aspect.is_some();
+            let loose = !owned && !shown.contains(rep_id);
             let holds = !rep.mapped.is_empty() || rep.solids.iter().any(|s| !done.contains(s));
             if loose && holds {
                 self.place_content(
@@ -210,11 +261,12 @@ impl Walk<'_> {
                     &Motion::identity(),
                     &rep.name,
                     &rep.name,
-                    &BTreeSet::new(),
+                    &Elsewhere::default(),
                     Some(&done),
                 );
             }
         }
+        self.already.clear();
         // What is left is used by nothing at all, or only in rings.
         let done: BTreeSet<u64> =
             self.instances.iter().map(|i| i.solid).chain(self.refused.iter().copied()).collect();
@@ -267,12 +319,22 @@ impl Walk<'_> {
             return;
         }
         self.stack.push(id);
+        self.placed_parts.insert(id);
         let index = self.index;
         let no_usages = Vec::new();
         let usages = index.usages.get(&id).unwrap_or(&no_usages);
         // A component that a usage places is not placed again by a mapped item.
-        let placed: BTreeSet<u64> =
+        let parts: BTreeSet<u64> =
             usages.iter().filter(|u| !u.placements.is_empty()).map(|u| u.part).collect();
+        // Nor is what a representation of a usage shows.
+        let mut items = Vec::new();
+        for usage in usages.iter().filter(|u| u.placements.is_empty()) {
+            let mut seen = BTreeSet::new();
+            for rep in &usage.reps {
+                self.content(*rep, &Motion::identity(), 0, &mut seen, &mut items);
+            }
+        }
+        let placed = Elsewhere { parts, items };
         let own = &index.parts[&id];
         // Documents about a part that has its shape here are only documents.
         if let (false, false, Some(component)) = (own.files.is_empty(), index.has_shape(id), self.here) {
@@ -316,7 +378,7 @@ impl Walk<'_> {
             if !usage.reps.is_empty() {
                 let part_name = &index.parts[&usage.part].name;
                 self.within(name, usage.id, here, |walk| {
-                    walk.place_content(&usage.reps, pose, part_name, path, &BTreeSet::new(), None);
+                    walk.place_content(&usage.reps, pose, part_name, path, &Elsewhere::default(), None);
                 });
             } else if !mapped.contains(&usage.part) {
                 if index.shows_something(usage.part) {
@@ -378,7 +440,7 @@ impl Walk<'_> {
         pose: &Motion,
         part_name: &str,
         path: &str,
-        placed_otherwise: &BTreeSet<u64>,
+        placed_otherwise: &Elsewhere,
         skip: Option<&BTreeSet<u64>>,
     ) -> BTreeSet<u64> {
         let mut found = Vec::new();
@@ -386,17 +448,20 @@ impl Walk<'_> {
         for rep in reps {
             self.content(*rep, &Motion::identity(), 0, &mut seen, &mut found);
         }
-        // Some writers list a solid in two representations of one part.
+        // Some writers list a solid or a component in two representations of one part.
+        let mut mapped = BTreeSet::new();
         let mut unique: Vec<(Item, Motion)> = Vec::new();
-        let mut poses_of: BTreeMap<u64, Vec<Motion>> = BTreeMap::new();
+        let mut poses_of: BTreeMap<Item, Vec<Motion>> = BTreeMap::new();
         for (item, local) in found {
-            if let Item::Solid(s) = item {
-                let poses = poses_of.entry(s).or_default();
-                if poses.iter().any(|p| same_pose(p, &local)) {
-                    continue;
-                }
-                poses.push(local);
+            if let Item::Part(p) = item {
+                mapped.insert(p);
             }
+            let poses = poses_of.entry(item).or_default();
+            let again = poses.iter().any(|p| same_pose(p, &local));
+            if again || placed_otherwise.has(item, &local) {
+                continue;
+            }
+            poses.push(local);
             unique.push((item, local));
         }
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
@@ -407,7 +472,6 @@ impl Walk<'_> {
         }
         let alone = names.values().sum::<usize>() == 1;
         let mut count: BTreeMap<String, usize> = BTreeMap::new();
-        let mut mapped = BTreeSet::new();
         for (item, local) in unique {
             match item {
                 Item::Solid(s) => {
@@ -428,8 +492,7 @@ impl Walk<'_> {
                     self.push(s, *pose * local, name, path);
                 }
                 Item::Part(p) => {
-                    mapped.insert(p);
-                    if !placed_otherwise.contains(&p) {
+                    if !self.already.contains(&p) {
                         let name = &self.index.parts[&p].name;
                         let path = joined(path, name);
                         self.within(name, p, local, |walk| walk.part(p, *pose * local, &path));
@@ -488,7 +551,9 @@ impl Walk<'_> {
             let other = relation.other(rep_id);
             // Another part's representation comes in through that part's usage.
             let foreign = index.reps.get(&other).and_then(|r| r.part).is_some_and(|p| Some(p) != rep.part);
-            if foreign || relation.placed_by_usage {
+            let of_aspect =
+                rep.aspect.is_none() && index.reps.get(&other).is_some_and(|r| r.aspect.is_some());
+            if foreign || of_aspect || relation.placed_by_usage {
                 continue;
             }
             match index.relation_pose(relation, other) {

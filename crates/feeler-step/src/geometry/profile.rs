@@ -8,11 +8,13 @@
 
 use std::f64::consts::TAU;
 
+use feeler_geom::bezier::BezierSpline;
 use feeler_geom::{Curve, P3, V2, V3, math};
 
 use super::Geometry;
 use super::curves::{ReadCurve, parameter_near};
 use super::surfaces::{Near, NearEdge};
+use crate::entities::{Res, bad};
 use crate::units::Units;
 
 /// Tolerance of lengths, relative to the size of the profile. With a larger value half profiles are
@@ -108,6 +110,34 @@ impl<'a> Plane<'a> {
         0.5 * (a + b)
     }
 
+    /// Keeps the part on which the trimmed profile lies; all parts if it lies on several.
+    fn keep_trimmed(&self, parts: &mut Vec<Part>, trim: &BezierSpline) {
+        let (t0, t1) = trim.range();
+        let mut hits = vec![0_u32; parts.len()];
+        for k in 0..SAMPLES {
+            let p = trim.derivs(t0 + (t1 - t0) * (f64::from(k) + 0.5) / f64::from(SAMPLES)).p;
+            let off = |part: &Part| {
+                (self.profile.curve.point(self.profile.curve.project(&p, part.t0, part.t1)) - p).norm()
+            };
+            let nearest = (0..parts.len()).min_by(|i, j| off(&parts[*i]).total_cmp(&off(&parts[*j])));
+            nearest.into_iter().for_each(|i| hits[i] += 1);
+        }
+        // Rounding can extend a trim beyond the axis.
+        let most = hits.iter().copied().max().unwrap_or(0);
+        if hits.iter().sum::<u32>() - most <= 1 {
+            let mut hits = hits.into_iter();
+            parts.retain(|_| hits.next() == Some(most));
+        }
+    }
+
+    /// Returns whether two parts generate the same surface of revolution.
+    fn is_mirrored(&self, part: &Part, other: &Part) -> bool {
+        (1..SAMPLES).all(|k| {
+            let t = part.t0 + (part.t1 - part.t0) * f64::from(k) / f64::from(SAMPLES);
+            self.foot(other, &self.profile.curve.point(t)).1 <= LENGTH_TOL * self.size
+        })
+    }
+
     /// Returns the parameter of the profile point from which `p` was revolved, and the remaining distance
     /// (mm).
     fn foot(&self, part: &Part, p: &P3) -> (f64, f64) {
@@ -134,48 +164,72 @@ fn samples(curve: &Curve, (t0, t1): (f64, f64)) -> impl Iterator<Item = f64> + u
 impl Geometry<'_> {
     /// Returns the part of the profile that is revolved, if the profile crosses the axis within `range`.
     ///
-    /// `middle` is a point of a trimmed profile, `surface` is the entity id of the surface of revolution.
+    /// `trim` is the trimmed profile, `surface` the entity id of the surface of revolution.
+    ///
+    /// # Errors
+    /// The surface intersects itself, and the file does not determine which part contains the face.
     pub(super) fn part_turned(
         &self,
         profile: &ReadCurve,
         range: (f64, f64),
         (origin, axis): (&P3, &V3),
-        middle: Option<P3>,
+        trim: Option<&BezierSpline>,
         (surface, near): (u64, Near<'_>),
-    ) -> Option<Part> {
-        let plane = Plane::new(profile, range, origin, axis)?;
+    ) -> Res<Option<Part>> {
+        let Some(plane) = Plane::new(profile, range, origin, axis) else { return Ok(None) };
         let mut parts = plane.parts(range);
-        if parts.is_empty() {
-            return None;
-        }
-        if let Some(m) = middle {
-            let off = |p: &Part| (profile.curve.point(profile.curve.project(&m, p.t0, p.t1)) - m).norm();
-            return parts.into_iter().min_by(|a, b| off(a).total_cmp(&off(b)));
+        if let Some(trim) = trim {
+            plane.keep_trimmed(&mut parts, trim);
         }
         let points: Vec<P3> = near.edges.iter().flat_map(NearEdge::points).collect();
         let off = |part: &Part| points.iter().map(|p| plane.foot(part, p).1).fold(0.0, f64::max);
-        let min_distance = parts.iter().map(off).fold(f64::INFINITY, f64::min);
-        parts.retain(|p| off(p) <= min_distance + LENGTH_TOL * plane.size);
+        let least = parts.iter().map(off).fold(f64::INFINITY, f64::min);
+        parts.retain(|p| off(p) <= least + LENGTH_TOL * plane.size);
+        if parts.len() <= 1 {
+            return Ok(parts.pop());
+        }
         let in_file: Vec<f64> =
             parts.iter().map(|p| self.distance_from_pcurves(&plane, p, surface, near)).collect();
         let min_distance = in_file.iter().copied().fold(f64::INFINITY, f64::min);
         let mut keep = in_file.iter().map(|off| *off <= min_distance + 1e-3 * plane.size);
         parts.retain(|_| keep.next().unwrap_or(true));
-        let side = seam_side(&plane, near);
-        // Without any evidence the side on which writers usually begin is taken: that of the first axis
-        // of an ellipse if it points across, or else that of the second axis of the conic, along which
-        // the curve rises.
+        if !parts.iter().all(|p| plane.is_mirrored(p, &parts[0])) {
+            return bad(
+                surface,
+                format!(
+                    "is a surface of revolution that passes through itself, because its profile crosses the \
+                     axis; the file does not determine which part bounds face #{}, so it is ambiguous; export \
+                     it with a trimmed profile",
+                    self.part.unwrap_or(surface)
+                ),
+            );
+        }
+        let seams: Vec<&NearEdge<'_>> = near.edges.iter().filter(|e| is_seam(e, near)).collect();
+        let (of_seams, of_edges) =
+            (plane.side_of(&seams), plane.side_of(&near.edges.iter().collect::<Vec<_>>()));
+        // Without evidence, the side on which writers usually begin is used: that of the first axis of the
+        // conic if it points across, or else that along which the curve rises; a line begins at its point.
         let begins = match &profile.curve {
-            Curve::Ellipse { frame, .. } if frame.x.dot(&plane.across).abs() > 0.5 => frame.x,
-            Curve::Ellipse { frame, .. } | Curve::Parabola { frame, .. } | Curve::Hyperbola { frame, .. } => {
-                frame.y
+            Curve::Ellipse { frame, .. } | Curve::Circle { frame, .. }
+                if frame.x.dot(&plane.across).abs() > 0.5 =>
+            {
+                frame.x
             }
-            _ => plane.across,
+            Curve::Circle { frame, .. }
+            | Curve::Ellipse { frame, .. }
+            | Curve::Parabola { frame, .. }
+            | Curve::Hyperbola { frame, .. } => frame.y,
+            Curve::Line { origin: start, dir } => {
+                let offset = (start - origin).dot(&plane.across);
+                if offset.abs() > LENGTH_TOL * plane.size { plane.across * offset } else { *dir }
+            }
+            Curve::Bezier(_) => plane.across,
         };
-        let wanted = if side == 0.0 { begins.dot(&plane.across) } else { side };
-        let is_guess = side == 0.0 && parts.len() > 1;
-        let best = parts.iter().find(|p| p.side * wanted > 0.0).or_else(|| parts.first())?;
-        Some(Part { is_guess, ..*best })
+        let wanted = [of_seams, of_edges, begins.dot(&plane.across)].into_iter().find(|side| *side != 0.0);
+        let wanted = wanted.unwrap_or(1.0);
+        let is_guess = of_seams == 0.0 && parts.len() > 1;
+        let best = parts.iter().find(|p| p.side * wanted > 0.0).or_else(|| parts.first());
+        Ok(best.map(|best| Part { is_guess, ..*best }))
     }
 
     /// Sum of the distances (mm) between points of the edges of the face and the pcurves that the file
@@ -244,16 +298,24 @@ fn off_curve(curve: &Curve, at: V2, period: V2, lengths: V2) -> f64 {
     min_distance
 }
 
-/// Side of the axis on which edges in the plane of the profile lie: the sum of their signed distances, or
-/// 0 if there are none or both sides balance.
-fn seam_side(plane: &Plane<'_>, near: Near<'_>) -> f64 {
-    let normal = plane.axis.cross(&plane.across);
-    let mut sum = 0.0;
-    for edge in near.edges {
-        let points = edge.points();
-        if points.iter().all(|p| (p - plane.origin).dot(&normal).abs() <= LENGTH_TOL * plane.size) {
-            sum += points.iter().map(|p| (p - plane.origin).dot(&plane.across)).sum::<f64>();
+/// Returns whether the loops of the face use an edge twice.
+fn is_seam(edge: &NearEdge<'_>, near: Near<'_>) -> bool {
+    near.edges.iter().filter(|e| e.id == edge.id).count() > 1
+}
+
+impl Plane<'_> {
+    /// Side of the axis on which edges in the plane of the profile lie: the sum of their signed distances, or
+    /// 0 if there are none or both sides balance.
+    fn side_of(&self, edges: &[&NearEdge<'_>]) -> f64 {
+        let normal = self.axis.cross(&self.across);
+        let mut sum = 0.0;
+        // Closed circles around the axis have their ends and middle in the plane.
+        for edge in edges.iter().filter(|e| e.ends[0] != e.ends[1]) {
+            let points = edge.points();
+            if points.iter().all(|p| (p - self.origin).dot(&normal).abs() <= LENGTH_TOL * self.size) {
+                sum += points.iter().map(|p| (p - self.origin).dot(&self.across)).sum::<f64>();
+            }
         }
+        if sum.abs() <= LENGTH_TOL * self.size { 0.0 } else { sum }
     }
-    if sum.abs() <= LENGTH_TOL * plane.size { 0.0 } else { sum }
 }

@@ -33,27 +33,47 @@ impl Geometry<'_> {
         let profile_id = r.reference(1, "swept_curve")?;
         let profile = self.curve(profile_id, r.id)?;
         let axis = self.placement(r.reference(2, "axis_position")?, r.id)?;
+        let (origin, z) = (&axis.origin, &axis.z);
         // On which side of the axis the profile is: a bounded one says so itself.
-        let middle = match self.entities.get(profile_id, r.id)?.name {
-            "TRIMMED_CURVE" => self.bounded(profile_id, r.id).ok().map(|s| {
-                let (t0, t1) = s.range();
-                s.derivs(0.5 * (t0 + t1)).p
-            }),
+        let trim = match self.entities.get(profile_id, r.id)?.name {
+            "TRIMMED_CURVE" => self.bounded(profile_id, r.id).ok(),
             _ => None,
         };
-        match revolution(&profile, middle, &axis.origin, &axis.z, near) {
-            Some(Turned::Canonical(read)) => Ok(read),
-            Some(Turned::Range(t0, t1)) => {
-                let axis = (&axis.origin, &axis.z);
-                let part = self.part_turned(&profile, (t0, t1), axis, middle, (r.id, near));
-                let (t0, t1, either_way) = part.map_or((t0, t1, false), |p| (p.t0, p.t1, p.is_guess));
-                let spline = BezierSpline::of_curve(&profile.curve, t0, t1);
-                let grid = BezierSurface::revolution(&spline, axis.0, axis.1, 0.0, TAU);
-                let read = ReadSurface::with_normal(Surface::Bezier(grid), profile.forward);
-                Ok(ReadSurface { either_way, ..read })
-            }
-            None => bad(r.id, "is a surface of revolution whose profile lies on the axis"),
+        let canonical = match &profile.curve {
+            Curve::Line { origin: p, dir } => match revolved_line(p, dir, origin, z, near) {
+                Some(canonical) => canonical,
+                None => return bad(r.id, "is a surface of revolution whose profile lies on the axis"),
+            },
+            Curve::Circle { frame, radius } => revolved_circle(frame, *radius, origin, z),
+            _ => None,
+        };
+        let range = turned_range(&profile.curve, origin, near);
+        let part = self.part_turned(&profile, range, (origin, z), trim.as_ref(), (r.id, near))?;
+        let either_way = part.is_some_and(|p| p.is_guess);
+        let at = part.map(|p| 0.5 * (p.t0 + p.t1));
+        let canonical = canonical.filter(|surface| {
+            // Nothing but an edge tells the inner sheet of a canonical spindle torus from the outer one.
+            let is_inner = |p: P3| match surface {
+                Surface::Torus { frame, major, .. } => (p - frame.origin).dot(&frame.x) * major < 0.0,
+                _ => false,
+            };
+            !(near.edges.is_empty() && at.is_some_and(|t| is_inner(profile.curve.point(t))))
+        });
+        if let Some(surface) = canonical {
+            let Some((m, tangent)) = profile_point(&profile.curve, at, origin, z) else {
+                return bad(r.id, "is a surface of revolution whose profile lies on the axis");
+            };
+            let own = surface.normal(surface.invert(&m, None, None));
+            // The file's normal is (axis × (λ - o)) × λ'.
+            let file = z.cross(&(m - origin)).cross(&tangent);
+            let same = (file.dot(&own) > 0.0) == profile.forward;
+            return Ok(ReadSurface { either_way, ..ReadSurface::with_normal(surface, same) });
         }
+        let (t0, t1) = part.map_or(range, |p| (p.t0, p.t1));
+        let spline = BezierSpline::of_curve(&profile.curve, t0, t1);
+        let grid = BezierSurface::revolution(&spline, origin, z, 0.0, TAU);
+        let read = ReadSurface::with_normal(Surface::Bezier(grid), profile.forward);
+        Ok(ReadSurface { either_way, ..read })
     }
 }
 
@@ -105,45 +125,18 @@ fn extrusion(profile: &ReadCurve, dir: &V3, near: Near<'_>) -> Option<ReadSurfac
     Some(ReadSurface::with_normal(Surface::Bezier(grid), profile.forward))
 }
 
-/// A profile turned about an axis.
-enum Turned {
-    Canonical(ReadSurface),
-    /// Free-form: the range of the profile within reach of the face.
-    Range(f64, f64),
-}
-
-/// The profile turned about the axis. `None` when it has no area.
-fn revolution(
-    profile: &ReadCurve,
-    middle: Option<P3>,
-    origin: &P3,
-    axis: &V3,
-    near: Near<'_>,
-) -> Option<Turned> {
-    let canonical = match &profile.curve {
-        Curve::Line { origin: p, dir } => revolved_line(p, dir, origin, axis, near)?,
-        Curve::Circle { frame, radius } => revolved_circle(frame, *radius, origin, axis),
-        _ => None,
-    };
-    if let Some(surface) = canonical {
-        let (m, tangent) = profile_point(&profile.curve, middle, origin, axis)?;
-        let own = natural_direction(&surface, &m);
-        // The file's normal is (axis × (λ - o)) × λ'.
-        let file = axis.cross(&(m - origin)).cross(&tangent);
-        let same = (file.dot(&own) > 0.0) == profile.forward;
-        return Some(Turned::Canonical(ReadSurface::with_normal(surface, same)));
-    }
+/// The part of a profile within reach of a face on its surface of revolution.
+fn turned_range(profile: &Curve, origin: &P3, near: Near<'_>) -> (f64, f64) {
     // Every point of the surface is as far from a point of the axis as the profile's point it came from.
     let reach = near.points.iter().map(|p| (p - origin).norm()).fold(0.0, f64::max) + near.margin;
-    let (t0, t1) = match &profile.curve {
+    match profile {
         Curve::Line { origin: p, dir } => {
             let t = (origin - p).dot(dir);
             let w = reach.max(1e-3) * 1.01;
             (t - w, t + w)
         }
         curve => finite_range(curve, |frame| reach + (frame.origin - origin).norm()),
-    };
-    Some(Turned::Range(t0, t1))
+    }
 }
 
 /// A line turned about an axis in one plane with it: cylinder, plane or cone. Outer `None`: no area; inner
@@ -198,40 +191,24 @@ fn revolved_circle(circle: &Frame, radius: f64, origin: &P3, axis: &V3) -> Optio
     Some(Surface::Sphere { frame, radius })
 }
 
-/// A point of a line or circle off the axis, and the tangent there.
-fn profile_point(curve: &Curve, middle: Option<P3>, origin: &P3, axis: &V3) -> Option<(P3, V3)> {
+/// A point of a line or circle off the axis, and the tangent there; `at` is its parameter, if the face is on
+/// one part of a profile that crosses the axis.
+fn profile_point(curve: &Curve, at: Option<f64>, origin: &P3, axis: &V3) -> Option<(P3, V3)> {
+    if let Some(t) = at {
+        let d = curve.derivs(t);
+        return Some((d.p, d.d1));
+    }
     let radial = |p: &P3| (p - origin) - axis * (p - origin).dot(axis);
     match curve {
         Curve::Line { origin: p, dir } => {
-            let m = middle.unwrap_or(*p);
-            Some(if radial(&m).norm() > COINCIDENT { (m, *dir) } else { (m + dir, *dir) })
+            Some(if radial(p).norm() > COINCIDENT { (*p, *dir) } else { (p + dir, *dir) })
         }
         Curve::Circle { frame, radius } => {
-            let away = radial(&frame.origin);
-            let away = if away.norm() > COINCIDENT { away / away.norm() } else { axis.cross(&frame.z) };
-            let m = middle.filter(|m| radial(m).norm() > COINCIDENT).unwrap_or(frame.origin + away * *radius);
+            let away = radial(&frame.origin).try_normalize(COINCIDENT)?;
+            let m = frame.origin + away * *radius;
             Some((m, frame.z.cross(&(m - frame.origin))))
         }
         _ => None,
-    }
-}
-
-/// Direction of the natural normal of a canonical surface at a point on it, up to a positive factor and, for
-/// the cone, up to less than a quarter turn.
-fn natural_direction(surface: &Surface, p: &P3) -> V3 {
-    let radial = |f: &Frame| {
-        let q = f.local(p);
-        f.vector(q.x, q.y, 0.0)
-    };
-    match surface {
-        Surface::Plane { frame } => frame.z,
-        Surface::Cylinder { frame, .. } | Surface::Cone { frame, .. } => radial(frame),
-        Surface::Sphere { frame, .. } => p - frame.origin,
-        Surface::Torus { frame, major, .. } => {
-            let out = radial(frame);
-            p - (frame.origin + out * (major / out.norm()))
-        }
-        Surface::Bezier(_) => V3::zeros(),
     }
 }
 

@@ -49,11 +49,52 @@ const MARKS: [&[u8]; 2] = [b"ISO-10303-21", b"END-ISO-10303-21"];
 pub(super) struct Lexer<'a> {
     text: &'a [u8],
     at: usize,
+    /// A quote closes a text only where the text may end: single apostrophes within texts are letters.
+    lenient: bool,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a [u8]) -> Self {
-        Self { text, at: 0 }
+        Self { text, at: 0, lenient: false }
+    }
+
+    /// Lexer of the record that begins at `start`, in which single apostrophes are letters.
+    pub(super) fn leniently(&self, start: usize) -> Self {
+        Self { text: &self.text[..self.record_end(start)], at: start, lenient: true }
+    }
+
+    /// Lexer that continues after the record that begins at `start`, whatever it contains.
+    pub(super) fn behind_record(&self, start: usize) -> Self {
+        Self { at: self.record_end(start), ..self.clone() }
+    }
+
+    /// Lexer of the whole text that continues where `part`, a lexer of one record, stopped.
+    pub(super) fn continued(&self, part: &Self) -> Self {
+        Self { at: part.at, ..self.clone() }
+    }
+
+    /// Position after the first semicolon that another record or the end of the section follows. Quotes
+    /// are ignored.
+    fn record_end(&self, start: usize) -> usize {
+        let semicolons = (start..self.text.len()).filter(|i| self.text[*i] == b';');
+        let begins = |i: &usize| {
+            let rest = self.text[i + 1..].trim_ascii_start();
+            let name = rest.iter().take_while(|b| is_in_word(b)).count();
+            match rest.first() {
+                Some(b'#') => {
+                    let digits = rest[1..].iter().take_while(|b| b.is_ascii_digit()).count();
+                    digits > 0 && rest[1 + digits..].trim_ascii_start().starts_with(b"=")
+                }
+                _ => {
+                    rest.get(..6).is_some_and(|w| w.eq_ignore_ascii_case(b"ENDSEC"))
+                        || rest.get(..7).is_some_and(|w| w.eq_ignore_ascii_case(b"END-ISO"))
+                        || name > 5
+                            && rest.starts_with(b"FILE_")
+                            && rest[name..].trim_ascii_start().starts_with(b"(")
+                }
+            }
+        };
+        semicolons.into_iter().find(begins).map_or(self.text.len(), |i| i + 1)
     }
 
     /// Returns the next token and its position, or a message and the position of the fault.
@@ -158,12 +199,33 @@ impl<'a> Lexer<'a> {
         let mut end = start;
         loop {
             end += self.text.get(end..)?.iter().position(|b| *b == b'\'')?;
-            if self.text.get(end + 1) != Some(&b'\'') {
+            let is_doubled = self.text.get(end + 1) == Some(&b'\'');
+            if self.is_directive(start, end) {
+                end += 1;
+            } else if is_doubled && !(self.lenient && self.may_end_text(end + 1)) {
+                end += 2;
+            } else if self.lenient && !self.may_end_text(end) {
+                end += 1;
+            } else {
                 self.at = end + 1;
                 return Some(&self.text[start..end]);
             }
-            end += 2;
         }
+    }
+
+    /// Returns whether the quote at `end` belongs to the directive `\S\'` (section sign). A quote at which
+    /// the string may end closes it, because paths can end with backslashes.
+    fn is_directive(&self, start: usize, end: usize) -> bool {
+        let before = &self.text[start..end];
+        let Some(rest) = before.strip_suffix(b"\\S\\") else { return false };
+        let is_escaped = rest.iter().rev().take_while(|b| **b == b'\\').count() % 2 == 1;
+        !is_escaped && !self.may_end_text(end)
+    }
+
+    /// Returns whether a list of values can continue after the quote at `at`.
+    fn may_end_text(&self, at: usize) -> bool {
+        let rest = self.text[at + 1..].trim_ascii_start();
+        rest.is_empty() || matches!(rest[0], b',' | b')') || rest.starts_with(b"/*")
     }
 
     /// Returns the bytes from `start` on that satisfy a predicate, and moves behind them.

@@ -12,6 +12,10 @@ const MAX_ODDITIES: usize = 1000;
 /// Entities that a header must contain.
 const HEADER: [&str; 3] = ["FILE_DESCRIPTION", "FILE_NAME", "FILE_SCHEMA"];
 
+/// Parts of the names of entities that have an effect without a reference to them.
+const ROOTS: [&str; 8] =
+    ["REPRESENTATION", "ASSEMBLY", "PRODUCT", "BREP", "SOLID", "SHELL", "SURFACE_MODEL", "DOCUMENT"];
+
 /// Position of a statement in the file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Section {
@@ -38,6 +42,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Graph, Fault> {
         names: HashMap::new(),
         found: Vec::new(),
         external: BTreeSet::new(),
+        bad: Vec::new(),
         graph: Graph::default(),
         n_oddities: 0,
         counted: (0, 1),
@@ -61,6 +66,8 @@ struct Parser<'a> {
     /// Entities in the order of the file, each with its position.
     found: Vec<(u64, usize, Instance)>,
     external: BTreeSet<u64>,
+    /// Records that cannot be parsed, each with its fault.
+    bad: Vec<(u64, Fault)>,
     graph: Graph,
     n_oddities: usize,
     /// Position up to which lines were counted, and its line.
@@ -145,7 +152,7 @@ impl<'a> Parser<'a> {
             } else if section == Section::After {
                 match self.token {
                     Token::End => break,
-                    Token::Reference(_) => match self.instance() {
+                    Token::Reference(_) => match self.record() {
                         Ok(()) => outside += 1,
                         // The data are complete: truncation after them is harmless.
                         Err(fault) if fault.at_end => break,
@@ -198,6 +205,7 @@ impl<'a> Parser<'a> {
     /// Parses an entity of the header. An unreadable one is skipped, because only the schema is used.
     fn header_entity(&mut self, name: &[u8], has: &mut [bool; HEADER.len()]) -> Read<()> {
         let known = HEADER.iter().position(|h| name.eq_ignore_ascii_case(h.as_bytes()));
+        let start = self.start;
         self.advance()?;
         let before = self.lexer.clone();
         match self.parameters() {
@@ -216,6 +224,19 @@ impl<'a> Parser<'a> {
                 Ok(())
             }
             Err(_) if known.is_some() => {
+                self.depth = 0;
+                self.lexer = before.leniently(start);
+                let again = self.advance().and_then(|()| self.advance()).and_then(|()| self.parameters());
+                let schema = known == HEADER.iter().position(|h| *h == "FILE_SCHEMA");
+                if let (Ok(attributes), Some(k)) = (again, known)
+                    && self.token == Token::Sign(b';')
+                    && (!schema || self.schema(&attributes))
+                {
+                    has[k] = true;
+                    self.odd("an apostrophe in a text of the header is not doubled; it is taken as a letter");
+                    self.lexer = before.continued(&self.lexer);
+                    return self.advance();
+                }
                 self.depth = 0;
                 self.lexer = before;
                 self.lexer.skip_statement();
@@ -261,13 +282,54 @@ impl<'a> Parser<'a> {
         }
         self.take(b';')?;
         while let Token::Reference(_) = self.token {
-            self.instance()?;
+            self.record()?;
         }
         if self.is_word("ENDSEC") {
             self.mark()?;
             return Ok(true);
         }
         if self.is_word("END-ISO-10303-21") { Ok(true) } else { self.unexpected("an entity or ENDSEC") }
+    }
+
+    /// Parses an entity. If that fails, it is parsed again with single apostrophes as letters of its strings.
+    /// If that fails too, it is skipped, unless it may be needed.
+    fn record(&mut self) -> Read<()> {
+        let (start, whole) = (self.start, self.lexer.clone());
+        let Err(fault) = self.instance() else { return Ok(()) };
+        let Some(id) = self.entity.filter(|_| !fault.at_end) else { return Err(fault) };
+        self.depth = 0;
+        self.lexer = whole.leniently(start);
+        if self.advance().and_then(|()| self.instance()).is_ok() && self.token == Token::End {
+            self.lexer = whole.continued(&self.lexer);
+            self.advance()?;
+            self.entity = Some(id);
+            self.odd("an apostrophe in a string is not doubled; it is read as a letter");
+            self.entity = None;
+            return Ok(());
+        }
+        self.depth = 0;
+        self.lexer = whole.behind_record(start);
+        if self.may_be_a_root(start) || self.advance().is_err() || self.token == Token::End {
+            return Err(fault);
+        }
+        self.entity = None;
+        self.bad.push((id, fault));
+        Ok(())
+    }
+
+    /// Returns whether an unreadable entity may have an effect without a reference to it: assembly structure,
+    /// representations and solids.
+    fn may_be_a_root(&self, start: usize) -> bool {
+        let text = &self.text[start..];
+        let Some(equals) = text.iter().position(|b| *b == b'=') else { return true };
+        let rest = text[equals + 1..].trim_ascii_start();
+        if rest.starts_with(b"(") {
+            return true;
+        }
+        let word: Vec<u8> =
+            rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').copied().collect();
+        let word = String::from_utf8_lossy(&word).to_ascii_uppercase();
+        ROOTS.iter().any(|root| word.contains(root))
     }
 
     /// Parses `#1=A(…);` or `#1=(A(…)B(…));`.
@@ -386,6 +448,19 @@ impl<'a> Parser<'a> {
     fn finish(mut self) -> Read<Graph> {
         let mut found = std::mem::take(&mut self.found);
         found.sort_by_key(|(id, start, _)| (*id, *start));
+        let mut repeated = Vec::new();
+        found.dedup_by(|again, first| {
+            let is_copy = again.0 == first.0 && again.2 == first.2;
+            if is_copy {
+                repeated.push((again.0, again.1));
+            }
+            is_copy
+        });
+        for (id, at) in repeated {
+            (self.entity, self.start) = (Some(id), at);
+            self.odd("the same entity is there a second time; it is read once");
+        }
+        self.entity = None;
         if let Some(twice) = found.windows(2).filter(|w| w[0].0 == w[1].0).min_by_key(|w| w[1].1) {
             let (id, first, again) = (twice[0].0, twice[0].1, twice[1].1);
             self.start = first;
@@ -394,6 +469,19 @@ impl<'a> Parser<'a> {
             return Err(
                 self.fault(format!("#{id} is defined twice; the first definition is in line {first}"))
             );
+        }
+        if !self.bad.is_empty() {
+            let mut needed = BTreeSet::new();
+            found.iter().for_each(|(_, _, instance)| references(instance, &mut needed));
+            let is_read: BTreeSet<u64> = found.iter().map(|f| f.0).collect();
+            let bad = std::mem::take(&mut self.bad);
+            let is_most = bad.len() >= found.len();
+            for (id, fault) in bad {
+                if is_most || needed.contains(&id) || is_read.contains(&id) {
+                    return Err(fault);
+                }
+                self.graph.oddities.push(format!("{fault}; nothing refers to #{id}, so it is skipped"));
+            }
         }
         if self.n_oddities > MAX_ODDITIES {
             let more = self.n_oddities - MAX_ODDITIES;
@@ -404,6 +492,25 @@ impl<'a> Parser<'a> {
             found.into_iter().map(|(id, _, instance)| (id, instance)).collect::<BTreeMap<_, _>>();
         Ok(self.graph)
     }
+}
+
+/// The entities that an instance refers to.
+fn references(instance: &Instance, out: &mut BTreeSet<u64>) {
+    fn of(value: &Attribute, out: &mut BTreeSet<u64>) {
+        match value {
+            Attribute::Reference(id) => {
+                out.insert(*id);
+            }
+            Attribute::List(values) => values.iter().for_each(|v| of(v, out)),
+            Attribute::Typed(value) => of(value, out),
+            _ => {}
+        }
+    }
+    let parts = match instance {
+        Instance::Plain(part) => std::slice::from_ref(part),
+        Instance::Complex(parts) => parts,
+    };
+    parts.iter().flat_map(|p| &p.attributes).for_each(|value| of(value, out));
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub(super) fn decoded(raw: &[u8]) -> (String, bool) {
     while let Some(&b) = raw.get(at) {
         let rest = &raw[at..];
         let (text, length) = match b {
-            b'\'' => (Some("'".to_owned()), 2),
+            b'\'' => (Some("'".to_owned()), if rest.get(1) == Some(&b'\'') { 2 } else { 1 }),
             b'\\' => match escape(rest, &mut page) {
                 Some((text, length)) => (Some(text), length),
                 None => {
@@ -117,6 +117,8 @@ mod tests {
             (r"\X4\0001F600\X0\", "😀", false),
             (r"\X\E4", "ä", false),
             (r"\S\d", "ä", false),
+            (r"a\S\'b", "a§b", false),
+            ("it's", "it's", false),
             (r"\PE\\S\0\PA\\S\d", "\u{410}ä", false),
             ("\\X2\\00\r\nE4\\X0\\", "ä", false),
             (r"C:\temp", r"C:\temp", true),

@@ -3,6 +3,7 @@
 mod creases;
 mod curves;
 mod defects;
+mod domains;
 mod horn;
 mod inertia;
 mod inexact;

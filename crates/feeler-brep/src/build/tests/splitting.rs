@@ -156,7 +156,7 @@ fn splines_are_split_at_kinks_and_closed_ones_started_anywhere() {
         // Without sides the shell is open, but both outlines are split.
         let options = BuildOptions::default();
         let mut report = Report::default();
-        let mut draft = edges::draft(&source, &options, &mut report).unwrap();
+        let mut draft = edges::draft(&source, &BTreeSet::new(), &options, &mut report).unwrap();
         split_at_kinks(&mut draft, &options);
         let expected = if start[0] > 0.5 { 10 } else { 8 };
         assert_eq!(draft.edges.len(), expected, "{start:?}");

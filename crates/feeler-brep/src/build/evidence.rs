@@ -1,0 +1,313 @@
+//! Which of the two domains of a closed surface a face is, from what the file says beside its senses.
+//!
+//! The loops of a face on a sphere or another closed surface bound two domains, and both are consistent: with
+//! the other normal, the loops enclose the complement, and every edge is still used once in each direction.
+//! No winding number and no turned shell tells them apart. What does: a seam that the loops walk to and fro
+//! lies in the domain; a domain is connected; and a face continues its neighbours where they are tangent,
+//! rather than folding back on them. [`vector_area`] checks what is the same for both domains.
+
+use feeler_geom::trim::TrimCells;
+use feeler_geom::{Curve, P3, Surface, V3};
+
+use super::domain::{self, FaceDomain};
+use super::draft::{Draft, Face, Use, UseAt};
+use super::host::Host;
+use super::loops::{self, Tolerances};
+use super::pcurve::Pcurve;
+use super::repair::Guess;
+use super::{Report, status};
+use feeler_geom::mass;
+use crate::solid::{EdgeInfo, EdgeStatus, Solid};
+
+/// Cosine of the angle between the normals of tangent faces.
+const TANGENT_COS: f64 = 1.0 - 1e-3;
+/// Domains with more strips than this are not searched for parts.
+const MAX_STRIPS: usize = 4000;
+/// Vector areas agree within this share of the area; the rest is quadrature.
+const VECTOR_AREA_SHARE: f64 = 1e-5;
+/// Multiple of the deviations of edges, times their lengths, that vector areas may differ by.
+const GAP_MULTIPLE: f64 = 4.0;
+
+/// A seam edge that lies outside of the domain, if all of them do.
+pub(super) fn seam_outside(face: &Face, seam: &[u32], cells: &TrimCells) -> Option<u32> {
+    let mut outside = None;
+    for u in face.loops.iter().flatten().filter(|u| seam.contains(&u.edge)) {
+        let Some(p) = u.pcurve.as_ref() else { continue };
+        let (t0, t1) = (p.joints[0], p.joints[p.joints.len() - 1]);
+        let n_inside = [0.25, 0.5, 0.75].iter().filter(|s| is_inside(p, t0 + (t1 - t0) * **s, cells)).count();
+        if n_inside > 0 {
+            return None;
+        }
+        outside = Some(u.edge);
+    }
+    outside
+}
+
+fn is_inside(p: &Pcurve, t: f64, cells: &TrimCells) -> bool {
+    cells.classify(p.guess(t)) == feeler_geom::trim::Side::Inside
+}
+
+/// Whether loops bound two domains, neither of which is unbounded or reaches a border of the surface.
+pub(super) fn is_closed(host: &Host<'_>) -> bool {
+    match host.surface {
+        Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => false,
+        Surface::Sphere { .. } | Surface::Torus { .. } => true,
+        Surface::Bezier(b) => !host.singular.is_empty() || (b.u_periodic && b.v_periodic),
+    }
+}
+
+/// Number of connected parts of a domain; parts that touch in a pole are one.
+pub(super) fn num_parts(host: &Host<'_>, cells: &TrimCells) -> usize {
+    let rows = cells.rows();
+    if rows.len() < 2 || rows.len() > MAX_STRIPS {
+        return 1;
+    }
+    let mut of: Vec<usize> = Vec::new();
+    // Intervals at the lower and the upper border of each strip, with their numbers.
+    let mut strips: Vec<[Vec<(f64, f64, usize)>; 2]> = Vec::new();
+    for w in rows.windows(2) {
+        let at = |s: f64| cells.inside_on_row(w[0] + (w[1] - w[0]) * s);
+        let middle = at(0.5);
+        let first = of.len();
+        of.extend(first..first + middle.len());
+        let numbered = |row: Vec<(f64, f64)>| -> Vec<(f64, f64, usize)> {
+            // Pieces do not cross within a strip: intervals keep their order.
+            let same = row.len() == middle.len();
+            let nearest = |x: f64| {
+                let off = |i: &usize| {
+                    let (a, b): (f64, f64) = middle[*i];
+                    (a - x).max(x - b)
+                };
+                (0..middle.len()).min_by(|i, j| off(i).total_cmp(&off(j)))
+            };
+            let number = |(k, (a, b)): (usize, (f64, f64))| {
+                let i = if same { Some(k) } else { nearest(0.5 * (a + b)) };
+                i.map(|i| (a, b, first + i))
+            };
+            row.into_iter().enumerate().filter_map(number).collect()
+        };
+        strips.push([numbered(at(1e-6)), numbered(at(1.0 - 1e-6))]);
+        if let (Some(period), Some(a), Some(b)) = (host.u_period, middle.first(), middle.last()) {
+            let r = &cells.rect;
+            if a.0 - r.u0 <= 1e-9 * period && r.u1 - b.1 <= 1e-9 * period {
+                join(&mut of, first, first + middle.len() - 1);
+            }
+        }
+    }
+    for w in strips.windows(2) {
+        join_rows(&mut of, &w[0][1], &w[1][0]);
+    }
+    if let (Some(_), Some(last), Some(first)) = (host.v_period, strips.last(), strips.first()) {
+        join_rows(&mut of, &last[1], &first[0]);
+    }
+    for s in host.singular.iter().filter(|s| s.u_free) {
+        let (strip, v) =
+            if s.low { (strips.first(), rows[0]) } else { (strips.last(), rows[rows.len() - 1]) };
+        let Some(row) = strip.map(|strip| &strip[usize::from(!s.low)]) else { continue };
+        if (v - s.value).abs() <= 1e-9 {
+            row.windows(2).for_each(|w| join(&mut of, w[0].2, w[1].2));
+        }
+    }
+    (0..of.len()).filter(|i| root(&of, *i) == *i).count()
+}
+
+fn join_rows(of: &mut [usize], below: &[(f64, f64, usize)], above: &[(f64, f64, usize)]) {
+    for a in below {
+        for b in above.iter().filter(|b| a.0.max(b.0) < a.1.min(b.1)) {
+            join(of, a.2, b.2);
+        }
+    }
+}
+
+fn root(of: &[usize], mut i: usize) -> usize {
+    while of[i] != i {
+        i = of[i];
+    }
+    i
+}
+
+fn join(of: &mut [usize], a: usize, b: usize) {
+    let (a, b) = (root(of, a), root(of, b));
+    of[a.max(b)] = a.min(b);
+}
+
+/// A face as it is with the other outward normal, with its domain, if its loops allow it.
+fn reversed(draft: &Draft, face: usize, tol: &Tolerances) -> Option<(Face, FaceDomain)> {
+    let mut f = draft.faces[face].clone();
+    f.outward = !f.outward;
+    let mut report = Report::default();
+    loops::assemble_face(&draft.edges, &mut f, draft.size, tol, &mut report);
+    let d = domain::domain(&f, &loops::host(draft, &f));
+    (report.problems.is_empty() && d.is_consistent()).then_some((f, d))
+}
+
+/// What the domain of a face and its neighbours say of the guesses about outward normals. Guesses that
+/// nothing supports or contradicts are not in the list.
+pub(super) fn of_guesses(
+    draft: &Draft,
+    hosts: &[Host<'_>],
+    uses: &[Vec<UseAt>],
+    domains: &[FaceDomain],
+    is_guess: &dyn Fn(u64) -> bool,
+    tol: &Tolerances,
+) -> Vec<Guess> {
+    let mut out = vec![];
+    for (i, face) in draft.faces.iter().enumerate().filter(|(_, f)| is_guess(f.id)) {
+        let n_loops = face.loops.len();
+        if n_loops > 1 && is_closed(&hosts[i]) {
+            let parts = num_parts(&hosts[i], &domains[i].cells);
+            let other =
+                reversed(draft, i, tol).map_or(0, |(f, d)| num_parts(&loops::host(draft, &f), &d.cells));
+            if parts > 1 && other == 1 {
+                let reason = format!("the other side would be {parts} separate regions between its loops");
+                out.push(Guess { face: face.id, turn: true, reason });
+                continue;
+            }
+            if parts == 1 && other > 1 {
+                out.push(Guess { face: face.id, turn: false, reason: String::new() });
+                continue;
+            }
+        }
+        let (mut continued, mut folded) = (0, None);
+        for u in face.loops.iter().flatten() {
+            let Ok([a, b]) = <[UseAt; 2]>::try_from(uses[u.edge as usize].as_slice()) else { continue };
+            let other = if a.face == i { b.face } else { a.face };
+            if other == i || is_guess(draft.faces[other].id) {
+                continue;
+            }
+            let e = &draft.edges[u.edge as usize];
+            let cosine = |t: f64| {
+                let n = |at: UseAt| status::outward_normal(draft, &hosts[at.face], at, t);
+                Some(n(a)?.dot(&n(b)?))
+            };
+            let (t0, t1) = e.range;
+            let cosines: Vec<f64> =
+                [0.25, 0.5, 0.75].iter().filter_map(|s| cosine(t0 + (t1 - t0) * s)).collect();
+            if cosines.len() == 3 && cosines.iter().all(|c| *c >= TANGENT_COS) {
+                continued += 1;
+            } else if cosines.len() == 3 && cosines.iter().all(|c| *c <= -TANGENT_COS) {
+                folded = Some(e.source);
+            }
+        }
+        match (continued, folded) {
+            (0, Some(edge)) => {
+                let reason =
+                    format!("the other side would fold back on its tangent neighbour at edge #{edge}");
+                out.push(Guess { face: face.id, turn: true, reason });
+            }
+            (1.., None) => out.push(Guess { face: face.id, turn: false, reason: String::new() }),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Those of some faces that fold back on a neighbour at an edge and continue none, by their ids.
+pub(super) fn folded(solid: &Solid, faces: &[u64]) -> Vec<u64> {
+    let at = |id: u64, is_such: &dyn Fn(&EdgeInfo) -> bool| {
+        solid
+            .edges
+            .iter()
+            .any(|e| is_such(e) && e.sides.iter().any(|s| solid.faces[s.face as usize].source == id))
+    };
+    let folds = |e: &EdgeInfo| e.dihedral.0 <= -status::RAZOR || e.dihedral.1 >= status::RAZOR;
+    let continues = |e: &EdgeInfo| e.status == EdgeStatus::Smooth;
+    faces.iter().copied().filter(|id| at(*id, &folds) && !at(*id, &continues)).collect()
+}
+
+/// The contribution of a face to the volume (mm³) about the reference point if its outward normal were the
+/// other one; none if its loops do not allow it.
+pub(super) fn reversed_volume(
+    draft: &Draft,
+    face: usize,
+    tol: &Tolerances,
+    reference: &P3,
+    rel_tol: f64,
+) -> Option<f64> {
+    let (f, d) = reversed(draft, face, tol)?;
+    let edge = |e: u32| draft.edges.get(e as usize).map(|e| (&e.curve, e.range));
+    let sums = mass::face_integrals(&f.surface, f.outward, &d.cells, &edge, reference, rel_tol);
+    Some(sums.volume + super::strips::to_edges(draft, &f, reference, 2.0 * tol.fit.tol).volume)
+}
+
+/// A face whose vector area is not that of its edges.
+#[derive(Clone, Debug)]
+pub(super) struct WrongArea {
+    pub(super) face: u64,
+    /// Length of the difference, and what the gaps of the edges allow (mm²).
+    pub(super) off: f64,
+    pub(super) allowed: f64,
+}
+
+/// Compares the vector area of a face, `∫ n dA`, with that of its edges, `½ ∮ r × dr`: by Stokes's theorem
+/// they are the same for every surface between the edges.
+pub(super) fn vector_area(draft: &Draft, face: &Face, d: &FaceDomain, tol: &Tolerances) -> Option<WrongArea> {
+    let of_edges = edges_vector_area(draft, face)?;
+    let (of_face, area) = mass::vector_area(&face.surface, &d.cells);
+    let of_face = if face.outward { of_face } else { -of_face };
+    let mut gaps = 0.0;
+    for u in face.loops.iter().flatten() {
+        let e = &draft.edges[u.edge as usize];
+        let length = e.curve.bounds(e.range.0, e.range.1).diagonal();
+        let off =
+            u.pcurve.as_ref().map_or(0.0, Pcurve::deviation) + face.surface_deviation + e.curve_deviation;
+        gaps += length * (off + tol.fit.tol);
+    }
+    let allowed = GAP_MULTIPLE * gaps + VECTOR_AREA_SHARE * area;
+    let off = (of_face - of_edges).norm();
+    // NaN is wrong, too.
+    let is_right = off <= allowed;
+    (!is_right).then_some(WrongArea { face: face.id, off, allowed })
+}
+
+/// `½ ∮ r × dr` along the loops, with the face on the left; gaps at corners are closed by straight lines.
+fn edges_vector_area(draft: &Draft, face: &Face) -> Option<V3> {
+    let mut sum = V3::zeros();
+    for ring in &face.loops {
+        let Some(first) = ring.first() else { continue };
+        let o = end(draft, first, false);
+        let mut at = o;
+        for u in ring {
+            let e = &draft.edges[u.edge as usize];
+            let start = end(draft, u, false);
+            sum += (at - o).cross(&(start - o));
+            let swept = twice_swept(&e.curve, e.range, &o);
+            sum += if u.forward { swept } else { -swept };
+            at = end(draft, u, true);
+        }
+    }
+    sum.iter().all(|x| x.is_finite()).then_some(0.5 * sum)
+}
+
+fn end(draft: &Draft, u: &Use, at_end: bool) -> P3 {
+    let e = &draft.edges[u.edge as usize];
+    e.curve.point(if u.forward == at_end { e.range.1 } else { e.range.0 })
+}
+
+/// `∫ (r − o) × dr` along a curve.
+fn twice_swept(curve: &Curve, (t0, t1): (f64, f64), o: &P3) -> V3 {
+    let (a, b) = (curve.point(t0), curve.point(t1));
+    match curve {
+        Curve::Line { .. } => (a - o).cross(&(b - o)),
+        Curve::Circle { frame, radius } => {
+            (frame.origin - o).cross(&(b - a)) + frame.z * (radius * radius * (t1 - t0))
+        }
+        Curve::Ellipse { frame, semi_x, semi_y } => {
+            (frame.origin - o).cross(&(b - a)) + frame.z * (semi_x * semi_y * (t1 - t0))
+        }
+        _ => {
+            let mut cuts = vec![t0];
+            cuts.extend(curve.breaks(t0, t1));
+            cuts.push(t1);
+            let rule = feeler_geom::trim::gauss_legendre(8);
+            let mut sum = V3::zeros();
+            for w in cuts.windows(2) {
+                for (x, weight) in &rule {
+                    let d = curve.derivs(w[0] + (w[1] - w[0]) * x);
+                    sum += (d.p - o).cross(&d.d1) * (weight * (w[1] - w[0]));
+                }
+            }
+            sum
+        }
+    }
+}
