@@ -151,7 +151,7 @@ fn groove(chord: f64) -> Fallible<FacetWall> {
             let (s, c) =
                 math::sin_cos(FRAC_PI_2 + GROOVE_HALF_ANGLE * (2.0 * f64::from(j) / f64::from(m) - 1.0));
             let r = CIRCLE_RADIUS + TUBE_RADIUS * s;
-            points.push(P3::new(r * cos, r * sin, -TUBE * c));
+            points.push(P3::new(r * cos, r * sin, -TUBE_RADIUS * c));
         }
     }
     let at = |i: u32, j: u32| i % n * (m + 1) + j;
