@@ -15,9 +15,9 @@
 //! | 56..64 | areas of all solids |
 //!
 //! The payload is the [`Model`] in bincode with fixed-width little-endian integers; long lists of small
-//! records are runs of plain bytes in it ([`feeler_geom::bulk`]), so that loading is one validated copy. The
-//! codec is this module's private matter. A reader first compares lengths, then the checksum, then decodes
-//! under a limit of allocation, and last checks that the model is [well formed](crate::validate).
+//! records are runs of plain bytes in it ([`feeler_geom::bulk`]), so that loading is one validated copy. A
+//! reader first compares lengths, then the checksum, then decodes under a limit of allocation
+//! ([`codec`]), and last checks that the model is [well formed](crate::validate).
 //!
 //! # Versions
 //!
@@ -34,12 +34,12 @@
 //! - Before 1.0 any release may raise the version; from 1.0 on, a release that raises it raises its own minor
 //!   version, and the change log says so.
 
+use crate::codec;
 use crate::data::{Hierarchy, Model};
 use crate::validate::{IllFormed, check_well_formed};
 use crate::whole::write_whole;
-use bincode::error::DecodeError;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Version of the format that this code writes, and the only one it reads.
@@ -47,6 +47,8 @@ pub const FORMAT_VERSION: u32 = 6;
 
 const MAGIC: [u8; 8] = *b"FEELER\r\n";
 const HEADER: usize = 64;
+/// Position of the checksum, in words of eight bytes.
+const CHECKSUM_WORD: usize = 3;
 const SCALAR_WIDTH: u16 = 8;
 const UNIT_MM: u16 = 1;
 
@@ -148,10 +150,6 @@ impl FileError {
     }
 }
 
-fn config() -> impl bincode::config::Config {
-    bincode::config::standard().with_little_endian().with_fixed_int_encoding()
-}
-
 /// Whether bytes begin like a feeler file, whole or damaged.
 #[must_use]
 pub fn is_feeler(bytes: &[u8]) -> bool {
@@ -165,8 +163,7 @@ pub fn is_feeler(bytes: &[u8]) -> bool {
 pub fn encode(model: &Model) -> Result<Vec<u8>, FileError> {
     check_well_formed(model)?;
     let mut bytes = vec![0; HEADER];
-    bincode::serde::encode_into_std_write(model, &mut bytes, config())
-        .map_err(|e| FileError::Payload(e.to_string()))?;
+    codec::append(model, &mut bytes).map_err(FileError::Payload)?;
     let areas: usize = model.solids.iter().map(|s| s.areas.len()).sum();
     let payload = (bytes.len() - HEADER) as u64;
     bytes[0..8].copy_from_slice(&MAGIC);
@@ -189,7 +186,7 @@ fn count(n: usize) -> Result<u32, FileError> {
 
 /// Writes the checksum into a header.
 fn seal(bytes: &mut [u8]) {
-    let sum = checksum(bytes);
+    let sum = codec::checksum(bytes, CHECKSUM_WORD);
     bytes[24..32].copy_from_slice(&sum.to_le_bytes());
 }
 
@@ -208,20 +205,7 @@ pub fn with_version(bytes: &[u8], version: u32) -> Vec<u8> {
 /// Number of payload bytes that one solid's hierarchy takes.
 #[must_use]
 pub fn encoded_size(hierarchy: &Hierarchy) -> usize {
-    struct Counter(usize);
-    impl Write for Counter {
-        fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-            self.0 += buf.len();
-            Ok(buf.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    // Plain data into a writer that takes everything: there is nothing to fail.
-    let _ = bincode::serde::encode_into_std_write(hierarchy, &mut counter, config());
-    counter.0
+    codec::encoded_size(hierarchy)
 }
 
 /// What the header says.
@@ -321,58 +305,14 @@ fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 pub fn decode(bytes: &[u8]) -> Result<Model, FileError> {
     let header = Header::parse(bytes)?;
     header.check_length(bytes.len() as u64)?;
-    let found = checksum(bytes);
+    let found = codec::checksum(bytes, CHECKSUM_WORD);
     if found != header.checksum {
         return Err(FileError::Checksum { stored: header.checksum, found });
     }
-    let model = decode_payload(&bytes[HEADER..])?;
+    let model: Model = codec::decode_payload(&bytes[HEADER..], HEADER).map_err(FileError::Payload)?;
     header.check_counts(&model)?;
     check_well_formed(&model)?;
     Ok(model)
-}
-
-/// Decodes under a limit. The codec takes a string's claimed length for granted before it compares it with
-/// what is there, and its limit must be a constant: hence classes of payload lengths, each limited to its own
-/// largest. Lists are safe of themselves: what is reserved for one at once is capped at a megabyte, and
-/// elements must be there.
-fn decode_payload(payload: &[u8]) -> Result<Model, FileError> {
-    const CLASSES: [usize; 5] = [1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 31];
-    match payload.len() {
-        n if n <= CLASSES[0] => decode_within::<{ CLASSES[0] }>(payload),
-        n if n <= CLASSES[1] => decode_within::<{ CLASSES[1] }>(payload),
-        n if n <= CLASSES[2] => decode_within::<{ CLASSES[2] }>(payload),
-        n if n <= CLASSES[3] => decode_within::<{ CLASSES[3] }>(payload),
-        n if n <= CLASSES[4] => decode_within::<{ CLASSES[4] }>(payload),
-        n => Err(FileError::Payload(format!("{n} bytes are more than this version reads"))),
-    }
-}
-
-fn decode_within<const LIMIT: usize>(payload: &[u8]) -> Result<Model, FileError> {
-    let config =
-        bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<LIMIT>();
-    let (model, read) = bincode::serde::decode_from_slice::<Model, _>(payload, config)
-        .map_err(|e| FileError::Payload(in_words(&e)))?;
-    if read != payload.len() {
-        let left = payload.len() - read;
-        return Err(FileError::Payload(format!("{left} bytes are left over after byte {}", HEADER + read)));
-    }
-    Ok(model)
-}
-
-fn in_words(error: &DecodeError) -> String {
-    match error {
-        DecodeError::UnexpectedEnd { .. } => "ends inside a record".to_owned(),
-        DecodeError::LimitExceeded => "a length is larger than the file".to_owned(),
-        DecodeError::Utf8 { .. } => "a text is not UTF-8".to_owned(),
-        DecodeError::InvalidBooleanValue(value) => format!("{value} is neither true nor false"),
-        DecodeError::OutsideUsizeRange(n) => format!("{n} is more than a length can be"),
-        DecodeError::UnexpectedVariant { type_name, found, .. } => {
-            format!("{found} is no variant of {type_name}")
-        }
-        DecodeError::Other(text) => (*text).to_owned(),
-        DecodeError::OtherString(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// Reads a file.
@@ -442,36 +382,6 @@ impl Model {
     pub fn write(&self, path: impl AsRef<Path>) -> Result<u64, FileError> {
         write_model(path.as_ref(), self)
     }
-}
-
-/// Checksum of a file but for the field that holds it.
-///
-/// Words go in turn into one of several states, so that a processor can work on them at the same time, each
-/// through a step that is one-to-one in the state and in the word; so do the states into the last one. A
-/// change within one word thus always changes the result; other changes slip through once in 2⁶⁴.
-fn checksum(bytes: &[u8]) -> u64 {
-    const LANES: usize = 4;
-    fn step(state: u64, word: u64) -> u64 {
-        // An odd multiplier (the golden ratio's fraction) mixes upwards, the shift downwards; both can be
-        // undone.
-        const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mixed = (state ^ word).wrapping_mul(ODD);
-        mixed ^ (mixed >> 29)
-    }
-    let (words, last) = bytes.as_chunks::<8>();
-    let word = |w: &[u8; 8]| u64::from_le_bytes(*w);
-    let mut states = [1, 2, 3, 4];
-    let (blocks, rest) = words.as_chunks::<LANES>();
-    for (i, block) in blocks.iter().enumerate() {
-        for (k, (state, w)) in states.iter_mut().zip(block).enumerate() {
-            // The fourth word is where the checksum goes.
-            *state = step(*state, if i == 0 && k == 3 { 0 } else { word(w) });
-        }
-    }
-    let mut end = [0; 8];
-    end[..last.len()].copy_from_slice(last);
-    let tail = rest.iter().map(word).chain([word(&end), bytes.len() as u64]);
-    states.into_iter().chain(tail).fold(0, step)
 }
 
 #[cfg(test)]

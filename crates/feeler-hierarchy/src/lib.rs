@@ -1,8 +1,9 @@
-//! The data of a `.feeler` file and its encoding.
+//! The data of a `.feeler` file and its encoding, whose codec other data may use.
 //!
 //! [`Model`] is everything one input gives: distinct solids with their hierarchies, and their instances. The
 //! geometric types are feeler-geom's own: one form is stored, validated and read by the runtime.
 
+pub mod codec;
 pub mod data;
 pub mod extent;
 pub mod file;
