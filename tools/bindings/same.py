@@ -40,7 +40,7 @@ TRACKED = [
 STEP_NAMES = ["gap", "point_a", "point_b", "normal", "local_a", "local_b", "local_normal", "gap_rate"]
 KINDS = ["strict", "quasi", "sample", "extended"]
 FEATURES = ["face", "edge", "vertex"]
-REFUSALS = ["no option 'speed'", "max_step", "max_contacts", "reach", "got 1 numbers", "7", "bound of a body", "no body 3"]
+REFUSALS = ["no option 'speed'", "max_step", "max_contacts", "reach", "got 1 numbers", "7", "bound of a body", "body 3 does not exist"]
 NAMES = ["distance", "point_a", "point_b", "normal", "curvature_a", "curvature_b", "id"]
 
 

@@ -32,8 +32,8 @@
 use feeler_benches::{Fallible, cpu_seconds, number_after};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_particles::{
-    ExactWall, FacetMemory, FacetWall, Law, Meeting, Particle, Resolution, Settings, ShearState, Simulation,
-    Wall,
+    ContactKinematics, ExactWall, FacetHistory, FacetWall, Law, Particle, ParticleId, Resolution, Settings,
+    ShearState, Simulation, Wall, WallId,
 };
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -82,7 +82,7 @@ fn floor(n: u32, size: f64, pose: &Pose, z: impl Fn(f64, f64) -> f64) -> Fallibl
 }
 
 fn empty_world(gravity: V3) -> Fallible<Simulation> {
-    Simulation::new(Settings { gravity, particles: None }).map_err(|e| e.to_string())
+    Simulation::new(Settings { gravity, between: None }).map_err(|e| e.to_string())
 }
 
 fn drag(steps: u32) -> Fallible<usize> {
@@ -92,7 +92,7 @@ fn drag(steps: u32) -> Fallible<usize> {
     let run = |mut wall: FacetWall, resolution: Resolution| -> Fallible<(V3, f64)> {
         wall.set_resolution(resolution).map_err(|e| e.to_string())?;
         let mut world = empty_world(V3::zeros())?;
-        world.add_wall(wall.into(), law).map_err(|e| e.to_string())?;
+        let wall = world.add_wall(wall.into(), law).map_err(|e| e.to_string())?;
         let ball = Particle::sphere(1.0, 2600.0).map_err(|e| e.to_string())?;
         let start = pose * Pose::translation(1.03, 2.01, 0.9);
         // The ball moves 5 mm in total.
@@ -104,7 +104,7 @@ fn drag(steps: u32) -> Fallible<usize> {
             world.step(1e-3).map_err(|e| e.to_string())?;
         }
         let time = (cpu_seconds() - begin) / f64::from(steps);
-        let force = world.shear(ball, 0, 0).first().map_or(V3::zeros(), |(_, state)| state.force);
+        let force = world.shear_states(ball, 0, wall).first().map_or(V3::zeros(), |(_, state)| state.force);
         Ok((force, time))
     };
     let corners = [(-20.0, -20.0), (40.0, -20.0), (0.0, 40.0)].map(|(x, y)| pose * P3::new(x, y, 0.0));
@@ -212,7 +212,11 @@ fn race(seconds: f64) -> Fallible<()> {
                 }
             });
             step.map_err(|e| e.to_string())?;
-            contacts += if is_closed_form { 1 } else { world.shear(0, 0, 0).len() };
+            contacts += if is_closed_form {
+                1
+            } else {
+                world.shear_states(ParticleId::new(0), 0, WallId::new(0)).len()
+            };
         }
         let time = (cpu_seconds() - begin) / (seconds / STEP);
         println!(
@@ -248,7 +252,7 @@ fn in_groove(law: &Law, center: P3, velocity: V3, mass: f64, step: f64) -> V3 {
         return V3::zeros();
     }
     let normal = to_circle / distance;
-    let meeting = Meeting { overlap, normal, velocity, twist: 0.0, radius: BALL_RADIUS, mass };
+    let meeting = ContactKinematics { overlap, normal, velocity, twist: 0.0, radius: BALL_RADIUS, mass };
     law.force(&meeting, &mut ShearState::new(normal), step)
 }
 
@@ -272,7 +276,7 @@ fn speed(balls: usize) -> Fallible<()> {
                     )
                 })
                 .collect();
-            let mut memories = vec![FacetMemory::default(); balls];
+            let mut memories = vec![FacetHistory::default(); balls];
             let mut touching = 0;
             let rounds = 200;
             let mut begin = 0.0;

@@ -22,7 +22,7 @@ use feeler_grains::mass::poly_superellipsoid;
 use feeler_grains::nurbs::{GrainError, NurbsGrain};
 use feeler_import::{MeshOptions, prepare_grain, prepare_mesh};
 use feeler_particles::{
-    Amount, Distribution, FillRegion, Law, Particle, PlaneWall, Settings, Simulation, fill,
+    Amount, Distribution, FillRegion, Law, Particle, ParticleId, PlaneWall, Settings, Simulation, fill,
 };
 use feeler_runtime::Body;
 use nalgebra::{Quaternion, UnitQuaternion};
@@ -138,7 +138,7 @@ fn pour(name: &str, shape: &Shape, args: &Args) -> Fallible<bool> {
     let side = 12.0 * DIAMETER * (n as f64 / 1_000.0).sqrt();
     let bounding = 4.0 / 3.0 * PI * around * around * around;
     let height = n as f64 * bounding / (0.22 * side * side);
-    let mut world = Simulation::new(Settings { gravity: V3::z() * -GRAVITY, particles: Some(LAW) })?;
+    let mut world = Simulation::new(Settings { gravity: V3::z() * -GRAVITY, between: Some(LAW) })?;
     // Normals of the floor and of the four sides.
     let inwards = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)];
     for (x, y, z) in inwards {
@@ -166,7 +166,7 @@ fn pour(name: &str, shape: &Shape, args: &Args) -> Fallible<bool> {
         };
         world.add(particle, &Pose::from_parts(b.center.coords.into(), turn), V3::zeros(), V3::zeros())?;
     }
-    let mass = world.mass(0).unwrap_or(0.0);
+    let mass = world.mass(ParticleId::new(0)).unwrap_or(0.0);
     print!("{name}: {n} in {side:.0} mm; kinetic energy (µJ a grain) at s:");
     let (mut shown, mut steps, mut before) = (0.0, 0_u32, process_seconds());
     while world.time() < args.time - 0.5 * STEP {
@@ -176,14 +176,16 @@ fn pour(name: &str, shape: &Shape, args: &Args) -> Fallible<bool> {
             shown = world.time();
             print!(" {shown:.2}: {:.3e}", world.kinetic_energy() / n as f64);
             let ms = 1e3 * (process_seconds() - before) / f64::from(steps);
-            print!(" ({ms:.2} ms, {} pairs)", world.pairs());
+            print!(" ({ms:.2} ms, {} pairs)", world.pair_count());
             (steps, before) = (0, process_seconds());
             let _ = std::io::Write::flush(&mut std::io::stdout());
         }
     }
     println!();
-    let places: Vec<(Pose, f64)> =
-        (0..n).filter_map(|k| Some((world.pose(k)?, world.motion(k)?.velocity.norm()))).collect();
+    let places: Vec<(Pose, f64)> = world
+        .particle_ids()
+        .filter_map(|k| Some((world.pose(k)?, world.motion(k)?.velocity.norm())))
+        .collect();
     let fastest = places.iter().map(|p| p.1).fold(0.0, f64::max);
     let is_in = |p: &Pose| {
         let v = p.translation.vector;
@@ -199,8 +201,8 @@ fn pour(name: &str, shape: &Shape, args: &Args) -> Fallible<bool> {
     println!(
         "  at the end: fastest {fastest:.2} mm/s, a grain touches {:.2} others, {:.3} contacts with walls, \
          {}{lost} lost, {}",
-        2.0 * world.pairs() as f64 / n as f64,
-        world.wall_contacts() as f64 / n as f64,
+        2.0 * world.pair_count() as f64 / n as f64,
+        world.wall_contact_count() as f64 / n as f64,
         filled.map_or_else(String::new, |part| format!("filled {part:.3}, ")),
         if rests { "at rest" } else { "not at rest" }
     );

@@ -172,8 +172,8 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
             let now: BTreeMap<u64, P3> = world.contacts().iter().map(number_and_place).collect();
             if t > 0.8 * time {
                 shaken.push((world.body(id).spin - spin).norm_squared() / (step * step));
-                let way = |(id, p): (&u64, &P3)| points.get(id).map(|q| (p - q).norm());
-                moved = now.iter().filter_map(way).fold(moved, f64::max);
+                let displacement = |(id, p): (&u64, &P3)| points.get(id).map(|q| (p - q).norm());
+                moved = now.iter().filter_map(displacement).fold(moved, f64::max);
             }
             points = now;
         }

@@ -326,7 +326,7 @@ impl Depths {
                 // Edges that cross on faces in contact give a large depth sideways. The translation that
                 // separates the solids is at most as long as the faces are deep.
                 let mut depth = depth;
-                if depth < -NEGLIGIBLE {
+                if depth < -MAX_UNVERIFIED_DEPTH {
                     let translation =
                         pair.separating_translation(&a, &b, &options).map_err(|e| e.to_string())?;
                     depth = depth.max(-translation.map_or(0.0, |v| v.norm()));

@@ -15,7 +15,7 @@ use feeler_benches::{Fallible, number_after};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_hierarchy::whole::write_whole;
 use feeler_particles::{
-    FacetWall, Law, Particle, Pebble, Resolution, Settings, Simulation, StepError, WallMotion,
+    FacetWall, Law, Particle, Resolution, Settings, Simulation, Sphere, StepError, WallMotion,
 };
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -65,7 +65,7 @@ fn world() -> Result<Simulation, Box<dyn std::error::Error>> {
     let (velocity, spin) = (V3::new(20.0, 0.0, 0.0), V3::new(0.0, 0.0, 0.8));
     wall.set_motion(WallMotion::Rigid { velocity, spin, center: P3::new(60.0, 60.0, 0.0) })?;
     let law = Law::Linear { normal: 2e3, shear: 1e3, restitution: 0.6, friction: 0.4 };
-    let mut world = Simulation::new(Settings { gravity: V3::z() * -9_810.0, particles: Some(law) })?;
+    let mut world = Simulation::new(Settings { gravity: V3::z() * -9_810.0, between: Some(law) })?;
     world.add_wall(wall.into(), law)?;
     for k in 0..100_u32 {
         let start = Pose::translation(
@@ -73,9 +73,9 @@ fn world() -> Result<Simulation, Box<dyn std::error::Error>> {
             35.0 + 5.5 * f64::from(k / 10),
             25.0 + 0.1 * f64::from(k),
         );
-        let pebble = |x: f64| Pebble { center: P3::new(x, 0.0, 0.0), radius: 1.5 };
+        let sphere = |x: f64| Sphere { center: P3::new(x, 0.0, 0.0), radius: 1.5 };
         let particle = if k % 3 == 0 {
-            Particle::clump(&[pebble(-1.0), pebble(1.0)], 2600.0)?
+            Particle::clump(&[sphere(-1.0), sphere(1.0)], 2600.0)?
         } else {
             Particle::sphere(2.5, 2600.0)?
         };
@@ -90,8 +90,8 @@ fn work(file: &Path, steps: u64) -> Fallible<()> {
     if let Ok(bytes) = std::fs::read(file) {
         world.restore(&bytes).map_err(|e| e.to_string())?;
     }
-    while world.steps() < steps {
-        let many = STEPS_PER_STATE.min(steps - world.steps());
+    while world.step_count() < steps {
+        let many = STEPS_PER_STATE.min(steps - world.step_count());
         (0..many).try_for_each(|_| world.step(1e-5)).map_err(|e: StepError| e.to_string())?;
         write_whole(file, &world.save()).map_err(|e| e.to_string())?;
     }
@@ -125,7 +125,7 @@ fn campaign(kills: u32, steps: u64) -> Fallible<()> {
         let at = std::fs::read(&disturbed).ok().map(|bytes| {
             let restored = world().map_err(|e| e.to_string()).and_then(|mut w| {
                 w.restore(&bytes).map_err(|e| e.to_string())?;
-                Ok(w.steps())
+                Ok(w.step_count())
             });
             restored.map_or_else(|e| e, |steps| format!("step {steps}"))
         });

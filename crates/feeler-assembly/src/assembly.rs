@@ -7,9 +7,9 @@ use feeler_runtime::{Body, ContactPair, QueryError, QueryOptions};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Placed solid.
+/// Placed solid of an assembly.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct AssemblyPart {
     /// Name of its product.
     pub name: String,
     /// Names from the root of the assembly, joined by `/`; the path of each part is unique in an
@@ -25,8 +25,8 @@ pub struct Part {
     pub pose: Pose,
 }
 
-impl Part {
-    /// Part of an instance, by its index in [`Model::instances`].
+impl AssemblyPart {
+    /// The part of an instance, by its index in [`Model::instances`].
     ///
     /// # Errors
     /// The solid cannot be queried, or the index is out of range.
@@ -54,7 +54,7 @@ impl Part {
 /// Parts of one or several models.
 #[derive(Clone, Debug, Default)]
 pub struct Assembly {
-    parts: Vec<Part>,
+    parts: Vec<AssemblyPart>,
     /// Paths of the parts before equal ones are numbered.
     paths: Vec<String>,
     models: usize,
@@ -81,7 +81,7 @@ impl Assembly {
             .map(|i| Body::from_model(model, i).map(Arc::new))
             .collect::<Result<_, _>>()?;
         for (i, instance) in model.instances.iter().enumerate() {
-            let mut part = Part::placed(instance, i, Arc::clone(&bodies[instance.solid as usize]));
+            let mut part = AssemblyPart::placed(instance, i, Arc::clone(&bodies[instance.solid as usize]));
             if !name.is_empty() {
                 part.path = format!("{name}/{}", part.path);
             }
@@ -100,13 +100,13 @@ impl Assembly {
 
     /// The parts, in the order of the models and of their instances.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[AssemblyPart] {
         &self.parts
     }
 
     /// Returns the parts by value.
     #[must_use]
-    pub fn into_parts(self) -> Vec<Part> {
+    pub fn into_parts(self) -> Vec<AssemblyPart> {
         self.parts
     }
 }

@@ -50,7 +50,7 @@ mod names;
 pub mod regress;
 mod sweep;
 
-pub use assembly::{Assembly, Part, compose_poses, number_equal_names};
+pub use assembly::{Assembly, AssemblyPart, compose_poses, number_equal_names};
 pub use clearance::baseline::Baseline;
 pub use clearance::rules::{Interfering, Rule, Rules, Touching};
 pub use clearance::{

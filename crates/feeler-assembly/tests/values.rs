@@ -5,9 +5,9 @@ use feeler_assembly::regress::{
     EntryOutcome, EntryResult, PairFacts, RegressionLimits, compare_entries, measure_pair,
 };
 use feeler_assembly::{
-    Assembly, AssemblyError, Baseline, ClearanceOptions, ComparisonTolerances, DifferenceKind, Finding,
-    JointMotion, MechanismCheck, MechanismOptions, MovingPart, Part, Rules, Sweep, Trajectory, assign_links,
-    clearance, compare_models,
+    Assembly, AssemblyError, AssemblyPart, Baseline, ClearanceOptions, ComparisonTolerances, DifferenceKind,
+    Finding, JointMotion, MechanismCheck, MechanismOptions, MovingPart, Rules, Sweep, Trajectory,
+    assign_links, clearance, compare_models,
 };
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
@@ -50,7 +50,8 @@ fn clearances_of_a_pin_in_its_bore() {
 #[test]
 fn baselines_separate_known_from_new_findings() {
     let assembly = bore_and_pin(0.15);
-    let check = |parts: &[Part]| clearance(parts, &Rules::default(), &ClearanceOptions::default()).unwrap();
+    let check =
+        |parts: &[AssemblyPart]| clearance(parts, &Rules::default(), &ClearanceOptions::default()).unwrap();
     let mut report = check(assembly.parts());
     let baseline = report.to_baseline(assembly.parts());
     assert!(baseline.len() == 1 && baseline.contains("pin/pin", "bore/bore", Finding::Interferes));
@@ -74,7 +75,7 @@ fn a_minimum_beyond_the_reach_is_rejected() {
 #[test]
 fn sweeps_follow_a_joint() {
     let (bore, pin) = (model("bore"), model("pin"));
-    let [bore, pin] = [&bore, &pin].map(|m| Part::from_instance(m, 0).unwrap());
+    let [bore, pin] = [&bore, &pin].map(|m| AssemblyPart::from_instance(m, 0).unwrap());
     let joint =
         JointMotion { direction: [1.0, 0.0, 0.0].into(), lengths: [0.0, 0.04], ..JointMotion::about_z() };
     let trajectory = Trajectory::of_joint(&joint, 4).unwrap();

@@ -6,14 +6,14 @@ use crate::pointer::{array, exclusive, fill, hand_out, shared, take_back};
 use crate::record::{FeelerPose, pose as read_pose};
 use feeler::P3;
 use feeler::particles::{
-    ExactWall, ParticleState, Sphere, Superellipsoid, WallContact, WallContacts, WallError,
+    ExactWall, ProximityCache, Sphere, Superellipsoid, WallContact, WallContacts, WallError,
 };
 
 /// Exact solid as a wall for particles, with cached results of the particles near it.
 #[derive(Debug)]
 pub struct FeelerExactWall {
     wall: ExactWall,
-    states: Vec<ParticleState>,
+    caches: Vec<ProximityCache>,
     spheres: Vec<Sphere>,
     superellipsoids: Vec<Superellipsoid>,
     out: WallContacts,
@@ -142,7 +142,7 @@ pub unsafe extern "C" fn feeler_exact_wall_new(
         let wall = ExactWall::new(shared(body, "body")?.0.clone());
         let wall = FeelerExactWall {
             wall,
-            states: Vec::new(),
+            caches: Vec::new(),
             spheres: Vec::new(),
             superellipsoids: Vec::new(),
             out: WallContacts::new(),
@@ -206,7 +206,7 @@ pub unsafe extern "C" fn feeler_exact_wall_sphere_contacts(
         let all = centers.chunks_exact(3).zip(radii);
         w.spheres.clear();
         w.spheres.extend(all.map(|(p, r)| Sphere { center: P3::new(p[0], p[1], p[2]), radius: *r }));
-        w.wall.contacts(&w.spheres, reach, &mut w.states, &mut w.out).map_err(failed)
+        w.wall.contacts(&w.spheres, reach, &mut w.caches, &mut w.out).map_err(failed)
     };
     // SAFETY: by the caller's promise.
     unsafe { with(wall, query) }
@@ -248,7 +248,7 @@ pub unsafe extern "C" fn feeler_exact_wall_superellipsoid_contacts(
                 std::array::from_fn(|k| exponents[2 * i + k]),
             )
         }));
-        w.wall.superellipsoid_contacts(&w.superellipsoids, reach, &mut w.states, &mut w.out).map_err(failed)
+        w.wall.superellipsoid_contacts(&w.superellipsoids, reach, &mut w.caches, &mut w.out).map_err(failed)
     };
     // SAFETY: by the caller's promise.
     unsafe { with(wall, query) }

@@ -563,7 +563,7 @@ fn scenes() {
         ok(feeler_scene_events(scene, &raw mut event, 1, &raw mut count));
         assert!(count == 1 && event.kind == FeelerEventKind::Ended && event.contact == -1);
         assert_eq!(feeler_scene_remove(scene, 99), FeelerResult::Scene);
-        assert!(error().contains("no body 99"), "{}", error());
+        assert!(error().contains("body 99 does not exist"), "{}", error());
         ok(feeler_scene_remove(scene, ids[0]));
         let place = moved(f64::NAN, 0.0, 0.0);
         assert_eq!(feeler_scene_set_poses(scene, &ids[1], &place, 1), FeelerResult::Query);
@@ -625,7 +625,7 @@ fn invalid_arguments_are_reported() {
         assert_eq!(feeler_scene_new(&options(f64::INFINITY), &raw mut scene), FeelerResult::Query);
         let held = model("sphere.step");
         assert_eq!(feeler_body_new(held, 7, &raw mut other), FeelerResult::Body);
-        assert!(error().contains("no 7"), "{}", error());
+        assert!(error().contains("solid 7 does not exist"), "{}", error());
         feeler_model_free(held);
         feeler_model_free(null_mut());
         feeler_body_free(null_mut());

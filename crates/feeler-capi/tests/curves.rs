@@ -297,10 +297,10 @@ fn invalid_arguments_are_reported() {
         refused(feeler_curve_scene_update_hermite(scene, 9, p, p, 4), lost, &["no curve 9"]);
         refused(feeler_curve_scene_remove_curve(scene, 9), lost, &["no curve 9"]);
         refused(feeler_curve_scene_points_at(scene, 9, p, 1, control.as_mut_ptr()), lost, &["no curve 9"]);
-        refused(feeler_curve_scene_set_pose(scene, 9, null()), lost, &["no body 9"]);
-        refused(feeler_curve_scene_remove_body(scene, 9), lost, &["no body 9"]);
+        refused(feeler_curve_scene_set_pose(scene, 9, null()), lost, &["body 9 does not exist"]);
+        refused(feeler_curve_scene_remove_body(scene, 9), lost, &["body 9 does not exist"]);
         let mut status = FeelerStatus::Unknown;
-        refused(feeler_curve_scene_status(scene, id, 9, &raw mut status), lost, &["no body 9"]);
+        refused(feeler_curve_scene_status(scene, id, 9, &raw mut status), lost, &["body 9 does not exist"]);
         refused(feeler_curve_scene_status(scene, 9, 0, &raw mut status), lost, &["no curve 9"]);
         let mut overlap = false;
         refused(feeler_curve_scene_curves_interfere(scene, id, 9, &raw mut overlap), lost, &["no curve 9"]);

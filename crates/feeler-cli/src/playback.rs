@@ -1,7 +1,7 @@
 //! Motions of two solids that pages play.
 
 use anyhow::{Context as _, ensure};
-use feeler_assembly::{Part, SweepStep};
+use feeler_assembly::{AssemblyPart, SweepStep};
 use feeler_geom::pose::from_values;
 use feeler_geom::{P3, Pose};
 use feeler_runtime::Status;
@@ -86,7 +86,7 @@ struct Points {
 }
 
 /// Reads a document of `sweep --json`, and removes all parts but the two that were swept.
-pub(crate) fn read(file: &Path, parts: &mut Vec<Part>) -> anyhow::Result<Motion> {
+pub(crate) fn read(file: &Path, parts: &mut Vec<AssemblyPart>) -> anyhow::Result<Motion> {
     let named = || file.display().to_string();
     let text = std::fs::read_to_string(file).with_context(|| format!("{}: cannot read", named()))?;
     let document: Document = serde_json::from_str(&text)

@@ -5,7 +5,7 @@ use crate::features::{feature_json, feature_name, point_text};
 use crate::report::{Report, set_text};
 use crate::{Outcome, pose, table, verdict};
 use anyhow::{Context as _, bail};
-use feeler_assembly::{Part, compose_poses, contact_kind_name};
+use feeler_assembly::{AssemblyPart, compose_poses, contact_kind_name};
 use feeler_hierarchy::{Instance, Model};
 use feeler_import as import;
 use feeler_runtime::{ConformalSet, Contact, ContactPair, QueryOptions, Stats};
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
 
 /// The solids A and B of a command line.
 pub(crate) struct SolidPair {
-    pub parts: [Part; 2],
+    pub parts: [AssemblyPart; 2],
     /// Numbers of the solids in their files.
     pub indices: [usize; 2],
 }
@@ -89,13 +89,13 @@ fn load_solid(
     (option, which): (&str, Option<&str>),
     args: &PairArgs,
     err: &mut dyn Write,
-) -> anyhow::Result<(Part, usize)> {
+) -> anyhow::Result<(AssemblyPart, usize)> {
     let (model, note) = import::load_with(path, args.read.reading())?;
     if let Some(note) = note.filter(|_| !args.quiet) {
         writeln!(err, "feeler: {note}")?;
     }
     let index = find_instance(&model, option, which).with_context(|| path.display().to_string())?;
-    let part = Part::from_instance(&model, index).with_context(|| path.display().to_string())?;
+    let part = AssemblyPart::from_instance(&model, index).with_context(|| path.display().to_string())?;
     Ok((part, index))
 }
 

@@ -7,7 +7,7 @@ use crate::clearance::parts::parts;
 use crate::drawing::Drawing;
 use crate::{playback, progress};
 use anyhow::{Context as _, bail, ensure};
-use feeler_assembly::{Clearance, ClearanceOptions, PairMeasurement, Part, Rules};
+use feeler_assembly::{AssemblyPart, Clearance, ClearanceOptions, PairMeasurement, Rules};
 use feeler_hierarchy::{file, whole};
 use feeler_import as import;
 use feeler_view::picture::Live;
@@ -77,7 +77,7 @@ fn title(args: &View) -> String {
 }
 
 /// Measures all near pairs of parts.
-fn measured(args: &View, parts: &[Part]) -> anyhow::Result<Vec<PairMeasurement>> {
+fn measured(args: &View, parts: &[AssemblyPart]) -> anyhow::Result<Vec<PairMeasurement>> {
     let rules = Rules::default();
     let check = Clearance::new(parts, &rules, &ClearanceOptions::within(args.d_max))
         .context("the parts cannot be measured")?;
@@ -107,7 +107,7 @@ fn package(folder: &Path) -> anyhow::Result<Package> {
 }
 
 /// Runtime for the page, with the models of all files.
-fn live(args: &View, (script, wasm): Package, parts: &[Part]) -> anyhow::Result<Live> {
+fn live(args: &View, (script, wasm): Package, parts: &[AssemblyPart]) -> anyhow::Result<Live> {
     let mut models = Vec::new();
     for path in &args.files {
         let mut model = import::load_with(path, args.read.reading())?.0;

@@ -531,7 +531,7 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
             &["'one': shape", "exponent", "3"],
         ),
         (change("number = 1", "number = 1\nmass = 2"), &["[[grains]] 'one'", "either number or mass"]),
-        (change("number = 1", "number = 500"), &["'one': region", "of 500 grains fit", "make it larger"]),
+        (change("number = 1", "number = 500"), &["'one': region", "of 500 particles fit", "make it larger"]),
         (change("density = 2500", "density = 0"), &["'one': density"]),
         (change("density = 2500", "density = 2500\nfrom = 1"), &["'one': from, until", "add rate"]),
         (
@@ -540,7 +540,7 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
         ),
         (change("box = ", "ball = "), &["line", "unknown variant `ball`"]),
         (format!("{DROP}{law}"), &["between", "which one of only, other"]),
-        (change("restitution = 0.3", "restitution = 1.3"), &["[law.only]", "restitution", "1 at most"]),
+        (change("restitution = 0.3", "restitution = 1.3"), &["[law.only]", "restitution", "at most 1"]),
         (change("normal = 500.0", "young = 1e6"), &["[law.only]", "young (kPa) and poisson"]),
         (
             change("plane = {", "law = 'none'\nplane = {"),

@@ -15,9 +15,9 @@
 //! | 56..64 | areas of all solids |
 //!
 //! The payload is the [`Model`] in bincode with fixed-width little-endian integers. Long lists of small
-//! records are runs of plain bytes in it ([`feeler_geom::bulk`]), so that loading is one validated copy.
-//! No other module depends on the codec. A reader first compares lengths, then the checksum, then decodes
-//! with an allocation limit, and finally checks that the model is [well formed](crate::validate).
+//! records are runs of plain bytes in it ([`feeler_geom::bulk`]), so that loading is one validated copy. A
+//! reader first compares lengths, then the checksum, then decodes with an allocation limit ([`codec`]), and
+//! finally checks that the model is [well formed](crate::validate).
 //!
 //! # Versions
 //!
@@ -34,12 +34,12 @@
 //! - Before 1.0 any release may raise the version. From 1.0 on, a release that raises it increments its
 //!   own minor version, and the change log says so.
 
+use crate::codec;
 use crate::data::{Hierarchy, Model};
 use crate::validate::{IllFormed, check_well_formed};
 use crate::whole::write_whole;
-use bincode::error::DecodeError;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Format version that this code writes, and the only one that it reads.
@@ -49,6 +49,8 @@ pub const FORMAT_VERSION: u32 = 6;
 const MAGIC: [u8; 8] = *b"FEELER\r\n";
 /// Length of the header in bytes.
 const HEADER_LEN: usize = 64;
+/// Position of the checksum, in words of eight bytes.
+const CHECKSUM_WORD: usize = 3;
 /// Width of a scalar in bytes.
 const SCALAR_WIDTH: u16 = 8;
 /// Code of the length unit millimetre.
@@ -152,10 +154,6 @@ impl FileError {
     }
 }
 
-fn config() -> impl bincode::config::Config {
-    bincode::config::standard().with_little_endian().with_fixed_int_encoding()
-}
-
 /// Returns whether the bytes begin like a feeler file, which may be damaged.
 #[must_use]
 pub fn is_feeler(bytes: &[u8]) -> bool {
@@ -169,8 +167,7 @@ pub fn is_feeler(bytes: &[u8]) -> bool {
 pub fn encode(model: &Model) -> Result<Vec<u8>, FileError> {
     check_well_formed(model)?;
     let mut bytes = vec![0; HEADER_LEN];
-    bincode::serde::encode_into_std_write(model, &mut bytes, config())
-        .map_err(|e| FileError::Payload(e.to_string()))?;
+    codec::append(model, &mut bytes).map_err(FileError::Payload)?;
     let areas: usize = model.solids.iter().map(|s| s.areas.len()).sum();
     let payload = (bytes.len() - HEADER_LEN) as u64;
     bytes[0..8].copy_from_slice(&MAGIC);
@@ -193,7 +190,7 @@ fn count(n: usize) -> Result<u32, FileError> {
 
 /// Stores the checksum in the header.
 fn seal(bytes: &mut [u8]) {
-    let sum = checksum(bytes);
+    let sum = codec::checksum(bytes, CHECKSUM_WORD);
     bytes[24..32].copy_from_slice(&sum.to_le_bytes());
 }
 
@@ -212,20 +209,7 @@ pub fn with_version(bytes: &[u8], version: u32) -> Vec<u8> {
 /// Returns the number of payload bytes of one solid's hierarchy.
 #[must_use]
 pub fn encoded_size(hierarchy: &Hierarchy) -> usize {
-    struct Counter(usize);
-    impl Write for Counter {
-        fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-            self.0 += buf.len();
-            Ok(buf.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut counter = Counter(0);
-    // Encoding plain data into a writer without errors cannot fail.
-    let _ = bincode::serde::encode_into_std_write(hierarchy, &mut counter, config());
-    counter.0
+    codec::encoded_size(hierarchy)
 }
 
 /// Decoded header fields.
@@ -321,61 +305,14 @@ fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
 pub fn decode(bytes: &[u8]) -> Result<Model, FileError> {
     let header = Header::parse(bytes)?;
     header.check_length(bytes.len() as u64)?;
-    let found = checksum(bytes);
+    let found = codec::checksum(bytes, CHECKSUM_WORD);
     if found != header.checksum {
         return Err(FileError::Checksum { stored: header.checksum, found });
     }
-    let model = decode_payload(&bytes[HEADER_LEN..])?;
+    let model: Model = codec::decode_payload(&bytes[HEADER_LEN..], HEADER_LEN).map_err(FileError::Payload)?;
     header.check_counts(&model)?;
     check_well_formed(&model)?;
     Ok(model)
-}
-
-/// Decodes a payload with an allocation limit. The codec believes the stated length of a string before it
-/// compares it with the available bytes, and its limit must be a constant. Payload lengths are therefore
-/// divided into classes, each limited to its own maximum. Lists need no limit: the codec reserves at most
-/// a megabyte for one at once, and their elements must exist.
-fn decode_payload(payload: &[u8]) -> Result<Model, FileError> {
-    const LENGTH_CLASSES: [usize; 5] = [1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 31];
-    match payload.len() {
-        n if n <= LENGTH_CLASSES[0] => decode_within::<{ LENGTH_CLASSES[0] }>(payload),
-        n if n <= LENGTH_CLASSES[1] => decode_within::<{ LENGTH_CLASSES[1] }>(payload),
-        n if n <= LENGTH_CLASSES[2] => decode_within::<{ LENGTH_CLASSES[2] }>(payload),
-        n if n <= LENGTH_CLASSES[3] => decode_within::<{ LENGTH_CLASSES[3] }>(payload),
-        n if n <= LENGTH_CLASSES[4] => decode_within::<{ LENGTH_CLASSES[4] }>(payload),
-        n => Err(FileError::Payload(format!("{n} bytes exceed the maximum of 2 GiB"))),
-    }
-}
-
-fn decode_within<const LIMIT: usize>(payload: &[u8]) -> Result<Model, FileError> {
-    let config =
-        bincode::config::standard().with_little_endian().with_fixed_int_encoding().with_limit::<LIMIT>();
-    let (model, read) = bincode::serde::decode_from_slice::<Model, _>(payload, config)
-        .map_err(|e| FileError::Payload(codec_message(&e)))?;
-    if read != payload.len() {
-        let left = payload.len() - read;
-        return Err(FileError::Payload(format!(
-            "{left} bytes follow the model, from byte {}",
-            HEADER_LEN + read
-        )));
-    }
-    Ok(model)
-}
-
-fn codec_message(error: &DecodeError) -> String {
-    match error {
-        DecodeError::UnexpectedEnd { .. } => "ends inside a record".to_owned(),
-        DecodeError::LimitExceeded => "a stated length exceeds the file".to_owned(),
-        DecodeError::Utf8 { .. } => "a text is not UTF-8".to_owned(),
-        DecodeError::InvalidBooleanValue(value) => format!("{value} is not a boolean"),
-        DecodeError::OutsideUsizeRange(n) => format!("the length {n} is too large"),
-        DecodeError::UnexpectedVariant { type_name, found, .. } => {
-            format!("{found} is not a variant of {type_name}")
-        }
-        DecodeError::Other(text) => (*text).to_owned(),
-        DecodeError::OtherString(text) => text.clone(),
-        other => other.to_string(),
-    }
 }
 
 /// Reads and decodes a `.feeler` file.
@@ -446,37 +383,6 @@ impl Model {
     pub fn write(&self, path: impl AsRef<Path>) -> Result<u64, FileError> {
         write_model(path.as_ref(), self)
     }
-}
-
-/// Checksum of a file, with its own field counted as 0.
-///
-/// Words are distributed in turn over several states, which a processor can update in parallel. Each
-/// update is one-to-one in the state and in the word, and so is the final combination of the states. A
-/// change within one word therefore always changes the checksum; other changes go unnoticed with a
-/// probability of 2⁻⁶⁴.
-fn checksum(bytes: &[u8]) -> u64 {
-    const LANES: usize = 4;
-    fn step(state: u64, word: u64) -> u64 {
-        // The odd multiplier (the golden ratio's fraction) mixes upwards, the shift downwards; both are
-        // invertible.
-        const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mixed = (state ^ word).wrapping_mul(ODD);
-        mixed ^ (mixed >> 29)
-    }
-    let (words, last) = bytes.as_chunks::<8>();
-    let word = |w: &[u8; 8]| u64::from_le_bytes(*w);
-    let mut states = [1, 2, 3, 4];
-    let (blocks, rest) = words.as_chunks::<LANES>();
-    for (i, block) in blocks.iter().enumerate() {
-        for (k, (state, w)) in states.iter_mut().zip(block).enumerate() {
-            // The fourth word is the checksum field.
-            *state = step(*state, if i == 0 && k == 3 { 0 } else { word(w) });
-        }
-    }
-    let mut end = [0; 8];
-    end[..last.len()].copy_from_slice(last);
-    let tail = rest.iter().map(word).chain([word(&end), bytes.len() as u64]);
-    states.into_iter().chain(tail).fold(0, step)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
-//! The data of a `.feeler` file and its encoding.
+//! The data of a `.feeler` file and its encoding, whose codec other data may use.
 //!
 //! [`Model`] is the content of one input: distinct solids with their hierarchies, and their instances.
 //! The geometric types are those of feeler-geom, which are stored, validated and read by the runtime in
 //! one form.
 
+pub mod codec;
 pub mod data;
 pub mod extent;
 pub mod file;

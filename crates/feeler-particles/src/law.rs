@@ -1,4 +1,4 @@
-//! What forces act in a contact: springs and dashpots, Hertz and Mindlin, Coulomb's friction.
+//! Laws of contact forces: springs and dashpots, Hertz and Mindlin, Coulomb's friction.
 //!
 //! # Source
 //! WALL names the linear model with a friction limit; DIST §4.3 a penalty without friction. Hertz
@@ -7,18 +7,19 @@
 //! restitution.
 //!
 //! # Deviations
-//! - Where a Hertzian contact gets smaller its shear force shrinks with the shear stiffness: otherwise
-//!   contacts that are loaded, sheared and unloaded would give off energy that nobody put in.
-//! - The shear force turns with the normal by the smallest rotation that takes the old one to the new one,
-//!   which keeps its length, and about the normal with the mean spin of the two bodies.
+//! - If the area of a Hertzian contact shrinks, its shear force shrinks with the shear stiffness. Otherwise
+//!   contacts that are loaded, sheared and unloaded would create energy.
+//! - The shear force rotates with the normal by the smallest rotation from the old to the new normal, which
+//!   preserves its length, and about the normal with the mean spin of the two bodies.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
-use crate::rotation::{carried, rotation_by};
+use crate::rotation::{rotation_by, transported};
 use feeler_geom::{V3, math};
+use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// What a law takes for an elastic material.
+/// Elastic material.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Material {
     /// Young's modulus (kg/(mm·s²) = kPa).
@@ -27,7 +28,7 @@ pub struct Material {
     pub poisson: f64,
 }
 
-/// Forces of a contact by its overlap and the velocities there.
+/// Law of the force of a contact, as a function of its overlap and of the velocities of the two bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
     /// Springs and dashpots.
@@ -36,39 +37,39 @@ pub enum Law {
         normal: f64,
         /// Shear stiffness (kg/s²).
         shear: f64,
-        /// Coefficient of restitution of a head-on impact, above 0, 1 at most.
+        /// Coefficient of restitution of a head-on impact, above 0 and at most 1.
         restitution: f64,
         /// Coefficient of friction; may be infinite.
         friction: f64,
     },
-    /// Hertz's normal force, Mindlin's shear force without slip inside the contact.
+    /// Hertz's normal force, and Mindlin's shear force without slip inside the contact.
     Hertz {
         /// Effective modulus E* (kg/(mm·s²)).
         modulus: f64,
         /// Effective shear modulus G* (kg/(mm·s²)).
         shear: f64,
-        /// Coefficient of restitution of a head-on impact, above 0, 1 at most.
+        /// Coefficient of restitution of a head-on impact, above 0 and at most 1.
         restitution: f64,
         /// Coefficient of friction; may be infinite.
         friction: f64,
     },
 }
 
-/// Why a law is none.
+/// Invalid parameters of a contact law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct LawError(&'static str);
 
-/// What a law needs to know of two bodies in contact.
+/// Kinematics of two bodies in contact, on which the force depends.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Meeting {
-    /// How far they are pressed into one another (mm).
+pub struct ContactKinematics {
+    /// Overlap of the two bodies (mm).
     pub overlap: f64,
-    /// Unit normal, from the other body to the one that the force is for.
+    /// Unit normal, from the other body to the body that the force acts on.
     pub normal: V3,
-    /// Velocity (mm/s) at the contact point against the other body.
+    /// Velocity (mm/s) of the body at the contact point, relative to the other body.
     pub velocity: V3,
-    /// Mean spin (rad/s) of the two about the normal.
+    /// Mean spin (rad/s) of the two bodies about the normal.
     pub twist: f64,
     /// Effective radius R* (mm).
     pub radius: f64,
@@ -76,45 +77,45 @@ pub struct Meeting {
     pub mass: f64,
 }
 
-/// What friction remembers of a contact.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Shear state of a contact, which persists from step to step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShearState {
     /// Elastic shear force (mN) on the body that the normal points to.
     pub force: V3,
-    /// Normal that it is perpendicular to.
+    /// Normal of the contact, perpendicular to the force.
     pub normal: V3,
     /// Shear stiffness (kg/s²) in the last step.
     pub stiffness: f64,
 }
 
 impl ShearState {
-    /// That of a contact that has just come about.
+    /// State of a new contact.
     #[must_use]
     pub fn new(normal: V3) -> Self {
         Self { force: V3::zeros(), normal, stiffness: 0.0 }
     }
 
-    /// Adds what another contact, which has become part of this one, remembers.
+    /// Adds the state of another contact that has become part of this one.
     pub fn add(&mut self, other: &Self) {
-        self.force += carried(&other.force, &other.normal, &self.normal);
+        self.force += transported(&other.force, &other.normal, &self.normal);
     }
 }
 
 impl Law {
-    /// The penalty of DIST §4.3: a force of `factor` (kg/s²) times the overlap, without friction or loss.
+    /// The penalty of DIST §4.3: a force of `factor` (kg/s²) times the overlap, without friction and loss.
     #[must_use]
     pub fn penalty(factor: f64) -> Self {
         Self::Linear { normal: factor, shear: 0.0, restitution: 1.0, friction: 0.0 }
     }
 
-    /// Hertz and Mindlin between two materials.
+    /// The law of Hertz and Mindlin between two materials.
     ///
     /// # Errors
-    /// Materials or coefficients that are none.
+    /// A modulus or coefficient is out of range.
     pub fn hertz(materials: [Material; 2], restitution: f64, friction: f64) -> Result<Self, LawError> {
         if materials.iter().any(|m| !(m.young > 0.0 && -1.0 < m.poisson && m.poisson <= 0.5)) {
             return Err(LawError(
-                "Young's modulus must be above 0, Poisson's ratio above −1 and 0.5 at most",
+                "Young's modulus must be above 0, Poisson's ratio above −1 and at most 0.5",
             ));
         }
         let sum = |of: fn(&Material) -> f64| 1.0 / materials.iter().map(of).sum::<f64>();
@@ -125,94 +126,96 @@ impl Law {
         Ok(law)
     }
 
-    /// Whether its numbers make sense.
+    /// Checks the parameters.
     ///
     /// # Errors
-    /// Which does not.
+    /// A parameter is out of range.
     pub fn check(&self) -> Result<(), LawError> {
         let (Self::Linear { normal, shear, restitution, friction }
         | Self::Hertz { modulus: normal, shear, restitution, friction }) = *self;
         if !(normal > 0.0 && normal.is_finite() && shear >= 0.0 && shear.is_finite()) {
-            return Err(LawError("stiffness must be finite and above 0, that in shear 0 at least"));
+            return Err(LawError("stiffness must be finite and above 0, that in shear at least 0"));
         }
         if !(0.0 < restitution && restitution <= 1.0) {
-            return Err(LawError("the coefficient of restitution must be above 0 and 1 at most"));
+            return Err(LawError("the coefficient of restitution must be above 0 and at most 1"));
         }
         if !(friction >= 0.0) {
-            return Err(LawError("the coefficient of friction must be 0 at least"));
+            return Err(LawError("the coefficient of friction must be at least 0"));
         }
         Ok(())
     }
 
-    /// The force (mN) on the body that the normal points to, over a step of `time` (s), in which `state` goes
-    /// on.
-    pub fn force(&self, meeting: &Meeting, state: &mut ShearState, time: f64) -> V3 {
-        let n = meeting.normal;
-        let apart = meeting.velocity.dot(&n);
-        let sliding = meeting.velocity - n * apart;
-        let (elastic, damping, stiffness, shear_damping, friction) = self.coefficients(meeting);
-        let pressing = elastic - damping * apart;
-        let mut shear = carried(&state.force, &state.normal, &n);
-        shear = rotation_by(&(n * (meeting.twist * time))) * shear;
+    /// Force (mN) on the body that the normal points to, over a step of `time` (s), with which `state` is
+    /// updated.
+    pub fn force(&self, contact: &ContactKinematics, state: &mut ShearState, time: f64) -> V3 {
+        let n = contact.normal;
+        let separating = contact.velocity.dot(&n);
+        let sliding = contact.velocity - n * separating;
+        let (elastic, damping, stiffness, shear_damping, friction) = self.coefficients(contact);
+        let pressing = elastic - damping * separating;
+        let mut shear = transported(&state.force, &state.normal, &n);
+        shear = rotation_by(&(n * (contact.twist * time))) * shear;
         if matches!(self, Self::Hertz { .. }) && stiffness < state.stiffness {
             shear *= stiffness / state.stiffness;
         }
         shear -= sliding * (stiffness * time);
-        // What rounding has put along the normal.
+        // Remove the component along the normal that rounding has added.
         shear -= n * shear.dot(&n);
         let mut total = shear - sliding * shear_damping;
         if friction.is_finite() {
-            let most = friction * pressing.max(0.0);
-            let (held, wanted) = (shear.norm(), total.norm());
-            if held > most {
-                shear *= most / held;
-                // It slides: a dashpot beside it would exceed Coulomb's limit.
+            let limit = friction * pressing.max(0.0);
+            let (elastic_shear, total_shear) = (shear.norm(), total.norm());
+            if elastic_shear > limit {
+                shear *= limit / elastic_shear;
+                // The contact slides: an additional dashpot would exceed Coulomb's limit.
                 total = shear;
-            } else if wanted > most {
-                total *= most / wanted;
+            } else if total_shear > limit {
+                total *= limit / total_shear;
             }
         }
         *state = ShearState { force: shear, normal: n, stiffness };
         n * pressing + total
     }
 
-    /// Elastic normal force, damping of the normal velocity, shear stiffness, damping of sliding, friction.
-    fn coefficients(&self, meeting: &Meeting) -> (f64, f64, f64, f64, f64) {
-        let mass = meeting.mass;
+    /// Elastic normal force, normal damping, shear stiffness, shear damping and coefficient of friction.
+    fn coefficients(&self, contact: &ContactKinematics) -> (f64, f64, f64, f64, f64) {
+        let mass = contact.mass;
         match *self {
             Self::Linear { normal, shear, restitution, friction } => {
                 let twice = 2.0 * damping_ratio(restitution);
                 let damping = twice * (mass * normal).sqrt();
-                (normal * meeting.overlap, damping, shear, twice * (mass * shear).sqrt(), friction)
+                (normal * contact.overlap, damping, shear, twice * (mass * shear).sqrt(), friction)
             }
             Self::Hertz { modulus, shear, restitution, friction } => {
-                // Radius of the contact; stiffnesses are tangents of the force.
-                let contact = (meeting.radius * meeting.overlap).sqrt();
-                let (tangent, shear) = (2.0 * modulus * contact, 8.0 * shear * contact);
+                // Stiffnesses are tangents of the force.
+                let contact_radius = (contact.radius * contact.overlap).sqrt();
+                let (tangent, shear) = (2.0 * modulus * contact_radius, 8.0 * shear * contact_radius);
                 let part = 2.0 * (5.0_f64 / 6.0).sqrt() * damping_ratio(restitution);
-                let elastic = tangent * meeting.overlap * (2.0 / 3.0);
+                let elastic = tangent * contact.overlap * (2.0 / 3.0);
                 (elastic, part * (tangent * mass).sqrt(), shear, part * (shear * mass).sqrt(), friction)
             }
         }
     }
 }
 
-/// Damping as a part of the critical one that gives a coefficient of restitution, exactly for both laws: a
-/// contact ends where the overlap does, after it has pulled for a moment.
+/// Damping ratio that gives a coefficient of restitution. It is exact for both laws: a contact ends when the
+/// overlap does, after a moment in which it pulls.
 fn damping_ratio(restitution: f64) -> f64 {
     let ln = math::ln(restitution);
     -ln / (PI * PI + ln * ln).sqrt()
 }
 
-/// Effective radius (mm) of a ball on a wall of given principal curvatures (1/mm): the geometric mean of the
-/// relative radii. Edges and vertices, whose curvature is infinite, count as flat, as in WALL.
-pub(crate) fn radius_on(radius: f64, curvatures: [f64; 2]) -> f64 {
+/// Effective radius (mm) of a sphere of a radius (mm) on a wall of given principal curvatures (1/mm): the
+/// geometric mean of the relative radii. Edges and vertices, whose curvature is infinite, count as flat, as
+/// in WALL.
+pub(crate) fn radius_on_wall(radius: f64, curvatures: [f64; 2]) -> f64 {
     let relative = curvatures.map(|k| {
         let k = if k.is_finite() { k } else { 0.0 };
-        (1.0 / radius + k).max(LEAST / radius)
+        (1.0 / radius + k).max(MIN_RELATIVE_CURVATURE / radius)
     });
     1.0 / (relative[0] * relative[1]).sqrt()
 }
 
-/// Relative curvature of a ball in a hollow that fits, as a part of the ball's.
-const LEAST: f64 = 1e-3;
+/// Minimum relative curvature of a sphere in a hollow of equal radius, as a part of the sphere's curvature.
+/// At 0 the effective radius would be infinite; a larger value makes spheres in fitting hollows softer.
+const MIN_RELATIVE_CURVATURE: f64 = 1e-3;

@@ -1,8 +1,11 @@
-//! Particles against walls: spheres and superellipsoids meet CAD solids exactly, without triangles, and meet
-//! triangles as if they were one surface.
+//! Particles among walls: contacts, forces and simulations.
 //!
-//! Lengths are in mm, masses in kg, times in s: forces in kg·mm/s² (mN), stiffnesses of materials in
-//! kg/(mm·s²) (kPa).
+//! A particle is a sphere, a clump of spheres, a grain (superellipsoid or poly-superellipsoid) or a solid.
+//! A wall is an exact CAD solid, without triangles, a surface of triangles, whose contacts are those of one
+//! surface, or a plane.
+//!
+//! Lengths are in mm, masses in kg, times in s. Forces are then in kg·mm/s² (mN), and stiffnesses of
+//! materials in kg/(mm·s²) (kPa).
 
 mod contact;
 mod contact_time;
@@ -11,16 +14,19 @@ mod facets;
 mod fill;
 mod law;
 mod rotation;
+mod sphere;
 mod step;
 
 pub use contact::WallContact;
-pub use exact::{ExactWall, ParticleState, Sphere, Superellipsoid, WallContacts, WallError};
+pub use exact::{ExactWall, ProximityCache, Superellipsoid, WallContacts, WallError};
 pub use facets::{
-    FacetContact, FacetError, FacetMemory, FacetTouch, FacetWall, Region, Resolution, Role, Sides, WallMotion,
+    ActiveSides, FacetContact, FacetError, FacetHistory, FacetRegion, FacetRole, FacetWall, OverlappedFacet,
+    Resolution, WallMotion,
 };
 pub use fill::{Amount, Class, Distribution, FillError, FillRegion, Random, fill};
-pub use law::{Law, LawError, Material, Meeting, ShearState};
+pub use law::{ContactKinematics, Law, LawError, Material, ShearState};
+pub use sphere::Sphere;
 pub use step::{
-    Balls, Load, Motion, Particle, Pebble, PlaneWall, RigidMotion, Settings, Simulation, SolidWall,
-    StepError, Wall, WallForces,
+    Load, Motion, Particle, ParticleId, PlaneWall, RigidMotion, Settings, Simulation, SolidWall,
+    SphereArrays, StepError, Wall, WallForces, WallId,
 };

@@ -1,9 +1,9 @@
-//! Display meshes of solids as walls: read from STEP, meshed, welded, and met by balls.
+//! Display meshes of solids as walls: read from STEP, meshed, welded, and touched by spheres.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use feeler_geom::{P3, V3};
-use feeler_particles::{FacetMemory, FacetWall, Region, Resolution, Sides};
+use feeler_particles::{ActiveSides, FacetHistory, FacetRegion, FacetWall, Resolution};
 use feeler_view::mesh::mesh;
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -13,7 +13,7 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name)
 }
 
-/// A solid as a wall, felt from outside, and how far it is off.
+/// A solid as a wall that is active on its outside, and the deviation of its mesh.
 fn wall(name: &str, chord: f64) -> (FacetWall, f64) {
     let model = feeler_import::prepare_step_with(
         &data(name),
@@ -25,7 +25,7 @@ fn wall(name: &str, chord: f64) -> (FacetWall, f64) {
     let triangles: Vec<[u32; 3]> =
         mesh.triangles.iter().map(|t| t.map(|k| mesh.welded[k as usize])).collect();
     let mut wall = FacetWall::new(&mesh.points, &triangles).unwrap_or_else(|e| panic!("{name}: {e}"));
-    wall.set_sides(|_, _| Sides::Front);
+    wall.set_sides(|_, _| ActiveSides::Front);
     wall.set_resolution(Resolution::Full { cutoff: 0.5 }).unwrap();
     (wall, mesh.deviation)
 }
@@ -42,18 +42,17 @@ fn solids_of_all_kinds_are_walls() {
         "perforated-plate.step",
     ] {
         let (wall, _) = wall(name, 0.05);
-        // A ball that is far larger than the facets, all around: no panic, contacts with gaps below 0, of
-        // unit normals.
+        // Spheres far larger than the facets, all around: contacts have negative gaps and unit normals.
         let bounds = wall.bounds();
         let mut rng = SmallRng::seed_from_u64(8);
-        let mut memory = FacetMemory::default();
+        let mut history = FacetHistory::default();
         let mut met = 0;
         for _ in 0..300 {
             let part = |rng: &mut SmallRng| rng.random_range(-0.1..1.1);
             let size = bounds.max - bounds.min;
             let at = V3::new(part(&mut rng), part(&mut rng), part(&mut rng));
             let center = bounds.min + size.component_mul(&at);
-            for c in wall.contacts(&mut memory, &center, 0.1 * bounds.diagonal()) {
+            for c in wall.contacts(&mut history, &center, 0.1 * bounds.diagonal()) {
                 assert!(c.contact.gap < 0.0 && (c.contact.normal.norm() - 1.0).abs() < 1e-12, "{name} {c:?}");
                 met += 1;
             }
@@ -63,23 +62,23 @@ fn solids_of_all_kinds_are_walls() {
 }
 
 #[test]
-fn a_ball_on_a_sphere_is_as_far_as_the_mesh_is_off() {
-    // data/sphere.step: its box tells centre and radius.
+fn the_gap_on_a_meshed_sphere_differs_by_the_deviation_of_the_mesh() {
+    // The bounding box of data/sphere.step gives its centre and radius.
     let (wall, deviation) = wall("sphere.step", 0.01);
     let bounds = wall.bounds();
     let (center, radius) = (bounds.center(), 0.5 * (bounds.max.z - bounds.min.z));
     let mut rng = SmallRng::seed_from_u64(2);
     for _ in 0..2_000 {
         let direction = V3::from_fn(|_, _| rng.random_range(-1.0..1.0)).normalize();
-        let ball: P3 = center + direction * (radius + 0.9);
-        let contacts = wall.contacts(&mut FacetMemory::default(), &ball, 1.0 + deviation).to_vec();
-        // A convex mesh: one contact, except where the normal is that of an edge up to rounding.
+        let position: P3 = center + direction * (radius + 0.9);
+        let contacts = wall.contacts(&mut FacetHistory::default(), &position, 1.0 + deviation).to_vec();
+        // A convex mesh has one contact, unless the normal is that of an edge up to rounding.
         assert_eq!(contacts.len(), 1, "{contacts:?}");
         let c = &contacts[0].contact;
         let off = c.gap + 0.1 + deviation;
         assert!((-1e-9..=2.0 * deviation + 1e-9).contains(&off), "{off} {deviation}");
         assert!(c.normal.dot(&direction) > 0.98, "{c:?}");
-        if contacts[0].region == Region::Face {
+        if contacts[0].region == FacetRegion::Face {
             assert!(c.curvatures[0].abs() < 1e-300, "a facet is flat");
         }
     }

@@ -1,7 +1,8 @@
-//! Spheres against exact walls: closed forms, warm like cold, any number of threads, clear errors.
+//! Spheres and exact walls: closed forms, equal results with and without caches and for any number of
+//! threads, errors.
 
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_particles::{ExactWall, ParticleState, Sphere, WallContacts, WallError};
+use feeler_particles::{ExactWall, ProximityCache, Sphere, WallContacts, WallError};
 use feeler_runtime::Body;
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
@@ -15,35 +16,36 @@ fn body(name: &str) -> Arc<Body> {
     Arc::new(Body::from_model(&model, 0).expect("well formed"))
 }
 
-fn told(wall: &ExactWall, center: P3, radius: f64, reach: f64) -> Vec<feeler_particles::WallContact> {
+fn contacts(wall: &ExactWall, center: P3, radius: f64, reach: f64) -> Vec<feeler_particles::WallContact> {
     let mut out = WallContacts::new();
     wall.contacts(&[Sphere { center, radius }], reach, &mut Vec::new(), &mut out).expect("finite");
     out.of(0).to_vec()
 }
 
-/// Spheres outside a box: beside a face, an edge and a vertex; inside of it, the shortest way out.
+/// Spheres beside a face, an edge and a vertex of a box, and inside the box, where the contact is the
+/// shortest way out.
 #[test]
 fn closed_forms_beside_a_box() {
     let wall = ExactWall::new(body("box.step"));
     let bounds = *wall.body().bounds();
     let (top, middle) = (bounds.max, bounds.center());
-    let one = told(&wall, P3::new(middle.x, middle.y, top.z + 0.4), 0.5, 0.1);
+    let one = contacts(&wall, P3::new(middle.x, middle.y, top.z + 0.4), 0.5, 0.1);
     assert_eq!(one.len(), 1, "{one:?}");
     assert!((one[0].gap + 0.1).abs() < 1e-12 && (one[0].normal - V3::z()).norm() < 1e-12, "{one:?}");
     assert!(one[0].curvatures.iter().all(|k| k.abs() < 1e-12), "{one:?}");
-    let edge = told(&wall, P3::new(top.x + 0.3, middle.y, top.z + 0.4), 0.5, 0.1);
+    let edge = contacts(&wall, P3::new(top.x + 0.3, middle.y, top.z + 0.4), 0.5, 0.1);
     assert_eq!(edge.len(), 1, "{edge:?}");
     let [across, along] = edge[0].curvatures;
     assert!(edge[0].gap.abs() < 1e-12 && across.is_infinite() && along.abs() < 1e-12, "{edge:?}");
     assert!((edge[0].normal - V3::new(0.6, 0.0, 0.8)).norm() < 1e-12, "{edge:?}");
-    let corner = told(&wall, top + V3::new(0.3, 0.3, 0.3), 0.6, 0.1);
+    let corner = contacts(&wall, top + V3::new(0.3, 0.3, 0.3), 0.6, 0.1);
     assert!(corner.len() == 1 && corner[0].curvatures.iter().all(|k| k.is_infinite()), "{corner:?}");
-    let deep = told(&wall, P3::new(middle.x, middle.y, top.z - 0.01), 0.001, 0.0);
+    let deep = contacts(&wall, P3::new(middle.x, middle.y, top.z - 0.01), 0.001, 0.0);
     assert_eq!(deep.len(), 1, "{deep:?}");
     assert!((deep[0].gap + 0.011).abs() < 1e-12 && (deep[0].normal - V3::z()).norm() < 1e-12, "{deep:?}");
 }
 
-/// In a bore: one contact off the axis, evenly placed samples on it, two in the corner at its bottom.
+/// A sphere in a bore has one contact off the axis, and evenly placed samples on the axis.
 #[test]
 fn bores_and_corners() {
     let wall = ExactWall::new(body("blind-bore.step"));
@@ -55,11 +57,11 @@ fn bores_and_corners() {
     let (frame, radius, rect) = bore.expect("a bore");
     let middle = 0.5 * (rect.v0 + rect.v1);
     let axis = frame.point(0.0, 0.0, middle);
-    let on_axis = told(&wall, axis, 0.9 * radius, 0.2 * radius);
+    let on_axis = contacts(&wall, axis, 0.9 * radius, 0.2 * radius);
     assert!(on_axis.len() == 4, "{on_axis:?}");
     let sum: V3 = on_axis.iter().map(|c| c.normal).sum();
     assert!(sum.norm() < 1e-9, "evenly placed: {sum}");
-    let aside = told(&wall, axis + frame.x * (0.2 * radius), 0.7 * radius, 0.2 * radius);
+    let aside = contacts(&wall, axis + frame.x * (0.2 * radius), 0.7 * radius, 0.2 * radius);
     assert_eq!(aside.len(), 1, "the far side is a saddle: {aside:?}");
     assert!((aside[0].gap - 0.1 * radius).abs() < 1e-12 && (aside[0].normal + frame.x).norm() < 1e-12);
     assert!((aside[0].curvatures[1] + 1.0 / radius).abs() < 1e-12, "{aside:?}");
@@ -76,7 +78,7 @@ fn cloud(body: &Body, n: usize, rng: &mut SmallRng) -> Vec<Sphere> {
         .collect()
 }
 
-/// Particles and the wall move; what was remembered changes no bit, nor does the number of threads.
+/// Spheres and the wall move. Neither caches nor the number of threads change a bit.
 #[test]
 fn warm_is_cold_for_any_number_of_threads() {
     for name in ["socket.step", "bayonet-socket.step", "torus-nurbs.step"] {
@@ -87,13 +89,13 @@ fn warm_is_cold_for_any_number_of_threads() {
         let reach = 0.01 * size;
         let pools =
             [1, 2, 3].map(|n| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("a pool"));
-        let mut warm = [0; 3].map(|_| (Vec::<ParticleState>::new(), WallContacts::new()));
+        let mut warm = [0; 3].map(|_| (Vec::<ProximityCache>::new(), WallContacts::new()));
         let mut n_contacts = 0;
         for step in 0..12 {
             let mut cold = WallContacts::new();
             wall.contacts(&spheres, reach, &mut Vec::new(), &mut cold).expect("finite");
-            for (pool, (states, out)) in pools.iter().zip(&mut warm) {
-                pool.install(|| wall.contacts(&spheres, reach, states, out)).expect("finite");
+            for (pool, (caches, out)) in pools.iter().zip(&mut warm) {
+                pool.install(|| wall.contacts(&spheres, reach, caches, out)).expect("finite");
                 assert_eq!(out.offsets(), cold.offsets(), "{name}, step {step}");
                 for (a, b) in out.contacts().iter().zip(cold.contacts()) {
                     assert_eq!(format!("{a:?}"), format!("{b:?}"), "{name}, step {step}");
@@ -112,23 +114,23 @@ fn warm_is_cold_for_any_number_of_threads() {
 }
 
 #[test]
-fn what_cannot_be_asked_is_named() {
+fn errors_name_the_invalid_particle() {
     let mut wall = ExactWall::new(body("box.step"));
     let mut out = WallContacts::new();
-    let mut states = Vec::new();
+    let mut caches = Vec::new();
     let good = Sphere { center: P3::origin(), radius: 1.0 };
-    let mut ask = |s: Sphere, reach: f64| wall.contacts(&[good, s], reach, &mut states, &mut out);
+    let mut query = |s: Sphere, reach: f64| wall.contacts(&[good, s], reach, &mut caches, &mut out);
     let at = P3::new(f64::NAN, 0.0, 0.0);
-    assert_eq!(ask(Sphere { center: at, radius: 1.0 }, 0.0), Err(WallError::Position { index: 1 }));
-    assert_eq!(ask(Sphere { radius: -1.0, ..good }, 0.0), Err(WallError::Radius { index: 1, value: -1.0 }));
-    assert_eq!(ask(good, -0.5), Err(WallError::Reach { value: -0.5 }));
-    assert_eq!(ask(good, 0.5), Ok(()));
+    assert_eq!(query(Sphere { center: at, radius: 1.0 }, 0.0), Err(WallError::Position { index: 1 }));
+    assert_eq!(query(Sphere { radius: -1.0, ..good }, 0.0), Err(WallError::Radius { index: 1, value: -1.0 }));
+    assert_eq!(query(good, -0.5), Err(WallError::Reach { value: -0.5 }));
+    assert_eq!(query(good, 0.5), Ok(()));
     let nowhere = Pose::from_parts(Translation3::new(f64::NAN, 0.0, 0.0), UnitQuaternion::identity());
     assert_eq!(wall.set_pose(&nowhere), Err(WallError::Pose));
 }
 
-/// An offset that spheres and wall share does not count; spheres far from the wall have no contacts, and one
-/// that may reach it is refused.
+/// A common offset of spheres and wall has no effect. Spheres far from the wall have no contacts; a large
+/// one that may reach the wall is refused.
 #[test]
 fn large_coordinates() {
     let mut wall = ExactWall::new(body("box.step"));
@@ -141,10 +143,10 @@ fn large_coordinates() {
             V3::new(math::powf(2.0, f64::from(exponent)), -math::powf(2.0, f64::from(exponent)), 0.0);
         wall.set_pose(&Pose::from_parts(offset.into(), turn)).expect("finite");
         let center = wall.pose() * on_top;
-        // What is left of the place once it is rounded.
+        // The rounded position in the frame of the wall.
         let left = turn.inverse() * (center.coords - offset);
         let expected = left.z - top.z;
-        let one = told(&wall, center, 1.0, 0.1);
+        let one = contacts(&wall, center, 1.0, 0.1);
         if (left - on_top.coords).norm() < 0.2 {
             assert!(one.len() == 1 && (one[0].gap - (expected - 1.0)).abs() < 1e-12, "{exponent}: {one:?}");
         }

@@ -1,15 +1,22 @@
-//! Walls for balls that another program steps: any order, saved states, exact solids beside triangles.
+//! Forces of walls on spheres that an external program integrates: any order, saved states, all kinds of
+//! walls.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_particles::{Balls, ExactWall, FacetWall, Law, PlaneWall, Resolution, RigidMotion, WallForces};
+use feeler_particles::{
+    ExactWall, FacetWall, Law, PlaneWall, Resolution, RigidMotion, SphereArrays, WallForces, WallId,
+};
 use feeler_runtime::Body;
 use std::path::Path;
 use std::sync::Arc;
 
 const LAW: Law = Law::Linear { normal: 1e3, shear: 5e2, restitution: 0.6, friction: 0.4 };
 const STEP: f64 = 1e-5;
+
+fn wall_id(wall: usize) -> WallId {
+    WallId::new(wall)
+}
 
 fn solid(name: &str) -> ExactWall {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name);
@@ -34,7 +41,7 @@ fn block() -> ExactWall {
     wall
 }
 
-/// Balls in motion, stepped here: a kick, then a drift.
+/// Moving spheres, which the test integrates: a kick, then a drift.
 #[derive(Clone)]
 struct Crowd {
     centers: Vec<[f64; 3]>,
@@ -65,7 +72,7 @@ impl Crowd {
     fn step(&mut self, walls: &mut WallForces) {
         let n = self.tags.len();
         let (radii, masses) = (vec![RADIUS; n], vec![MASS; n]);
-        let balls = Balls {
+        let spheres = SphereArrays {
             centers: &self.centers,
             velocities: &self.velocities,
             spins: &self.spins,
@@ -73,7 +80,7 @@ impl Crowd {
             masses: &masses,
             tags: &self.tags,
         };
-        let loads = walls.forces(&balls, STEP).unwrap().to_vec();
+        let loads = walls.forces(&spheres, STEP).unwrap().to_vec();
         let inertia = 0.4 * MASS * RADIUS * RADIUS;
         for (k, load) in loads.iter().enumerate() {
             for i in 0..3 {
@@ -94,7 +101,7 @@ impl Crowd {
         }
     }
 
-    /// Numbers by tags.
+    /// Bits of all numbers by tag.
     fn bits(&self) -> Vec<(i64, Vec<u64>)> {
         let of = |k: usize| {
             let all = [&self.centers[k], &self.velocities[k], &self.spins[k]];
@@ -118,12 +125,12 @@ fn both() -> WallForces {
         )
         .unwrap();
     let motion = RigidMotion { velocity: V3::x() * 5.0, spin: V3::zeros(), center: P3::origin() };
-    walls.wall_mut(2).unwrap().set_motion(Some(motion)).unwrap();
+    walls.wall_mut(wall_id(2)).unwrap().set_motion(Some(motion)).unwrap();
     walls
 }
 
 #[test]
-fn order_and_threads_change_no_bit_and_states_go_on() {
+fn order_threads_and_saved_states_change_no_bit() {
     let n = 600;
     let run = |threads: usize, shuffled: bool, interrupted: bool| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -135,7 +142,7 @@ fn order_and_threads_change_no_bit_and_states_go_on() {
                     crowd = crowd.reordered(&(0..n).map(|k| (k * 7 + step) % n).collect::<Vec<_>>());
                 }
                 if step == 20 {
-                    assert!(walls.contacts() > 200, "{}", walls.contacts());
+                    assert!(walls.contact_count() > 200, "{}", walls.contact_count());
                 }
                 if interrupted && step == 20 {
                     let saved = walls.save();
@@ -148,7 +155,7 @@ fn order_and_threads_change_no_bit_and_states_go_on() {
             }
             let sums: Vec<u64> = (0..3)
                 .flat_map(|w| {
-                    let load = walls.load(w).unwrap();
+                    let load = walls.load(wall_id(w)).unwrap();
                     load.force.iter().chain(load.moment.iter()).map(|c| c.to_bits()).collect::<Vec<_>>()
                 })
                 .collect();
@@ -158,11 +165,11 @@ fn order_and_threads_change_no_bit_and_states_go_on() {
     let first = run(1, false, false);
     assert!(run(3, false, false) == first, "threads");
     assert!(run(2, true, false) == first, "another order");
-    assert!(run(2, true, true) == first, "stopped and gone on");
+    assert!(run(2, true, true) == first, "stopped and continued");
 }
 
 #[test]
-fn what_left_is_forgotten() {
+fn histories_of_missing_spheres_are_dropped() {
     let (mut walls, mut crowd) = (both(), Crowd::new(40));
     for _ in 0..50 {
         crowd.step(&mut walls);
@@ -174,7 +181,7 @@ fn what_left_is_forgotten() {
 }
 
 #[test]
-fn an_exact_face_is_a_plane() {
+fn an_exact_face_acts_like_a_plane() {
     let mut ends = Vec::new();
     for exact in [true, false] {
         let mut walls = WallForces::new();
@@ -193,15 +200,15 @@ fn an_exact_face_is_a_plane() {
     }
 }
 
-/// A ball is dragged from the cylinder of the hopper's outlet over the edge onto its cone: there the number
-/// of its contact changes, and the shear force must go on.
+/// A sphere is dragged from the cylinder of the hopper's outlet over the edge onto its cone. The identity
+/// of its contact changes there, and the shear force must continue.
 #[test]
-fn friction_goes_on_over_an_edge_of_an_exact_wall() {
+fn friction_continues_over_an_edge_of_an_exact_wall() {
     let mut walls = WallForces::new();
     let law = Law::Linear { normal: 1e3, shear: 5e2, restitution: 1.0, friction: f64::INFINITY };
     walls.add(solid("particles/hopper.step").into(), law).unwrap();
     let depth = 0.1;
-    // Round the edge at radius 10, z = 10: along the cylinder, in an arc, along the cone.
+    // The path around the edge at radius 10, z = 10: along the cylinder, in an arc, along the cone.
     let slope = V3::new(25.0, 0.0, 40.0).normalize();
     let away = |angle: f64| V3::new(-math::cos(angle), 0.0, math::sin(angle));
     let turned = math::atan2(25.0, 40.0);
@@ -221,7 +228,7 @@ fn friction_goes_on_over_an_edge_of_an_exact_wall() {
     for k in 0..steps {
         let s = step * (f64::from(k) - 100.0);
         let velocity = (place(s + 0.5 * step) - place(s - 0.5 * step)) / STEP;
-        let balls = Balls {
+        let spheres = SphereArrays {
             centers: &[place(s).into()],
             velocities: &[velocity.into()],
             spins: &[[0.0; 3]],
@@ -229,25 +236,25 @@ fn friction_goes_on_over_an_edge_of_an_exact_wall() {
             masses: &[1e-20],
             tags: &[1],
         };
-        let load = walls.forces(&balls, STEP).unwrap()[0];
-        assert_eq!(walls.contacts(), 1, "{s}");
+        let load = walls.forces(&spheres, STEP).unwrap()[0];
+        assert_eq!(walls.contact_count(), 1, "{s}");
         let normal = load.moment.cross(&load.force);
         assert!(normal.iter().all(|c| c.is_finite()));
-        // The shear force is what there is beside 1,000 kg/s² times 0.1 mm.
+        // The normal force is 1,000 kg/s² times 0.1 mm; the rest is the shear force.
         let shear = (load.force.norm_squared() - 1e4).max(0.0).sqrt();
         if k > 0 {
-            assert!(shear > last, "at {s} mm the force falls from {last} to {shear} mN");
+            assert!(shear > last, "the force at {s} mm decreases from {last} to {shear} mN");
         }
         last = shear;
     }
-    // 500 kg/s² times the way of the contact (an edge is stood on, the centre moves all the same).
+    // The force is 500 kg/s² times the path of the centre, also in the arc around the edge.
     assert!((last - 500.0 * step * f64::from(steps)).abs() < 0.02 * last, "{last}");
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_input_is_refused() {
     let mut walls = both();
-    let balls = Balls {
+    let spheres = SphereArrays {
         centers: &[[0.0, 0.0, 1.0], [5.0, 0.0, 1.0]],
         velocities: &[[0.0; 3]; 2],
         spins: &[[0.0; 3]; 2],
@@ -255,17 +262,25 @@ fn what_cannot_be_is_refused() {
         masses: &[MASS; 2],
         tags: &[4, 4],
     };
-    let told = |walls: &mut WallForces, balls: Balls<'_>, time: f64| {
-        walls.forces(&balls, time).unwrap_err().to_string()
+    let error_of = |walls: &mut WallForces, spheres: SphereArrays<'_>, time: f64| {
+        walls.forces(&spheres, time).unwrap_err().to_string()
     };
-    assert!(told(&mut walls, balls, STEP).contains("tag 4"));
-    assert!(told(&mut walls, Balls { radii: &[1.5], ..balls }, STEP).contains("as many"));
-    assert!(told(&mut walls, Balls { radii: &[1.5, -1.0], ..balls }, STEP).contains("radii"));
-    assert!(told(&mut walls, Balls { masses: &[f64::NAN, 1.0], ..balls }, STEP).contains("masses"));
-    assert!(told(&mut walls, balls, -1.0).contains("step"));
+    assert!(error_of(&mut walls, spheres, STEP).contains("tag 4"));
+    assert!(error_of(&mut walls, SphereArrays { radii: &[1.5], ..spheres }, STEP).contains("same length"));
+    assert!(error_of(&mut walls, SphereArrays { radii: &[1.5, -1.0], ..spheres }, STEP).contains("radii"));
+    assert!(
+        error_of(&mut walls, SphereArrays { masses: &[f64::NAN, 1.0], ..spheres }, STEP).contains("masses")
+    );
+    assert!(error_of(&mut walls, spheres, -1.0).contains("step"));
     let saved = walls.save();
     assert!(WallForces::new().restore(&saved).unwrap_err().to_string().contains("3 walls"));
+    let mut walls = both();
     for n in 0..saved.len() {
-        assert!(both().restore(&saved[..n]).is_err(), "{n}");
+        assert!(walls.restore(&saved[..n]).is_err(), "cut at {n}");
+        let mut damaged = saved.clone();
+        damaged[n] ^= 0x20;
+        assert!(walls.restore(&damaged).is_err(), "damaged at {n}");
     }
+    walls.restore(&saved).unwrap();
+    assert!(walls.save() == saved, "a round trip");
 }

@@ -1,4 +1,4 @@
-//! Grains of smooth shape in simulations, judged by balls, closed forms, samples and the expanding polytope.
+//! Grains in simulations, compared with spheres, closed forms, samples and the expanding polytope.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -6,8 +6,8 @@ use feeler_convex::{Depth, PenetrationRequest, Triangle, penetration};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
 use feeler_particles::{
-    ExactWall, FacetMemory, FacetWall, Law, Material, Particle, PlaneWall, Resolution, Settings, Simulation,
-    Wall,
+    ExactWall, FacetHistory, FacetWall, Law, Material, Particle, ParticleId, PlaneWall, Resolution, Settings,
+    Simulation, Wall,
 };
 use nalgebra::UnitQuaternion;
 use rand::rngs::SmallRng;
@@ -18,8 +18,12 @@ use std::sync::Arc;
 const G: f64 = 9_810.0;
 const LAW: Law = Law::Linear { normal: 2e3, shear: 1e3, restitution: 0.7, friction: 0.4 };
 
+fn id(particle: usize) -> ParticleId {
+    ParticleId::new(particle)
+}
+
 fn world(gravity: f64, between: Option<Law>) -> Simulation {
-    Simulation::new(Settings { gravity: V3::z() * -gravity, particles: between }).unwrap()
+    Simulation::new(Settings { gravity: V3::z() * -gravity, between }).unwrap()
 }
 
 fn floor() -> Wall {
@@ -43,7 +47,7 @@ fn facets(resolution: Resolution) -> Wall {
     wall.into()
 }
 
-/// A block whose top is at 0.
+/// A block with its top at 0.
 fn block() -> Wall {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
     let model = feeler_import::load(&file).unwrap().0;
@@ -66,7 +70,7 @@ fn some_grain(rng: &mut SmallRng) -> Grain {
     Grain::new(plus, minus, [rng.random_range(0.6..1.4), rng.random_range(0.6..1.4)]).unwrap()
 }
 
-/// What the equation of the surface says of a point: 1 on it, homogeneous of degree 1.
+/// Gauge of the grain: 1 on its surface, and homogeneous of degree 1.
 fn gauge(grain: &Grain, p: &V3) -> f64 {
     let shape = grain.shape();
     let u =
@@ -104,7 +108,7 @@ fn overlap_with_a_plane_is_that_of_a_sampled_surface() {
         let pose = Pose::from_parts(V3::new(3.0, -2.0, height).into(), turn);
         world.add(Particle::grain(&grain, 2_500.0).unwrap(), &pose, V3::zeros(), V3::zeros()).unwrap();
         world.step(1e-9).unwrap();
-        let overlap = world.load(0).unwrap().force.z / 1e3;
+        let overlap = world.load(id(0)).unwrap().force.z / 1e3;
         assert!((overlap - 0.25).abs() < 1e-7, "{overlap} {grain:?}");
     }
 }
@@ -117,7 +121,7 @@ fn overlap_with_a_facet_is_that_of_the_expanding_polytope() {
         let grain = some_grain(&mut rng);
         let pose = Pose::from_parts(V3::from_fn(|_, _| rng.random_range(-0.5..0.5)).into(), turned(&mut rng));
         let placed = Placed::new(&grain, &pose).unwrap();
-        // A triangle that begins just inside of the surface, of any size.
+        // A triangle of random size with its base point just inside the surface.
         let n = (turned(&mut rng) * V3::z()).normalize();
         let (on, _) = placed.surface(&n);
         let size = math::powf(10.0, rng.random_range(-1.0..1.0));
@@ -131,41 +135,45 @@ fn overlap_with_a_facet_is_that_of_the_expanding_polytope() {
             continue;
         }
         let wall = FacetWall::new(&corners, &[[0, 1, 2]]).unwrap();
-        let found = wall.grain_contacts(&mut FacetMemory::default(), &placed, grain.radius()).to_vec();
+        let found = wall.grain_contacts(&mut FacetHistory::default(), &placed, grain.radius()).to_vec();
         let request = PenetrationRequest { rel_tol: 1e-9, ..PenetrationRequest::default() };
-        let judge = penetration(&placed, &Triangle::new(corners).unwrap(), &request);
-        if judge.outcome == Depth::Separated {
+        let expected = penetration(&placed, &Triangle::new(corners).unwrap(), &request);
+        if expected.outcome == Depth::Separated {
             assert!(found.is_empty(), "{case}: {found:?}");
             apart += 1;
             continue;
         }
         let front = wall.normal(0).unwrap().dot(&(placed.origin() - wall.corners(0).unwrap()[0]));
-        let way = -judge.direction;
-        // A facet deep inside may be left on its other side more easily.
-        let is_same_side = way.dot(&wall.normal(0).unwrap()) * front > 0.0;
-        if judge.depth > 0.1 || judge.depth < 1e-6 || !is_same_side {
+        let displacement = -expected.direction;
+        // The shortest displacement from a facet deep inside may lead to its other side.
+        let is_same_side = displacement.dot(&wall.normal(0).unwrap()) * front > 0.0;
+        if expected.depth > 0.1 || expected.depth < 1e-6 || !is_same_side {
             continue;
         }
-        let [found] = found[..] else { panic!("{case}: {} contacts, depth {}", found.len(), judge.depth) };
+        let [found] = found[..] else { panic!("{case}: {} contacts, depth {}", found.len(), expected.depth) };
         let overlap = -found.contact.gap;
         met += 1;
-        // Never a better way than the best, and not the best in few cases: deep inside small facets have
-        // several.
-        let off = overlap - judge.depth;
-        assert!(off > -1e-6, "{case}: {overlap}, not {}: {found:?}", judge.depth);
+        // The overlap is never below the minimum, and above it in few cases: small facets deep inside have
+        // several local minima.
+        let off = overlap - expected.depth;
+        assert!(off > -1e-6, "{case}: {overlap}, not {}: {found:?}", expected.depth);
         if off > 1e-6 {
             others += 1;
-            assert!(off < 0.1 * judge.depth, "{case}: {overlap}, not {}: {found:?}", judge.depth);
+            assert!(off < 0.1 * expected.depth, "{case}: {overlap}, not {}: {found:?}", expected.depth);
         }
-        beside += u32::from(found.region != feeler_particles::Region::Face);
+        beside += u32::from(found.region != feeler_particles::FacetRegion::Face);
     }
-    assert!(100 * others < met, "{others} of {met} are not the best way");
-    assert!(met > 500 && apart > 500 && beside > 200, "{met} met, {beside} beside, {apart} apart");
+    assert!(100 * others < met, "{others} of {met} overlaps are not the minimum");
+    assert!(
+        met > 500 && apart > 500 && beside > 200,
+        "{met} in contact, {beside} of them at edges, {apart} apart"
+    );
 }
 
-/// How far the same run with grains that are balls is from that with balls, and that with balls which start a
-/// rounding higher: what Hertz's law, whose stiffness begins at 0, makes of rounding.
-fn as_balls(between: Law, walls: impl Fn() -> Vec<Wall>, law: Law, mixed: bool) -> [f64; 2] {
+/// Maximum difference between a run with grains that are spheres and a run with spheres, and between the
+/// latter and one whose spheres start higher by rounding. Hertz's law, whose stiffness starts at 0,
+/// amplifies rounding.
+fn compared_with_spheres(between: Law, walls: impl Fn() -> Vec<Wall>, law: Law, mixed: bool) -> [f64; 2] {
     let run = |are_grains: [bool; 2], lifted: f64| {
         let mut world = world(G, Some(between));
         for wall in walls() {
@@ -174,8 +182,8 @@ fn as_balls(between: Law, walls: impl Fn() -> Vec<Wall>, law: Law, mixed: bool) 
         for (k, is_grain) in are_grains.into_iter().enumerate() {
             let radius = 2.0 + 0.5 * k as f64;
             let grain = Grain::superellipsoid(V3::repeat(radius), [1.0, 1.0]).unwrap();
-            let ball = Particle::sphere(radius, 2_500.0).unwrap();
-            let particle = if is_grain { Particle::grain(&grain, 2_500.0).unwrap() } else { ball };
+            let sphere = Particle::sphere(radius, 2_500.0).unwrap();
+            let particle = if is_grain { Particle::grain(&grain, 2_500.0).unwrap() } else { sphere };
             let pose =
                 Pose::translation(-1.3 + 5.2 * k as f64, 0.4 * k as f64, 2.05 + 0.7 * k as f64 + lifted);
             let velocity = V3::new(30.0 - 60.0 * k as f64, 12.0, -50.0);
@@ -185,26 +193,26 @@ fn as_balls(between: Law, walls: impl Fn() -> Vec<Wall>, law: Law, mixed: bool) 
         let mut places = Vec::new();
         for _ in 0..4_000 {
             world.step(1e-5).unwrap();
-            met += world.pairs();
-            places.extend((0..2).map(|k| *world.motion(k).unwrap()));
+            met += world.pair_count();
+            places.extend((0..2).map(|k| *world.motion(id(k)).unwrap()));
         }
-        let heights = [0, 1].map(|k| world.motion(k).unwrap().center.z);
+        let heights = [0, 1].map(|k| world.motion(id(k)).unwrap().center.z);
         assert!(met > 10 && heights[0] > 1.0 && heights[1] > 1.0, "{met} pairs, {heights:?}");
         places
     };
-    let balls = run([false, false], 0.0);
-    let off = |other: &[feeler_particles::Motion]| balls.iter().zip(other).map(apart).fold(0.0, f64::max);
+    let spheres = run([false, false], 0.0);
+    let off = |other: &[feeler_particles::Motion]| spheres.iter().zip(other).map(apart).fold(0.0, f64::max);
     [off(&run([true, !mixed], 0.0)), off(&run([false, false], 1e-15))]
 }
 
 fn apart((a, b): (&feeler_particles::Motion, &feeler_particles::Motion)) -> f64 {
-    // mm; parts of 100 mm/s and of a spin of 20 rad/s.
+    // Lengths in mm, velocities relative to 100 mm/s, spins relative to 20 rad/s.
     let (v, l) = ((a.velocity - b.velocity).norm() / 100.0, (a.momentum - b.momentum).norm() / 2.6e-3);
     (a.center - b.center).norm().max(v).max(l)
 }
 
 #[test]
-fn grains_that_are_balls_move_as_balls() {
+fn grains_that_are_balls_move_compared_with_spheres() {
     let steel = Material { young: 1e6, poisson: 0.3 };
     let hertz = Law::hertz([steel, steel], 0.6, 0.3).unwrap();
     let corner = || {
@@ -212,20 +220,23 @@ fn grains_that_are_balls_move_as_balls() {
         vec![floor(), wall.into()]
     };
     for (what, [off, rounding]) in [
-        ("exact, springs", as_balls(LAW, || vec![block()], LAW, true)),
-        ("plane", as_balls(LAW, || vec![floor()], LAW, false)),
-        ("planes, Hertz", as_balls(hertz, corner, hertz, false)),
-        ("ball and grain", as_balls(hertz, corner, LAW, true)),
-        ("facets", as_balls(LAW, || vec![facets(Resolution::Reduced)], LAW, false)),
-        ("full", as_balls(LAW, || vec![facets(Resolution::Full { cutoff: 0.5 })], hertz, true)),
-        ("proximity", as_balls(LAW, || vec![facets(Resolution::Proximity { cutoff: 0.5 })], LAW, false)),
-        ("exact", as_balls(LAW, || vec![block()], hertz, false)),
+        ("exact, springs", compared_with_spheres(LAW, || vec![block()], LAW, true)),
+        ("plane", compared_with_spheres(LAW, || vec![floor()], LAW, false)),
+        ("planes, Hertz", compared_with_spheres(hertz, corner, hertz, false)),
+        ("sphere and grain", compared_with_spheres(hertz, corner, LAW, true)),
+        ("facets", compared_with_spheres(LAW, || vec![facets(Resolution::Reduced)], LAW, false)),
+        ("full", compared_with_spheres(LAW, || vec![facets(Resolution::Full { cutoff: 0.5 })], hertz, true)),
+        (
+            "proximity",
+            compared_with_spheres(LAW, || vec![facets(Resolution::Proximity { cutoff: 0.5 })], LAW, false),
+        ),
+        ("exact", compared_with_spheres(LAW, || vec![block()], hertz, false)),
     ] {
         assert!(off < f64::max(1e-9, 10.0 * rounding), "{what}: {off:e}, of rounding {rounding:e}");
     }
 }
 
-/// On a flat wall of any kind grains go the same way: a plane judges triangles and exact faces.
+/// Grains move alike on flat walls of all kinds: triangles and exact faces are compared with a plane.
 #[test]
 fn flat_walls_of_all_kinds_are_alike() {
     let mut rng = SmallRng::seed_from_u64(19);
@@ -243,8 +254,8 @@ fn flat_walls_of_all_kinds_are_alike() {
             let path: Vec<_> = (0..5_000)
                 .map(|_| {
                     world.step(1e-5).unwrap();
-                    met += world.wall_contacts();
-                    *world.motion(0).unwrap()
+                    met += world.wall_contact_count();
+                    *world.motion(id(0)).unwrap()
                 })
                 .collect();
             assert!(met > 50, "{case}: {met} steps in contact");
@@ -277,7 +288,7 @@ fn a_rocking_ellipsoid_keeps_its_energy() {
         let pose = Pose::from_parts(V3::new(0.0, 0.0, 1.7).into(), turn);
         world.add(particle, &pose, V3::zeros(), V3::new(0.0, 0.0, 5.0)).unwrap();
         let energy = |world: &Simulation| {
-            let pose = world.pose(0).unwrap();
+            let pose = world.pose(id(0)).unwrap();
             // The lowest point of an ellipsoid in closed form.
             let n = (pose.rotation.inverse() * V3::z()).component_mul(&semi);
             let overlap = (n.norm() - pose.translation.z).max(0.0);
@@ -288,7 +299,7 @@ fn a_rocking_ellipsoid_keeps_its_energy() {
         while world.time() < 0.4 {
             world.step(step).unwrap();
             worst = worst.max((energy(&world) - start).abs());
-            let spin = world.spin(0).unwrap().y;
+            let spin = world.spin(id(0)).unwrap().y;
             tilts += u32::from(spin * before < 0.0);
             before = spin;
         }
@@ -300,7 +311,7 @@ fn a_rocking_ellipsoid_keeps_its_energy() {
 }
 
 #[test]
-fn what_two_grains_do_to_each_other_is_opposite() {
+fn forces_of_two_grains_on_each_other_are_opposite() {
     let mut rng = SmallRng::seed_from_u64(3);
     let mut met = 0;
     for case in 0..20 {
@@ -313,27 +324,27 @@ fn what_two_grains_do_to_each_other_is_opposite() {
         }
         let sums = |world: &Simulation| {
             (0..2).fold((V3::zeros(), V3::zeros()), |(p, l), k| {
-                let (m, mass) = (world.motion(k).unwrap(), world.mass(k).unwrap());
+                let (m, mass) = (world.motion(id(k)).unwrap(), world.mass(id(k)).unwrap());
                 (p + m.velocity * mass, l + m.momentum + m.center.coords.cross(&m.velocity) * mass)
             })
         };
         let (p, l) = sums(&world);
         for _ in 0..1_500 {
             world.step(1e-5).unwrap();
-            if world.pairs() > 0 {
+            if world.pair_count() > 0 {
                 met += 1;
-                let (a, b) = (world.load(0).unwrap().force, world.load(1).unwrap().force);
+                let (a, b) = (world.load(id(0)).unwrap().force, world.load(id(1)).unwrap().force);
                 assert!(a == -b && a.norm() > 0.0, "{case}: {a} {b}");
             }
         }
         let (q, m) = sums(&world);
-        let size = world.mass(0).unwrap() * 400.0;
+        let size = world.mass(id(0)).unwrap() * 400.0;
         assert!((p - q).norm() < 1e-11 * size && (l - m).norm() < 1e-9 * size, "{case}: {} {}", p - q, l - m);
     }
     assert!(met > 500, "{met} steps in contact");
 }
 
-/// Balls, clumps and grains of all kinds above a floor of facets, a block and a plane that moves.
+/// Spheres and grains above a floor of facets, a block and a plane.
 fn busy(n: u32) -> Simulation {
     let mut rng = SmallRng::seed_from_u64(5);
     let mut world = world(G, Some(LAW));
@@ -356,7 +367,7 @@ fn busy(n: u32) -> Simulation {
 }
 
 #[test]
-fn a_run_that_goes_on_ends_with_the_same_bytes() {
+fn a_continued_run_ends_with_the_same_bytes() {
     let mut whole = busy(40);
     let mut states = Vec::new();
     let (mut pairs, mut beside) = (0, 0);
@@ -365,8 +376,8 @@ fn a_run_that_goes_on_ends_with_the_same_bytes() {
             states.push((k, whole.save()));
         }
         whole.step(2e-5).unwrap();
-        pairs += whole.pairs();
-        beside += whole.wall_contacts();
+        pairs += whole.pair_count();
+        beside += whole.wall_contact_count();
     }
     let end = whole.save();
     assert!(pairs > 100 && beside > 1_000, "{pairs} {beside}");
@@ -398,13 +409,13 @@ fn the_same_bytes_for_any_number_of_threads() {
 }
 
 #[test]
-fn grains_without_a_mass_are_told() {
+fn grains_without_a_mass_are_refused() {
     let grain = Grain::superellipsoid(V3::repeat(1.0), [1.0, 1.0]).unwrap();
     assert!(Particle::grain(&grain, 0.0).unwrap_err().to_string().contains("density"));
     let layered = grain.dilated(0.1).unwrap();
     assert!(Particle::grain(&layered, 1.0).unwrap_err().to_string().contains("layer"));
-    let ball = Particle::grain(&grain, 2_500.0).unwrap();
+    let sphere = Particle::grain(&grain, 2_500.0).unwrap();
     let known = Particle::sphere(1.0, 2_500.0).unwrap();
-    assert!((ball.mass() - known.mass()).abs() < 1e-14 * known.mass());
-    assert!((ball.moments() - known.moments()).norm() < 1e-13 * known.moments().norm());
+    assert!((sphere.mass() - known.mass()).abs() < 1e-14 * known.mass());
+    assert!((sphere.moments() - known.moments()).norm() < 1e-13 * known.moments().norm());
 }

@@ -1,4 +1,4 @@
-//! Particles that are prepared solids, judged by balls, closed forms and what motion keeps.
+//! Particles that are prepared solids, compared with spheres, closed forms and conservation laws.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
@@ -7,7 +7,8 @@ use feeler_grains::convex::Grain;
 use feeler_grains::nurbs::NurbsGrain;
 use feeler_import::MeshOptions;
 use feeler_particles::{
-    ExactWall, FacetWall, Law, Material, Particle, PlaneWall, Settings, Simulation, StepError, Wall,
+    ExactWall, FacetWall, Law, Material, Particle, ParticleId, PlaneWall, Settings, Simulation, StepError,
+    Wall, WallId,
 };
 use feeler_runtime::Body;
 use nalgebra::UnitQuaternion;
@@ -18,8 +19,16 @@ const G: f64 = 9_810.0;
 const LAW: Law = Law::Linear { normal: 2e3, shear: 1e3, restitution: 0.7, friction: 0.4 };
 const DENSITY: f64 = 2_500.0;
 
+fn id(particle: usize) -> ParticleId {
+    ParticleId::new(particle)
+}
+
+fn wall_id(wall: usize) -> WallId {
+    WallId::new(wall)
+}
+
 fn world(gravity: f64, law: Law) -> Simulation {
-    Simulation::new(Settings { gravity: V3::z() * -gravity, particles: Some(law) }).unwrap()
+    Simulation::new(Settings { gravity: V3::z() * -gravity, between: Some(law) }).unwrap()
 }
 
 fn file(name: &str) -> Arc<Body> {
@@ -33,7 +42,7 @@ fn body(grain: &NurbsGrain) -> Arc<Body> {
     Arc::new(Body::from_model(&model, 0).unwrap())
 }
 
-/// A block whose top is at 0.
+/// A block with its top at 0.
 fn block() -> Wall {
     let body = file("box.step");
     let bounds = *body.bounds();
@@ -43,7 +52,7 @@ fn block() -> Wall {
     wall
 }
 
-/// A plate of 200 by 200 by 20 mm, made of triangles, whose top is at 0.
+/// A plate of 200 by 200 by 20 mm, made of triangles, with its top at 0.
 fn plate() -> Wall {
     let corner = |k: u32| {
         let of = |bit: u32, low: f64, high: f64| if k & bit == 0 { low } else { high };
@@ -68,9 +77,9 @@ fn hertz() -> Law {
     Law::hertz([material, material], 0.8, 0.3).unwrap()
 }
 
-/// Places and velocities of two runs, one of balls and one of solids that are balls, whose coordinates are
-/// turned.
-fn compared(law: Law, with_ball: bool) -> f64 {
+/// Maximum difference of positions and velocities of two runs, one of spheres and one of solids that are
+/// spheres in rotated coordinates. If `with_spheres`, some of the latter are spheres, too.
+fn compared(law: Law, with_spheres: bool) -> f64 {
     let sphere = body(&NurbsGrain::sphere(1.5).unwrap());
     let mut worst = 0.0_f64;
     let mut worlds: Vec<Simulation> = (0..2)
@@ -78,7 +87,7 @@ fn compared(law: Law, with_ball: bool) -> f64 {
             let mut world = world(G, law);
             world.add_wall(block(), law).unwrap();
             for j in 0..5_u32 {
-                let solid = k == 1 && !(with_ball && j % 2 == 0);
+                let solid = k == 1 && !(with_spheres && j % 2 == 0);
                 let particle = if solid {
                     Particle::solid(&sphere, DENSITY).unwrap()
                 } else {
@@ -98,28 +107,28 @@ fn compared(law: Law, with_ball: bool) -> f64 {
         for world in &mut worlds {
             world.step(1e-5).unwrap();
         }
-        met += worlds[1].pairs() + worlds[1].wall_contacts();
+        met += worlds[1].pair_count() + worlds[1].wall_contact_count();
         for j in 0..5 {
-            let [m, n] = [0, 1].map(|k| *worlds[k].motion(j).unwrap());
+            let [m, n] = [0, 1].map(|k| *worlds[k].motion(id(j)).unwrap());
             worst = worst.max((m.center - n.center).norm()).max(1e-3 * (m.velocity - n.velocity).norm());
         }
     }
-    assert!(met > 500, "they meet: {met}");
+    assert!(met > 500, "{met} contacts");
     worst
 }
 
 #[test]
-fn a_solid_that_is_a_ball_is_the_ball() {
+fn a_solid_sphere_moves_like_a_sphere() {
     for law in [LAW, hertz()] {
-        for with_ball in [false, true] {
-            let worst = compared(law, with_ball);
-            assert!(worst < 1e-9, "{law:?}, balls among them: {with_ball}: {worst:e}");
+        for with_spheres in [false, true] {
+            let worst = compared(law, with_spheres);
+            assert!(worst < 1e-9, "{law:?}, spheres among them: {with_spheres}: {worst:e}");
         }
     }
 }
 
 #[test]
-fn a_solid_ellipsoid_is_the_grain() {
+fn a_solid_ellipsoid_moves_like_a_grain() {
     let semi = [2.0, 1.5, 1.2];
     let solid = body(&NurbsGrain::ellipsoid(semi).unwrap());
     let grain = Grain::superellipsoid(V3::from(semi), [1.0, 1.0]).unwrap();
@@ -144,32 +153,32 @@ fn a_solid_ellipsoid_is_the_grain() {
     let (mut worst, mut met) = (0.0_f64, 0);
     for _ in 0..1_000 {
         worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
-        met += worlds[1].pairs() + worlds[1].wall_contacts();
+        met += worlds[1].pair_count() + worlds[1].wall_contact_count();
         for j in 0..4 {
-            let [m, n] = [0, 1].map(|k| *worlds[k].motion(j).unwrap());
+            let [m, n] = [0, 1].map(|k| *worlds[k].motion(id(j)).unwrap());
             worst = worst.max((m.center - n.center).norm());
         }
     }
-    // Gaps of grains are good to 1e-9 of the size, and motion multiplies what that puts in.
+    // Gaps of grains are accurate to 1e-9 of the size, and the motion amplifies the error.
     assert!(met > 60 && worst < 2e-8, "{met} {worst:e}");
 }
 
 #[test]
-fn a_ring_rests_on_a_block_and_a_ball_in_the_ring() {
-    // Concave: the ball touches the ring from within, all around, and the ring lies on a circle.
+fn a_ring_rests_on_a_block_and_a_sphere_in_the_ring() {
+    // The ring is concave: the sphere touches it along a circle from within, and the ring rests on a circle.
     let ring = body(&NurbsGrain::torus(3.0, 1.0).unwrap());
     let mut world = world(G, LAW);
     let floor = world.add_wall(block(), LAW).unwrap();
     let ring = Particle::solid(&ring, DENSITY).unwrap();
-    let ball = Particle::sphere(2.5, DENSITY).unwrap();
-    let weight = (ring.mass() + ball.mass()) * G;
+    let sphere = Particle::sphere(2.5, DENSITY).unwrap();
+    let weight = (ring.mass() + sphere.mass()) * G;
     let tilted = UnitQuaternion::from_euler_angles(0.05, 0.02, 0.0);
     let ring = world
         .add(ring, &Pose::from_parts(V3::new(0.0, 0.0, 1.3).into(), tilted), V3::zeros(), V3::zeros())
         .unwrap();
-    let ball = world.add(ball, &Pose::translation(0.02, 0.01, 3.7), V3::zeros(), V3::zeros()).unwrap();
-    // On a circle a ring rattles from side to side, by millionths of its weight times its size: the mean
-    // is asked.
+    let sphere = world.add(sphere, &Pose::translation(0.02, 0.01, 3.7), V3::zeros(), V3::zeros()).unwrap();
+    // A ring on a circle rattles from side to side, by millionths of its weight times its size; the mean
+    // load is compared.
     let mut load = 0.0;
     for step in 0..30_000 {
         world.step(2e-5).unwrap();
@@ -177,33 +186,34 @@ fn a_ring_rests_on_a_block_and_a_ball_in_the_ring() {
     }
     assert!((load + weight).abs() < 0.01 * weight, "{load} {weight}");
     assert!(world.kinetic_energy() < 1e-3, "{}", world.kinetic_energy());
-    let [r, b] = [ring, ball].map(|k| world.motion(k).unwrap().center);
-    // The ball of 2.5 rests on the tube where centres are 3.5 apart: (3, z) from the axis.
+    let [r, b] = [ring, sphere].map(|k| world.motion(k).unwrap().center);
+    // The sphere of radius 2.5 rests on the tube, whose centre circle has radius 3, at a distance of 3.5.
     let height = (3.5_f64 * 3.5 - 9.0).sqrt();
     assert!((b.z - r.z - height).abs() < 0.02 && (r.z - 1.0).abs() < 0.02, "{r} {b}");
 }
 
 #[test]
 fn a_flat_block_on_a_slope_is_held_by_friction_and_slides_without() {
-    // 10 degrees: with a coefficient of 0.4 it sticks, with 0 it goes on by g sin 10 t² / 2.
+    // On a slope of 10 degrees the block sticks with a coefficient of 0.4 and slides by g sin 10° t² / 2
+    // with 0.
     let turn = UnitQuaternion::from_axis_angle(&V3::y_axis(), 10_f64.to_radians());
     let down = turn.inverse() * -V3::z();
     let cases = [(0.4, block()), (0.0, block()), (0.4, plane()), (0.0, plane())];
     for (friction, floor) in cases {
         let law = Law::Linear { normal: 1e6, shear: 5e5, restitution: 0.3, friction };
         let gravity = down * G;
-        let mut world = Simulation::new(Settings { gravity, particles: None }).unwrap();
+        let mut world = Simulation::new(Settings { gravity, between: None }).unwrap();
         world.add_wall(floor, law).unwrap();
         let body = file("box.step");
         let bottom = body.bounds().min.z;
         let solid = Particle::solid(&body, DENSITY).unwrap();
         world.add(solid, &Pose::translation(0.5, 0.3, -bottom), V3::zeros(), V3::zeros()).unwrap();
-        let begin = world.motion(0).unwrap().center;
+        let begin = world.motion(id(0)).unwrap().center;
         (0..2_000).for_each(|_| world.step(2e-5).unwrap());
-        let along = world.motion(0).unwrap().center.x - begin.x;
+        let along = world.motion(id(0)).unwrap().center.x - begin.x;
         let free = 0.5 * down.x * G * 16e-4;
         if friction > 0.0 {
-            // It slides a little while it settles.
+            // The block slides a little while it settles.
             assert!(along.abs() < 0.02 * free.abs(), "{along} {free}: held");
         } else {
             assert!((along - free).abs() < 0.05 * free.abs(), "{along} {free}: slides");
@@ -212,7 +222,7 @@ fn a_flat_block_on_a_slope_is_held_by_friction_and_slides_without() {
 }
 
 #[test]
-fn two_solids_apart_from_all_keep_momentum() {
+fn two_free_solids_preserve_momentum() {
     for shape in [NurbsGrain::random(3, 2.0, 0.5).unwrap(), NurbsGrain::torus(2.0, 0.8).unwrap()] {
         let shape = body(&shape);
         let loss_free = Law::Linear { normal: 2e3, shear: 1e3, restitution: 1.0, friction: 0.0 };
@@ -226,7 +236,7 @@ fn two_solids_apart_from_all_keep_momentum() {
         let sums = |world: &Simulation| {
             let mut sum = (V3::zeros(), V3::zeros());
             for k in 0..2 {
-                let (m, mass) = (world.motion(k).unwrap(), world.mass(k).unwrap());
+                let (m, mass) = (world.motion(id(k)).unwrap(), world.mass(id(k)).unwrap());
                 sum.0 += m.velocity * mass;
                 sum.1 += m.center.coords.cross(&(m.velocity * mass)) + m.momentum;
             }
@@ -236,17 +246,17 @@ fn two_solids_apart_from_all_keep_momentum() {
         let mut met = 0;
         for _ in 0..5_000 {
             world.step(1e-5).unwrap();
-            met += world.pairs();
+            met += world.pair_count();
         }
         let after = sums(&world);
-        assert!(met > 20 && world.pairs() == 0, "they have met and parted: {met}");
+        assert!(met > 20 && world.pair_count() == 0, "they have collided and separated: {met}");
         assert!((after.0 - before.0).norm() < 1e-12 * energy.sqrt(), "momentum");
         assert!((after.1 - before.1).norm() < 1e-10 * energy.sqrt(), "angular momentum");
         assert!((world.kinetic_energy() - energy).abs() < 5e-3 * energy, "energy {}", world.kinetic_energy());
     }
 }
 
-/// Bumpy grains, rings and balls above a block.
+/// Bumpy solids, rings and spheres above a block.
 fn mixed(shapes: &[Arc<Body>; 2]) -> Simulation {
     let mut world = world(G, LAW);
     world.add_wall(block(), LAW).unwrap();
@@ -266,7 +276,7 @@ fn mixed(shapes: &[Arc<Body>; 2]) -> Simulation {
 }
 
 #[test]
-fn the_same_bits_for_any_number_of_threads_and_after_a_saved_state() {
+fn results_have_the_same_bits_for_any_number_of_threads_and_after_a_saved_state() {
     let shapes = [NurbsGrain::random(3, 1.6, 0.5).unwrap(), NurbsGrain::torus(1.5, 0.5).unwrap()];
     let shapes = shapes.map(|s| body(&s));
     let on = |threads: usize| {
@@ -276,7 +286,7 @@ fn the_same_bits_for_any_number_of_threads_and_after_a_saved_state() {
             let mut met = 0;
             for _ in 0..1_500 {
                 world.step(2e-5).unwrap();
-                met += world.pairs();
+                met += world.pair_count();
             }
             assert!(met > 50, "{met}");
             world.save()
@@ -289,22 +299,20 @@ fn the_same_bits_for_any_number_of_threads_and_after_a_saved_state() {
     let mut again = mixed(&shapes);
     again.restore(&whole.save()).unwrap();
     (0..600).for_each(|_| again.step(2e-5).unwrap());
-    assert!(state == again.save(), "a state goes on");
-    // Wrong bytes are refused, or lead to another run: nothing panics.
+    assert!(state == again.save(), "a continued run");
+    // Damaged bytes are refused.
+    let mut world = mixed(&shapes);
     for k in (0..state.len()).step_by(61) {
-        let mut wrong = state.clone();
-        wrong[k] ^= 0x41;
-        let mut world = mixed(&shapes);
-        if world.restore(&wrong).is_ok() {
-            let _ = world.step(2e-5);
-        }
+        let mut damaged = state.clone();
+        damaged[k] ^= 0x41;
+        assert!(world.restore(&damaged).is_err(), "damaged at {k}");
     }
 }
 
 #[test]
-fn a_plane_is_the_top_of_a_block() {
-    // What is thrown along the floor rolls, slides and rattles; the plane's pieces change under it. The block
-    // is 200 mm long, so it is another piece of the same plane.
+fn a_plane_acts_like_the_top_of_a_plate() {
+    // Solids thrown along the floor roll, slide and rattle, while the patch of the plane below them
+    // changes. The plate is 200 mm long and acts as another patch of the same plane.
     let shapes =
         [NurbsGrain::random(3, 1.6, 0.5).unwrap(), NurbsGrain::torus(1.5, 0.5).unwrap()].map(|s| body(&s));
     for shape in shapes.iter().chain([&file("box.step")]) {
@@ -315,9 +323,9 @@ fn a_plane_is_the_top_of_a_block() {
             world.add_wall(floor, LAW).unwrap();
             world
         });
-        // The third plane's grid is elsewhere.
+        // The grid of the third plane is shifted.
         let shifted = Pose::from_parts(V3::new(3.7, -11.9, 0.0).into(), UnitQuaternion::identity());
-        worlds[2].wall_mut(0).unwrap().set_pose(shifted).unwrap();
+        worlds[2].wall_mut(wall_id(0)).unwrap().set_pose(shifted).unwrap();
         for world in &mut worlds {
             let pose = Pose::translation(0.3, 0.2, 0.1 - bottom);
             let solid = Particle::solid(shape, DENSITY).unwrap();
@@ -326,10 +334,10 @@ fn a_plane_is_the_top_of_a_block() {
         let (mut worst, mut met, mut way) = (0.0_f64, 0, 0.0_f64);
         for _ in 0..4_000 {
             worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
-            met += worlds[1].wall_contacts();
-            let at = [0, 1, 2].map(|k| worlds[k].motion(0).unwrap().center);
+            met += worlds[1].wall_contact_count();
+            let at = [0, 1, 2].map(|k| worlds[k].motion(id(0)).unwrap().center);
             worst = worst.max((at[2] - at[1]).norm());
-            // What counts as flat depends on the size of both, and the plate is large.
+            // The limit for flat contacts depends on the larger size, and the plate is large.
             worst = if is_smooth { worst.max((at[0] - at[1]).norm()) } else { worst };
             way = way.max(at[1].x);
         }
@@ -347,21 +355,21 @@ fn sheet() -> Wall {
     ExactWall::new(Arc::new(Body::from_model(&model, 0).unwrap())).into()
 }
 
-/// How far the first particles of two worlds get apart in so many steps, and how often that of the first one
-/// has met a wall.
+/// Maximum distance between the first particles of two simulations within a number of steps, and the number
+/// of contacts with walls in the first simulation.
 fn apart(worlds: &mut [Simulation; 2], steps: u32) -> (f64, usize) {
     let (mut worst, mut met) = (0.0_f64, 0);
     for _ in 0..steps {
         worlds.iter_mut().for_each(|w| w.step(1e-5).unwrap());
-        met += worlds[0].wall_contacts();
-        let at = [0, 1].map(|k| worlds[k].motion(0).unwrap().center);
+        met += worlds[0].wall_contact_count();
+        let at = [0, 1].map(|k| worlds[k].motion(id(0)).unwrap().center);
         worst = worst.max((at[0] - at[1]).norm());
     }
     (worst, met)
 }
 
 #[test]
-fn a_sheet_is_a_plane_from_both_sides() {
+fn a_sheet_acts_like_a_plane_from_both_sides() {
     let shapes = [
         Particle::solid(&body(&NurbsGrain::random(3, 1.6, 0.5).unwrap()), DENSITY).unwrap(),
         Particle::solid(&body(&NurbsGrain::torus(1.5, 0.5).unwrap()), DENSITY).unwrap(),
@@ -388,8 +396,8 @@ fn a_sheet_is_a_plane_from_both_sides() {
 }
 
 #[test]
-fn an_open_roof_is_a_closed_one() {
-    // A ridge of 100 degrees along y: what falls on it touches it with faces, and slides down.
+fn an_open_roof_acts_like_a_closed_one() {
+    // A ridge of 100 degrees along y: solids that fall on it touch its faces and slide down.
     let (high, wide, long) = (10.0, 12.0, 30.0);
     let at = |y: f64| [(-wide, -high), (wide, -high), (0.0, 0.0)].map(|(x, z)| P3::new(x, y, z));
     let points = [at(-long), at(long)].concat();
@@ -428,7 +436,7 @@ fn a_tilted_box_is_pressed_into_a_plane_by_its_lowest_corner() {
     let solid = Particle::solid(&body, DENSITY).unwrap();
     let axes = *solid.axes();
     let mut world = world(0.0, LAW);
-    // A plane through nowhere in particular.
+    // A plane in general position.
     let (origin, normal) = (P3::new(40.0, -70.0, 90.0), V3::new(0.3, -0.5, 0.8).normalize());
     world.add_wall(PlaneWall::new(origin, normal).unwrap().into(), LAW).unwrap();
     world.add(solid, &Pose::identity(), V3::zeros(), V3::zeros()).unwrap();
@@ -448,9 +456,9 @@ fn a_tilted_box_is_pressed_into_a_plane_by_its_lowest_corner() {
         let pose = Pose::from_parts(at.into(), turned.rotation);
         let placed = pose * axes;
         let center = placed.translation.vector.into();
-        world.set_motion(0, center, placed.rotation, V3::zeros(), V3::zeros()).unwrap();
+        world.set_motion(id(0), center, placed.rotation, V3::zeros(), V3::zeros()).unwrap();
         let force = world.contact_loads(0.0).unwrap()[0].force;
-        // Spring and no damper: 2,000 mN/mm.
+        // The force is that of a spring of 2,000 mN/mm without a damper.
         assert!((force - normal * (2e3 * depth)).norm() < 1e-9, "{k}: {force} {depth}");
     }
 }

@@ -1,4 +1,4 @@
-//! Superellipsoids against exact walls: beside GJK on convex walls, beside dense samples on others.
+//! Superellipsoids and exact walls, compared with GJK on convex walls and with dense samples on others.
 #![expect(clippy::print_stdout, reason = "the test reports what it compared")]
 
 use feeler_convex::{
@@ -38,7 +38,7 @@ fn random(rng: &mut SmallRng, size: f64) -> Superellipsoid {
     }
 }
 
-fn told(wall: &ExactWall, particle: &Superellipsoid, reach: f64) -> Vec<WallContact> {
+fn contacts(wall: &ExactWall, particle: &Superellipsoid, reach: f64) -> Vec<WallContact> {
     let mut out = WallContacts::new();
     wall.superellipsoid_contacts(&[*particle], reach, &mut Vec::new(), &mut out).expect("finite");
     out.of(0).to_vec()
@@ -50,7 +50,7 @@ fn moved(particle: &Superellipsoid) -> Moved<Shape> {
     Moved::new(shape, &pose).expect("finite")
 }
 
-/// Gaps beside and pressed into a convex wall, against GJK and the penetration depth of expanding polytopes.
+/// Compares gaps and overlaps with a convex wall with GJK and the penetration depth of expanding polytopes.
 fn beside_convex(wall: &ExactWall, shape: &impl Support, seed: u64) -> (usize, usize, f64) {
     let bounds = *wall.body().bounds();
     let size = wall.body().size();
@@ -58,13 +58,13 @@ fn beside_convex(wall: &ExactWall, shape: &impl Support, seed: u64) -> (usize, u
     let (mut apart, mut pressed, mut proven, mut worst) = (0, 0, 0, 0.0_f64);
     for _ in 0..400 {
         let mut particle = random(&mut rng, 0.08 * size);
-        let room = bounds.inflated(0.1 * size);
-        let d = room.max - room.min;
-        particle.center = room.min + V3::from_fn(|i, _| d[i] * rng.random_range(0.0..1.0));
+        let region = bounds.inflated(0.1 * size);
+        let d = region.max - region.min;
+        particle.center = region.min + V3::from_fn(|i, _| d[i] * rng.random_range(0.0..1.0));
         let other = moved(&particle);
         let answer = distance(shape, &other, &Request { rel_tol: 1e-12, ..Request::default() });
         let reach = 0.1 * size;
-        let found = told(wall, &particle, reach);
+        let found = contacts(wall, &particle, reach);
         let gap = found.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
         if answer.outcome == Outcome::Separated
             && answer.distance < 0.99 * reach
@@ -74,7 +74,7 @@ fn beside_convex(wall: &ExactWall, shape: &impl Support, seed: u64) -> (usize, u
             let error = (gap - answer.distance).abs() / size;
             assert!(error < 1e-7, "{gap} instead of {}: {particle:?}, {found:?}", answer.distance);
             worst = worst.max(error);
-            assert_eq!(found.len(), 1, "convex things have one: {particle:?} {found:?}");
+            assert_eq!(found.len(), 1, "a convex wall has one contact: {particle:?} {found:?}");
         }
         if answer.outcome == Outcome::Overlapping {
             let request =
@@ -82,12 +82,12 @@ fn beside_convex(wall: &ExactWall, shape: &impl Support, seed: u64) -> (usize, u
             let deep = penetration(shape, &other, &request);
             if deep.depth < 0.2 * particle.semi.min() {
                 pressed += 1;
-                // The bounds of expanding polytopes stay apart at round shapes.
-                let room = 1e-7 * size;
+                // The bounds of expanding polytopes do not converge for round shapes.
+                let slack = 1e-7 * size;
                 let is_there =
-                    found.iter().any(|c| deep.lower_bound - room <= -c.gap && -c.gap <= deep.depth + room);
-                assert!(is_there, "{deep:?} is none of {found:?}: {particle:?}");
-                proven += usize::from(deep.depth - deep.lower_bound <= room);
+                    found.iter().any(|c| deep.lower_bound - slack <= -c.gap && -c.gap <= deep.depth + slack);
+                assert!(is_there, "{deep:?} is not among {found:?}: {particle:?}");
+                proven += usize::from(deep.depth - deep.lower_bound <= slack);
             }
         }
     }
@@ -124,8 +124,7 @@ fn gaps_of_convex_walls_are_those_of_gjk() {
     println!("cylinder {:?}", beside_convex(&pin, &shape, 3));
 }
 
-/// Beside any wall: no sampled point of the particle is nearer than the least gap, and some are almost as
-/// near.
+/// No sampled point of the particle is nearer than the minimum gap, and some are almost as near.
 #[test]
 fn least_gaps_are_those_of_dense_samples() {
     for (name, seed) in [("blind-bore.step", 4), ("torus-nurbs.step", 5), ("bayonet-socket.step", 6)] {
@@ -166,15 +165,15 @@ fn least_gaps_are_those_of_dense_samples() {
             if is_pressed || least > 0.9 * reach {
                 continue;
             }
-            let contacts = told(&wall, &particle, reach);
-            let gap = contacts.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
+            let found = contacts(&wall, &particle, reach);
+            let gap = found.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
             compared += 1;
-            several += usize::from(contacts.len() > 1);
-            // What is pressed in by less than the samples are apart.
-            let is_grazing = contacts.iter().any(|c| c.gap < 0.0 && c.gap > -0.01 * size);
+            several += usize::from(found.len() > 1);
+            // An overlap may be less than the distance of the samples.
+            let is_grazing = found.iter().any(|c| c.gap < 0.0 && c.gap > -0.01 * size);
             assert!(
                 is_grazing || gap <= least + 1e-9 * size && least - gap <= 0.01 * size,
-                "{name}: {gap} beside {least}: {particle:?}, {contacts:?}"
+                "{name}: {gap} beside {least}: {particle:?}, {found:?}"
             );
         }
         println!("{name}: {compared} compared, {several} with several contacts");
@@ -199,7 +198,7 @@ fn several_in_a_bore() {
         semi: V3::new(0.9, 0.2, 0.2) * radius,
         exponents: [1.0, 1.0],
     };
-    let found = told(&wall, &particle, 0.2 * radius);
+    let found = contacts(&wall, &particle, 0.2 * radius);
     assert_eq!(found.len(), 2, "{found:?}");
     assert!((found[0].gap - 0.09 * radius).abs() < 1e-9 * radius, "{found:?}");
     assert!((found[1].gap - 0.11 * radius).abs() < 1e-9 * radius, "{found:?}");

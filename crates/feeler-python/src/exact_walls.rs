@@ -6,7 +6,7 @@ use crate::model::Body;
 use crate::pose;
 use crate::record::{WallContact, array};
 use feeler::P3;
-use feeler::particles::{ParticleState, Sphere, Superellipsoid, WallContacts};
+use feeler::particles::{ProximityCache, Sphere, Superellipsoid, WallContacts};
 use feeler_c::numbered_wall_contacts;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 #[derive(Debug)]
 pub(crate) struct ExactWall {
     pub(crate) wall: feeler::particles::ExactWall,
-    states: Vec<ParticleState>,
+    caches: Vec<ProximityCache>,
     out: WallContacts,
 }
 
@@ -27,7 +27,7 @@ impl ExactWall {
     fn new(body: &Body, pose: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let mut wall = feeler::particles::ExactWall::new(body.body.clone());
         wall.set_pose(&pose::read(pose)?).map_err(query)?;
-        Ok(Self { wall, states: Vec::new(), out: WallContacts::new() })
+        Ok(Self { wall, caches: Vec::new(), out: WallContacts::new() })
     }
 
     fn set_pose(&mut self, pose: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -49,8 +49,8 @@ impl ExactWall {
             .zip(&radii)
             .map(|(p, [radius])| Sphere { center: P3::from(*p), radius: *radius })
             .collect();
-        let Self { wall, states, out } = self;
-        py.detach(|| wall.contacts(&spheres, reach, states, out)).map_err(query)?;
+        let Self { wall, caches, out } = self;
+        py.detach(|| wall.contacts(&spheres, reach, caches, out)).map_err(query)?;
         self.contacts(py)
     }
 
@@ -71,8 +71,8 @@ impl ExactWall {
         let exponents = rows::<2>(exponents, "exponents", n)?;
         let of = |i: usize| Superellipsoid::of_numbers(centers[i], turns[i], semi[i], exponents[i]);
         let all: Vec<Superellipsoid> = (0..centers.len()).map(of).collect();
-        let Self { wall, states, out } = self;
-        py.detach(|| wall.superellipsoid_contacts(&all, reach, states, out)).map_err(query)?;
+        let Self { wall, caches, out } = self;
+        py.detach(|| wall.superellipsoid_contacts(&all, reach, caches, out)).map_err(query)?;
         self.contacts(py)
     }
 

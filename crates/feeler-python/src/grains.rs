@@ -1,4 +1,4 @@
-//! Grains of smooth shape, and what they do to each other and to walls where another program steps them.
+//! Grains, and the forces of grains and walls on particles that an external program integrates.
 
 use crate::arrays::rows;
 use crate::error::query;
@@ -8,7 +8,7 @@ use crate::pose;
 use crate::wall_forces::{Law, move_wall, wall_of};
 use feeler::grains::mass::poly_superellipsoid;
 use feeler::nalgebra::{Quaternion, UnitQuaternion};
-use feeler::particles::{Particle, PlaneWall, Settings, Simulation, Wall};
+use feeler::particles::{Particle, ParticleId, PlaneWall, Settings, Simulation, Wall, WallId};
 use feeler::{P3, Pose, V3};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -69,26 +69,26 @@ impl Grain {
     }
 }
 
-/// Grains and walls with their laws; another program steps the grains, or they step themselves.
+/// Particles and walls with their laws; an external program integrates the particles, or the simulation does.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct GrainForces {
     simulation: Simulation,
     particles: Vec<Particle>,
-    walls: usize,
 }
 
 impl GrainForces {
     fn wall_mut(&mut self, wall: usize) -> PyResult<&mut Wall> {
-        let n = self.walls;
+        let n = self.simulation.wall_count();
         self.simulation
-            .wall_mut(wall)
+            .wall_mut(WallId::new(wall))
             .ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
     }
 
     fn load(&self, wall: usize) -> PyResult<feeler::particles::Load> {
-        let none = || query(format!("there is no wall {wall}, only {} of them", self.walls));
-        self.simulation.wall_load(wall).copied().ok_or_else(none)
+        let none =
+            || query(format!("there is no wall {wall}, only {} of them", self.simulation.wall_count()));
+        self.simulation.wall_load(WallId::new(wall)).copied().ok_or_else(none)
     }
 
     fn particle(&self, grain: usize) -> PyResult<&Particle> {
@@ -97,9 +97,7 @@ impl GrainForces {
     }
 
     fn add_one(&mut self, wall: Wall, law: &Law) -> PyResult<usize> {
-        let number = self.simulation.add_wall(wall, law.0).map_err(query)?;
-        self.walls = number + 1;
-        Ok(number)
+        self.simulation.add_wall(wall, law.0).map(WallId::index).map_err(query)
     }
 }
 
@@ -108,9 +106,9 @@ impl GrainForces {
     #[new]
     #[pyo3(signature = (between = None))]
     fn new(between: Option<&Law>) -> PyResult<Self> {
-        let settings = Settings { gravity: V3::zeros(), particles: between.map(|law| law.0) };
+        let settings = Settings { gravity: V3::zeros(), between: between.map(|law| law.0) };
         let simulation = Simulation::new(settings).map_err(query)?;
-        Ok(Self { simulation, particles: Vec::new(), walls: 0 })
+        Ok(Self { simulation, particles: Vec::new() })
     }
 
     fn add_grain(&mut self, grain: &Bound<'_, PyAny>, density: f64) -> PyResult<usize> {
@@ -124,12 +122,12 @@ impl GrainForces {
             return Err(query("a grain is a Grain, a Body, or the radius of a ball in mm"));
         };
         let particle = particle.map_err(query)?;
-        let number = self
+        let id = self
             .simulation
             .add(particle.clone(), &Pose::identity(), V3::zeros(), V3::zeros())
             .map_err(query)?;
         self.particles.push(particle);
-        Ok(number)
+        Ok(id.index())
     }
 
     fn mass(&self, grain: usize) -> PyResult<f64> {
@@ -165,7 +163,7 @@ impl GrainForces {
     }
 
     fn __len__(&self) -> usize {
-        self.walls
+        self.simulation.wall_count()
     }
 
     fn set_pose(&mut self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -215,14 +213,20 @@ impl GrainForces {
             let none = || query(format!("turns: that of grain {grain} is no quaternion w, x, y, z"));
             let turn = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-6).ok_or_else(none)?;
             self.simulation
-                .set_motion(grain, P3::from(center), turn, V3::from(velocity), V3::from(momentum))
+                .set_motion(
+                    ParticleId::new(grain),
+                    P3::from(center),
+                    turn,
+                    V3::from(velocity),
+                    V3::from(momentum),
+                )
                 .map_err(query)?;
         }
         Ok(())
     }
 
     fn motions<'py>(&self, py: Python<'py>) -> (Rows<'py>, Rows<'py>, Rows<'py>, Rows<'py>) {
-        let all = || (0..self.particles.len()).filter_map(|k| self.simulation.motion(k));
+        let all = || self.simulation.particle_ids().filter_map(|k| self.simulation.motion(k));
         let turn = |q: UnitQuaternion<f64>| [q.w, q.i, q.j, q.k];
         (
             array_of(py, all().map(|m| m.center.into()).collect::<Vec<_>>().into_iter()),
@@ -247,7 +251,7 @@ impl GrainForces {
 
     fn take_out(&mut self, grain: usize) -> PyResult<()> {
         self.particle(grain)?;
-        self.simulation.take_out(grain);
+        self.simulation.remove(ParticleId::new(grain));
         Ok(())
     }
 
@@ -261,7 +265,7 @@ impl GrainForces {
 
     #[getter]
     fn contacts(&self) -> usize {
-        self.simulation.contacts()
+        self.simulation.contact_count()
     }
 
     fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -273,6 +277,11 @@ impl GrainForces {
     }
 
     fn __repr__(&self) -> String {
-        format!("<GrainForces: {} grains, {} walls, {} contacts>", self.grains(), self.walls, self.contacts())
+        format!(
+            "<GrainForces: {} grains, {} walls, {} contacts>",
+            self.grains(),
+            self.__len__(),
+            self.contacts()
+        )
     }
 }

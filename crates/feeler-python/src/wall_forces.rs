@@ -1,4 +1,4 @@
-//! Walls of triangles, laws, and what walls do to the balls of another program.
+//! Walls of triangles, laws, and forces of walls on spheres that an external program integrates.
 
 use crate::arrays::{corners, numbers, rows};
 use crate::error::{file, query};
@@ -7,7 +7,8 @@ use crate::mesh::{Rows, rows as array_of};
 use crate::model::Body;
 use crate::pose;
 use feeler::particles::{
-    Balls, Law as Forces, Material, PlaneWall, Resolution, RigidMotion, Sides, StepError, Wall,
+    ActiveSides, Law as Forces, Material, PlaneWall, Resolution, RigidMotion, SphereArrays, StepError, Wall,
+    WallId,
 };
 use feeler::{P3, V3};
 use numpy::PyReadonlyArray1;
@@ -15,17 +16,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
 
-/// A wall of triangles, which balls meet as one surface.
+/// A wall of triangles, whose contacts are those of one surface.
 #[pyclass(module = "feeler")]
 #[derive(Debug)]
 pub(crate) struct FacetWall(feeler::particles::FacetWall);
 
-/// Forces of a contact.
+/// Law of contact forces.
 #[pyclass(module = "feeler", frozen)]
 #[derive(Debug)]
 pub(crate) struct Law(pub(crate) Forces);
 
-/// Walls with their laws, for balls that another program steps.
+/// Walls with their laws, for spheres that an external program integrates.
 #[pyclass(module = "feeler")]
 #[derive(Debug, Default)]
 pub(crate) struct WallForces {
@@ -39,9 +40,9 @@ fn resolved(
     sides: &str,
 ) -> PyResult<feeler::particles::FacetWall> {
     let sides = match sides {
-        "both" => Sides::Both,
-        "front" => Sides::Front,
-        "back" => Sides::Back,
+        "both" => ActiveSides::Both,
+        "front" => ActiveSides::Front,
+        "back" => ActiveSides::Back,
         other => return Err(query(format!("facets are felt from 'both', 'front' or 'back', not '{other}'"))),
     };
     wall.set_sides(|_, _| sides);
@@ -143,13 +144,15 @@ fn failed(e: StepError) -> PyErr {
 
 impl WallForces {
     fn wall_mut(&mut self, wall: usize) -> PyResult<&mut Wall> {
-        let n = self.walls.walls();
-        self.walls.wall_mut(wall).ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
+        let n = self.walls.wall_count();
+        self.walls
+            .wall_mut(WallId::new(wall))
+            .ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
     }
 
     fn load(&self, wall: usize) -> PyResult<feeler::particles::Load> {
-        let n = self.walls.walls();
-        let load = self.walls.load(wall).copied();
+        let n = self.walls.wall_count();
+        let load = self.walls.load(WallId::new(wall)).copied();
         load.ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
     }
 }
@@ -171,7 +174,7 @@ pub(crate) fn wall_of(wall: &Bound<'_, PyAny>, pose: Option<&Bound<'_, PyAny>>) 
     Ok(wall)
 }
 
-/// Lets a wall move, or stand still with its reference point somewhere.
+/// Sets the motion of a wall, or rest with a reference point.
 pub(crate) fn move_wall(
     wall: &mut Wall,
     velocity: [f64; 3],
@@ -180,7 +183,7 @@ pub(crate) fn move_wall(
 ) -> PyResult<()> {
     let center = center.map_or_else(|| wall.reference(), P3::from);
     let is_still = velocity.iter().chain(&spin).all(|c| *c == 0.0);
-    // The reference point of a wall that stands is told, too.
+    // A wall at rest keeps its reference point, too.
     let motion = RigidMotion { velocity: vector(velocity), spin: vector(spin), center };
     wall.set_motion((!is_still || center != P3::origin()).then_some(motion)).map_err(failed)
 }
@@ -203,16 +206,16 @@ impl WallForces {
         law: &Law,
         pose: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        self.walls.add(wall_of(wall, pose)?, law.0).map_err(failed)
+        self.walls.add(wall_of(wall, pose)?, law.0).map(WallId::index).map_err(failed)
     }
 
     fn add_plane(&mut self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
         let plane = PlaneWall::new(P3::from(point), vector(normal)).map_err(failed)?;
-        self.walls.add(plane.into(), law.0).map_err(failed)
+        self.walls.add(plane.into(), law.0).map(WallId::index).map_err(failed)
     }
 
     fn __len__(&self) -> usize {
-        self.walls.walls()
+        self.walls.wall_count()
     }
 
     fn set_pose(&mut self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -268,7 +271,7 @@ impl WallForces {
         let walls = &mut self.walls;
         let loads = py
             .detach(|| {
-                let balls = Balls {
+                let spheres = SphereArrays {
                     centers: &centers,
                     velocities: &velocities,
                     spins: &spins,
@@ -276,7 +279,7 @@ impl WallForces {
                     masses: &masses,
                     tags: &tags,
                 };
-                walls.forces(&balls, time)
+                walls.forces(&spheres, time)
             })
             .map_err(failed)?;
         let forces = array_of(py, loads.iter().map(|l| l.force.into()));
@@ -293,7 +296,7 @@ impl WallForces {
 
     #[getter]
     fn contacts(&self) -> usize {
-        self.walls.contacts()
+        self.walls.contact_count()
     }
 
     fn save<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -305,6 +308,6 @@ impl WallForces {
     }
 
     fn __repr__(&self) -> String {
-        format!("<WallForces: {} walls, {} contacts>", self.walls.walls(), self.walls.contacts())
+        format!("<WallForces: {} walls, {} contacts>", self.walls.wall_count(), self.walls.contact_count())
     }
 }

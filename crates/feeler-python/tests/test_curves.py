@@ -246,7 +246,7 @@ def test_errors(box):
         lambda: scene.remove_body(9),
         lambda: scene.interferes(id, 9),
     ):
-        with pytest.raises(feeler.SceneError, match="no body 9"):
+        with pytest.raises(feeler.SceneError, match="body 9 does not exist"):
             lost()
     with pytest.raises(OverflowError):
         scene.remove_curve(-1)

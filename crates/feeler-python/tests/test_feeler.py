@@ -265,7 +265,7 @@ def test_scene(ball, box):
     assert len(scene.contacts) == 0 and scene.events["kind"].tolist() == [2]
     assert "ended" in scene.events._repr_html_()
     scene.remove(left)
-    with pytest.raises(feeler.SceneError, match=f"no body {left}"):
+    with pytest.raises(feeler.SceneError, match=f"body {left} does not exist"):
         scene.set_pose(left, [0, 0, 0])
     with pytest.raises(ValueError, match=r"poses: expected shape \(1, 7\) .* got shape \(2, 7\)"):
         scene.set_poses(ids[1:], np.zeros((2, 7)))

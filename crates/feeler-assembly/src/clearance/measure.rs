@@ -1,6 +1,6 @@
 //! Measurement of one pair of parts.
 
-use crate::assembly::Part;
+use crate::assembly::AssemblyPart;
 use feeler_geom::{P3, Pose};
 use feeler_runtime::{
     Contact, ContactKind, ContactPair, ContactRegion, FeatureRef, QueryError, QueryOptions, Status,
@@ -60,7 +60,7 @@ impl PairMeasurement {
     /// Queries a pair and collects its results.
     pub(super) fn new(
         which: [usize; 2],
-        parts: &[Part],
+        parts: &[AssemblyPart],
         options: &QueryOptions,
         max_contacts: usize,
     ) -> Self {

@@ -10,7 +10,7 @@ pub use finding::Finding;
 pub use measure::{NearestContact, PairMeasurement};
 pub use report::{ClearancePair, ClearanceReport, PairCounts};
 
-use crate::assembly::Part;
+use crate::assembly::AssemblyPart;
 use crate::error::AssemblyError;
 use feeler_runtime::{QueryOptions, Scene};
 use rayon::prelude::*;
@@ -70,7 +70,7 @@ impl ClearanceOptions {
 /// The options contradict the rules, or the parts do not form a scene. Pairs that cannot be measured are
 /// findings, not errors.
 pub fn clearance(
-    parts: &[Part],
+    parts: &[AssemblyPart],
     rules: &Rules,
     options: &ClearanceOptions,
 ) -> Result<ClearanceReport, AssemblyError> {
@@ -82,7 +82,7 @@ pub fn clearance(
 /// Clearance check whose near pairs are known.
 #[derive(Debug)]
 pub struct Clearance<'a> {
-    parts: &'a [Part],
+    parts: &'a [AssemblyPart],
     matches: RuleMatches<'a>,
     query: QueryOptions,
     max_contacts: usize,
@@ -96,7 +96,7 @@ impl<'a> Clearance<'a> {
     /// # Errors
     /// The options contradict the rules, or the parts do not form a scene.
     pub fn new(
-        parts: &'a [Part],
+        parts: &'a [AssemblyPart],
         rules: &'a Rules,
         options: &ClearanceOptions,
     ) -> Result<Self, AssemblyError> {

@@ -4,7 +4,7 @@ use super::baseline::Baseline;
 use super::finding::Finding;
 use super::measure::PairMeasurement;
 use super::rules::{Interfering, Rule, RuleMatches, Touching};
-use crate::assembly::Part;
+use crate::assembly::AssemblyPart;
 use feeler_runtime::Status;
 
 /// Numbers of pairs of parts.
@@ -133,7 +133,7 @@ impl ClearanceReport {
     }
 
     /// Marks the findings that a baseline contains as known. `parts` are the parts that were measured.
-    pub fn apply_baseline(&mut self, baseline: &Baseline, parts: &[Part]) {
+    pub fn apply_baseline(&mut self, baseline: &Baseline, parts: &[AssemblyPart]) {
         let mut seen = 0;
         for pair in &mut self.pairs {
             let Some(finding) = pair.finding else { continue };
@@ -147,7 +147,7 @@ impl ClearanceReport {
 
     /// Baseline of all findings, known ones included. `parts` are the parts that were measured.
     #[must_use]
-    pub fn to_baseline(&self, parts: &[Part]) -> Baseline {
+    pub fn to_baseline(&self, parts: &[AssemblyPart]) -> Baseline {
         let mut baseline = Baseline::default();
         for pair in &self.pairs {
             let Some(finding) = pair.finding else { continue };

@@ -1,6 +1,6 @@
 //! Rules: required clearances and contacts of pairs of parts, and pairs that are not checked.
 
-use crate::assembly::Part;
+use crate::assembly::AssemblyPart;
 use crate::error::AssemblyError;
 use globset::{Glob, GlobMatcher};
 use serde::Deserialize;
@@ -184,7 +184,7 @@ impl Rules {
         self.iter().filter_map(|r| r.min).reduce(f64::max)
     }
 
-    pub(crate) fn matches(&self, parts: &[Part]) -> RuleMatches<'_> {
+    pub(crate) fn matches(&self, parts: &[AssemblyPart]) -> RuleMatches<'_> {
         let all = |patterns: &[PairPattern]| patterns.iter().map(|p| p.matches(parts)).collect();
         RuleMatches {
             rules: self.rules.iter().map(|(rule, pattern)| (rule, pattern.matches(parts))).collect(),
@@ -227,7 +227,7 @@ impl PairPattern {
     }
 
     /// For each pattern, whether it matches the name or the path of each part.
-    fn matches(&self, parts: &[Part]) -> [Vec<bool>; 2] {
+    fn matches(&self, parts: &[AssemblyPart]) -> [Vec<bool>; 2] {
         let all = |glob: &GlobMatcher| {
             parts.iter().map(|p| glob.is_match(&p.name) || glob.is_match(&p.path)).collect()
         };

@@ -1,6 +1,6 @@
 //! Parts of the links of a mechanism.
 
-use crate::assembly::Part;
+use crate::assembly::AssemblyPart;
 use crate::error::AssemblyError;
 use feeler_geom::Pose;
 use feeler_mechanism::Mechanism;
@@ -28,7 +28,7 @@ pub struct MovingPart {
 impl MovingPart {
     /// A part that moves with a link, placed in the frame of the link as in its model.
     #[must_use]
-    pub fn new(part: Part, link: usize) -> Self {
+    pub fn new(part: AssemblyPart, link: usize) -> Self {
         Self { name: part.path, link, body: part.body, pose: part.pose }
     }
 }
@@ -40,7 +40,7 @@ impl MovingPart {
 /// # Errors
 /// A link or a part does not exist, a part is in two links, or a pattern is not valid.
 pub fn assign_links<'a>(
-    parts: Vec<Part>,
+    parts: Vec<AssemblyPart>,
     mechanism: &Mechanism,
     links: impl IntoIterator<Item = (&'a str, &'a [String])>,
 ) -> Result<Vec<MovingPart>, AssemblyError> {

@@ -1,7 +1,7 @@
 //! Facts of a pair of solids.
 
 use super::results::StepFacts;
-use crate::assembly::{Part, compose_poses};
+use crate::assembly::{AssemblyPart, compose_poses};
 use crate::compare::MinimumFacts;
 use crate::error::AssemblyError;
 use crate::names::{contact_kind_name, status_name};
@@ -15,7 +15,7 @@ use std::time::Instant;
 /// # Errors
 /// A query is not possible.
 pub fn measure_pair(
-    [a, b]: [&Part; 2],
+    [a, b]: [&AssemblyPart; 2],
     poses: &[(Pose, Pose)],
     options: &QueryOptions,
     repetitions: usize,

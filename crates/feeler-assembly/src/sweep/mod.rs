@@ -4,7 +4,7 @@ mod trajectory;
 
 pub use trajectory::{JointMotion, Trajectory};
 
-use crate::assembly::{Part, compose_poses};
+use crate::assembly::{AssemblyPart, compose_poses};
 use crate::error::AssemblyError;
 use feeler_geom::Pose;
 use feeler_runtime::{
@@ -44,13 +44,13 @@ impl SweepStep {
 /// one. The iterator ends after the first error.
 ///
 /// ```
-/// use feeler_assembly::{JointMotion, Part, Sweep, Trajectory};
+/// use feeler_assembly::{AssemblyPart, JointMotion, Sweep, Trajectory};
 /// use feeler_runtime::{PassageOutcome, QueryOptions};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data");
-/// let part = |name: &str| -> Result<Part, Box<dyn std::error::Error>> {
-///     Ok(Part::from_instance(&feeler_import::prepare_step(format!("{data}/{name}.step"))?, 0)?)
+/// let part = |name: &str| -> Result<AssemblyPart, Box<dyn std::error::Error>> {
+///     Ok(AssemblyPart::from_instance(&feeler_import::prepare_step(format!("{data}/{name}.step"))?, 0)?)
 /// };
 /// let (socket, plug) = (part("socket")?, part("plug")?);
 /// let joint = JointMotion { lengths: [20.0, 0.2], ..JointMotion::about_z() };
@@ -65,7 +65,7 @@ impl SweepStep {
 /// ```
 #[derive(Debug)]
 pub struct Sweep<'a> {
-    parts: [&'a Part; 2],
+    parts: [&'a AssemblyPart; 2],
     trajectory: &'a Trajectory,
     options: QueryOptions,
     is_cold: bool,
@@ -79,8 +79,8 @@ impl<'a> Sweep<'a> {
     /// # Errors
     /// The options are not valid.
     pub fn new(
-        a: &'a Part,
-        b: &'a Part,
+        a: &'a AssemblyPart,
+        b: &'a AssemblyPart,
         trajectory: &'a Trajectory,
         options: QueryOptions,
     ) -> Result<Self, AssemblyError> {

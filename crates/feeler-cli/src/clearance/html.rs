@@ -4,7 +4,7 @@ use super::Checked;
 use super::output::{detail, distance, finding, status, summary};
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
-use feeler_assembly::{ClearancePair, PairMeasurement, Part, status_name};
+use feeler_assembly::{AssemblyPart, ClearancePair, PairMeasurement, status_name};
 use feeler_view::picture::{Pair, Scene, What};
 
 /// Picture of a measured pair.
@@ -22,7 +22,7 @@ fn pair(m: &PairMeasurement) -> Pair {
 /// Placed parts with the measured pairs.
 pub(crate) fn scene<'a>(
     drawing: &mut Drawing,
-    parts: &[Part],
+    parts: &[AssemblyPart],
     measured: impl Iterator<Item = &'a PairMeasurement>,
 ) -> Scene {
     let shapes = drawing.shapes_of_bodies(parts.iter().map(|p| &p.body));

@@ -10,7 +10,7 @@ use crate::args::Clearance as Arguments;
 use crate::{Outcome, interrupt, page, progress};
 use anyhow::Context as _;
 use anyhow::ensure;
-use feeler_assembly::{Clearance, ClearanceOptions, ClearancePair, ClearanceReport, Part, Rules};
+use feeler_assembly::{AssemblyPart, Clearance, ClearanceOptions, ClearancePair, ClearanceReport, Rules};
 use feeler_hierarchy::whole;
 use parts::parts;
 use std::io::Write;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// Result of a check with the data that outputs need.
 #[derive(Debug)]
 struct Checked {
-    parts: Vec<Part>,
+    parts: Vec<AssemblyPart>,
     /// Parts of the files that could not be prepared, and thus were not checked.
     left_out: Vec<String>,
     report: ClearanceReport,
@@ -121,7 +121,7 @@ fn rules(args: &Arguments) -> anyhow::Result<Rules> {
 
 /// Checks all near pairs, with a progress bar.
 fn measure(
-    parts: &[Part],
+    parts: &[AssemblyPart],
     rules: &Rules,
     options: &ClearanceOptions,
     quiet: bool,

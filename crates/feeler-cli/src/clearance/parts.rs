@@ -2,7 +2,7 @@
 
 use crate::pose;
 use anyhow::{Context as _, bail, ensure};
-use feeler_assembly::{Assembly, Part};
+use feeler_assembly::{Assembly, AssemblyPart};
 use feeler_geom::Pose;
 use feeler_import::{self as import, Reading};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub(crate) fn parts(
     poses: &[String],
     reading: Reading,
     mut report: impl FnMut(&str) -> std::io::Result<()>,
-) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
+) -> anyhow::Result<(Vec<AssemblyPart>, Vec<String>)> {
     let poses = file_poses(files.len(), poses)?;
     let (mut assembly, mut left_out) = (Assembly::default(), Vec::new());
     for (path, pose) in files.iter().zip(&poses) {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
 use std::path::Path;
 
-const FIRST_LINE: &str = "feeler pour checkpoint 2";
+const FIRST_LINE: &str = "feeler pour checkpoint 3";
 
 /// What is known beside the state of the simulation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,9 +22,10 @@ pub(super) struct Checkpoint {
     /// Bytes of the CSV file.
     pub(super) series: u64,
     pub(super) sources: Vec<SourceState>,
-    /// Of all grains there have been: group, and the bits of the radius (mm).
-    pub(super) grains: Vec<(usize, u64)>,
-    /// Of all outlets, then of the domain: grains that have left, and the bits of their mass (kg).
+    /// Group of each particle, including removed ones, and the bits of its radius (mm).
+    pub(super) particles: Vec<(usize, u64)>,
+    /// Number of the particles that have left by each outlet, and last of those that left the domain, with
+    /// the bits of their mass (kg).
     pub(super) left: Vec<(u64, u64)>,
 }
 
@@ -98,7 +99,7 @@ mod tests {
             row: 3,
             series: 100,
             sources: vec![SourceState { random: u64::MAX, ..SourceState::default() }],
-            grains: vec![(0, 1.5_f64.to_bits())],
+            particles: vec![(0, 1.5_f64.to_bits())],
             left: vec![(1, 0.1_f64.to_bits())],
         };
         let state = [b"lines\n".as_slice(), &[0, 10, 255, 10]].concat();

@@ -6,6 +6,7 @@ use super::world::{Setting, World};
 use anyhow::{Context as _, ensure};
 use feeler_geom::P3;
 use feeler_hierarchy::whole::write_whole;
+use feeler_particles::WallId;
 use std::fs::{self, File};
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -72,15 +73,15 @@ impl Files {
             _ => {}
         }
         self.go_on(0, 0)?;
-        for (k, piece) in setting.pieces.iter().enumerate() {
-            if piece.moving.is_still() && !piece.mesh.1.is_empty() {
-                let points: Vec<P3> = piece.mesh.0.iter().map(|p| piece.wall.pose() * p).collect();
-                self.whole(&still(k), &vtk::wall(&points, &piece.mesh.1))?;
+        for (k, wall) in setting.walls.iter().enumerate() {
+            if wall.schedule.is_still() && !wall.mesh.1.is_empty() {
+                let points: Vec<P3> = wall.mesh.0.iter().map(|p| wall.wall.pose() * p).collect();
+                self.whole(&still(k), &vtk::wall(&points, &wall.mesh.1))?;
             }
         }
         for (k, group) in setting.groups.iter().enumerate() {
-            if let Some(copied) = &group.shape.copied {
-                let surface = copied.surface(FINE);
+            if let Some(scaled) = &group.shape.scaled {
+                let surface = scaled.surface(FINE);
                 self.whole(&shape(k), &vtk::wall(&surface.points, &surface.triangles))?;
             }
         }
@@ -138,15 +139,15 @@ impl Files {
     /// # Errors
     /// The file system refuses.
     pub(super) fn add_frame(&mut self, world: &World<'_>) -> anyhow::Result<()> {
-        self.whole(&frame(self.frames), &vtk::grains(&world.frame()))?;
+        self.whole(&frame(self.frames), &vtk::particles(&world.frame()))?;
         if world.setting.has_surfaces() {
             self.whole(&surfaces(self.frames), &vtk::surfaces(&world.surfaces()))?;
         }
-        for (k, piece) in world.setting.pieces.iter().enumerate() {
-            let Some(wall) = world.simulation.wall(k).filter(|_| !piece.moving.is_still()) else { continue };
-            if !piece.mesh.1.is_empty() {
-                let points: Vec<P3> = piece.mesh.0.iter().map(|p| wall.pose() * p).collect();
-                self.whole(&moving(k, self.frames), &vtk::wall(&points, &piece.mesh.1))?;
+        for (k, wall) in world.setting.walls.iter().enumerate() {
+            let Some(now) = world.simulation.wall(WallId::new(k)) else { continue };
+            if !wall.schedule.is_still() && !wall.mesh.1.is_empty() {
+                let points: Vec<P3> = wall.mesh.0.iter().map(|p| now.pose() * p).collect();
+                self.whole(&moving(k, self.frames), &vtk::wall(&points, &wall.mesh.1))?;
             }
         }
         self.frames += 1;
@@ -163,12 +164,12 @@ impl Files {
             let time = times(number);
             files.push((time, 0, frame(number)));
             if setting.has_surfaces() {
-                files.push((time, setting.pieces.len() + 1, surfaces(number)));
+                files.push((time, setting.walls.len() + 1, surfaces(number)));
             }
-            for (k, piece) in setting.pieces.iter().enumerate().filter(|(_, p)| !p.mesh.1.is_empty()) {
-                let is_open = piece.opens_at.is_some_and(|t| t <= time);
+            for (k, wall) in setting.walls.iter().enumerate().filter(|(_, p)| !p.mesh.1.is_empty()) {
+                let is_open = wall.opens_at.is_some_and(|t| t <= time);
                 if !is_open {
-                    let name = if piece.moving.is_still() { still(k) } else { moving(k, number) };
+                    let name = if wall.schedule.is_still() { still(k) } else { moving(k, number) };
                     files.push((time, k + 1, name));
                 }
             }

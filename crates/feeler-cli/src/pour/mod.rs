@@ -27,7 +27,7 @@ use files::Files;
 use plan::Times;
 use scene::{Scene, WrittenShape};
 use serde_json::{Value, json};
-use shape::Copied;
+use shape::ScaledShape;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
 fn hash(text: &str, scene: &Scene, folder: &Path) -> anyhow::Result<u64> {
     let mut all = format!("{}\n{text}", env!("CARGO_PKG_VERSION")).into_bytes();
     let of_walls = scene.walls.iter().filter_map(|w| w.file.as_ref().map(|f| ("[[wall]]", f)));
-    let of_grains = scene.grains.iter().filter_map(|g| match &g.shape {
+    let of_grains = scene.groups.iter().filter_map(|g| match &g.shape {
         Some(WrittenShape::Solid { file, .. }) => Some(("[[grains]] shape: solid", file)),
         _ => None,
     });
@@ -114,35 +114,35 @@ fn setting(
     let between = scene.law(scene.between.as_deref()).context("between")?;
     let groups = plan::groups(scene, folder)?;
     let outlets = plan::outlets(scene)?;
-    let pieces = walls::read(scene, folder, tell)?;
-    let solids = groups.iter().find(|g| g.shape.copied.as_ref().is_some_and(Copied::is_solid));
-    let facets = pieces.iter().find(|p| matches!(p.wall, Wall::Facets(_)));
-    if let (Some(group), Some(piece)) = (solids, facets) {
+    let walls = walls::read(scene, folder, tell)?;
+    let solids = groups.iter().find(|g| g.shape.scaled.as_ref().is_some_and(ScaledShape::is_solid));
+    let facets = walls.iter().find(|p| matches!(p.wall, Wall::Facets(_)));
+    if let (Some(group), Some(wall)) = (solids, facets) {
         anyhow::bail!(
             "[[wall]] '{}': grains '{}' are solids, which meet no triangles; leave chord out, or of an STL \
              file add solid = true",
-            piece.name,
+            wall.name,
             group.name
         );
     }
-    let domain = plan::domain(scene, &walls::bounds(&pieces))?;
+    let domain = plan::domain(scene, &walls::bounds(&walls))?;
     // As fast as grains can fall, or walls hit them.
     let height = domain.diagonal();
     let fallen = (2.0 * V3::from(scene.gravity).norm() * height).sqrt();
     let thrown = groups.iter().map(|g| g.velocity.norm()).fold(0.0, f64::max);
-    let moved = pieces.iter().map(|p| p.moving.speed(height)).fold(0.0, f64::max);
-    let laws: Vec<Law> = pieces.iter().map(|p| p.law).collect();
+    let moved = walls.iter().map(|p| p.schedule.speed(height)).fold(0.0, f64::max);
+    let laws: Vec<Law> = walls.iter().map(|p| p.law).collect();
     let speed = (fallen + thrown + moved).max(LEAST_SPEED);
     let contact = plan::shortest_contact(&groups, &between, &laws, speed);
     let (times, note) = plan::times(scene, contact)?;
     let names: Vec<&str> =
-        outlets.iter().map(|o| o.name.as_str()).chain(pieces.iter().map(|p| p.name.as_str())).collect();
+        outlets.iter().map(|o| o.name.as_str()).chain(walls.iter().map(|p| p.name.as_str())).collect();
     for (k, name) in names.iter().enumerate() {
         let is_new = *name != series::LOST && !names[..k].contains(name);
         ensure!(is_new, "name: '{name}' is taken; walls and outlets need names of their own");
     }
-    let settings = Settings { gravity: scene.gravity.into(), particles: Some(between) };
-    Ok((Setting { settings, groups, pieces, outlets, domain, times }, note))
+    let settings = Settings { gravity: scene.gravity.into(), between: Some(between) };
+    Ok((Setting { settings, groups, walls, outlets, domain, times }, note))
 }
 
 /// mm/s: where nothing moves.
@@ -157,8 +157,8 @@ fn begin(
 ) -> anyhow::Result<Checkpoint> {
     let times = world.setting.times;
     if let Some((known, state)) = known {
-        for (group, radius) in &known.grains {
-            world.add_again(*group, f64::from_bits(*radius))?;
+        for (group, radius) in &known.particles {
+            world.add_restored(*group, f64::from_bits(*radius))?;
         }
         world.simulation.restore(&state)?;
         let counts = (known.sources.len(), known.left.len());
@@ -190,7 +190,7 @@ fn save(
     checkpoint.row = row;
     checkpoint.series = files.settled()?;
     checkpoint.sources.clone_from(&world.sources);
-    checkpoint.grains = world.grains.iter().map(|(g, r)| (*g, r.to_bits())).collect();
+    checkpoint.particles = world.particles.iter().map(|(g, r)| (*g, r.to_bits())).collect();
     checkpoint.left = world.left.iter().map(|(n, m)| (*n, m.to_bits())).collect();
     files
         .list(world.setting, |frame| time(&world.setting.times, frame * world.setting.times.rows_of_frame))?;
@@ -221,7 +221,7 @@ fn simulate(
         if is_last || row % times.rows_of_checkpoint == 0 {
             checkpoint = save(checkpoint, row, world, files)?;
         }
-        bar.set_message(format!("{:.4} s, {} grains", time(&times, row), world.simulation.particles_in()));
+        bar.set_message(format!("{:.4} s, {} grains", time(&times, row), world.simulation.present_count()));
         bar.inc(1);
         if is_last {
             bar.finish_and_clear();
@@ -253,8 +253,8 @@ fn pictures(args: &Arguments, name: &str, setting: &Setting, files: &Files) -> a
         let times = &setting.times;
         let frames = picture::chosen(files, times.rows / times.rows_of_frame + 1)?;
         let pose = |wall: usize, frame: u64| {
-            let piece = &setting.pieces[wall];
-            piece.moving.pose_at(piece.wall.pose(), time(times, frame * times.rows_of_frame))
+            let wall = &setting.walls[wall];
+            wall.schedule.pose_at(wall.wall.pose(), time(times, frame * times.rows_of_frame))
         };
         write_whole(file, picture::page(name, setting, files, &frames, &columns, pose)?.as_bytes())
             .with_context(|| format!("{}: cannot write the page", file.display()))?;
@@ -277,7 +277,7 @@ fn summary(
     let (mass, _) = world.mass_and_potential();
     rows.push(vec![
         "still there".to_owned(),
-        world.simulation.particles_in().to_string(),
+        world.simulation.present_count().to_string(),
         format!("{mass:.6}"),
     ]);
     write!(out, "{}", table::render(&["left by", "grains", "kg"], &rows))?;
@@ -302,7 +302,7 @@ fn document(world: &World<'_>, folder: &Path, steps: u64, seconds: f64) -> Value
     json!({
         "schema": SCHEMA, "unit": "mm", "folder": folder.display().to_string(),
         "end_s": time(times, times.rows), "step_s": times.step, "steps": steps, "wall_s": seconds,
-        "grains": world.simulation.particles_in(), "kg": mass, "left": left,
+        "grains": world.simulation.present_count(), "kg": mass, "left": left,
         "kinetic_uJ": world.simulation.kinetic_energy(), "potential_uJ": potential,
     })
 }

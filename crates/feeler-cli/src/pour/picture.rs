@@ -130,33 +130,33 @@ pub(super) fn page(
 ) -> anyhow::Result<String> {
     let mut shapes = Vec::new();
     let mut parts = Vec::new();
-    let walls = setting.pieces.iter().enumerate().filter(|(_, p)| !p.mesh.1.is_empty());
+    let walls = setting.walls.iter().enumerate().filter(|(_, p)| !p.mesh.1.is_empty());
     let mut tracks = Vec::new();
-    for (k, piece) in walls {
-        let track = (!piece.moving.is_still()).then(|| {
+    for (k, wall) in walls {
+        let track = (!wall.schedule.is_still()).then(|| {
             tracks.push(frames.iter().map(|f| pose(k, *f)).collect());
             tracks.len() - 1
         });
         parts.push(Part {
-            path: piece.name.clone(),
+            path: wall.name.clone(),
             shape: shapes.len(),
-            pose: if track.is_some() { feeler_geom::Pose::identity() } else { *piece.wall.pose() },
+            pose: if track.is_some() { feeler_geom::Pose::identity() } else { *wall.wall.pose() },
             track,
             tint: Tint::Glass,
         });
-        shapes.push(drawn(piece));
+        shapes.push(drawn(wall));
     }
     let mut balls = Balls { value: ["speed", "mm/s"], ..Balls::default() };
     let row = |frame: u64| usize::try_from(frame * setting.times.rows_of_frame).unwrap_or(usize::MAX);
     let (curve, values) = columns.curve(setting);
     let (mut times, mut margin) = (Vec::new(), Vec::new());
-    let copied = || setting.groups.iter().map(|g| g.shape.copied.as_ref());
-    balls.shapes = copied().flatten().map(|s| s.surface(FINE)).collect();
-    let count = |group: usize| copied().take(group).flatten().count();
+    let scaled = || setting.groups.iter().map(|g| g.shape.scaled.as_ref());
+    balls.shapes = scaled().flatten().map(|s| s.surface(FINE)).collect();
+    let count = |group: usize| scaled().take(group).flatten().count();
     let kinds: Vec<Option<u32>> =
-        copied().enumerate().map(|(k, s)| s.and_then(|_| u32::try_from(count(k)).ok())).collect();
+        scaled().enumerate().map(|(k, s)| s.and_then(|_| u32::try_from(count(k)).ok())).collect();
     for number in frames {
-        let frame = vtk::read_grains(&files.frame(*number))?;
+        let frame = vtk::read_particles(&files.frame(*number))?;
         let id = |k: &i64| usize::try_from(*k).unwrap_or(0);
         for ((k, r), group) in frame.ids.iter().zip(&frame.radii).zip(&frame.groups) {
             let needed = (id(k) + 1).max(balls.radii.len());
@@ -217,9 +217,9 @@ pub(super) fn chosen(files: &Files, frames: u64) -> anyhow::Result<Vec<u64>> {
 }
 
 /// A wall as it is drawn: its triangles, flat, and where they meet at an angle.
-fn drawn(piece: &super::walls::Piece) -> Shape {
-    let (points, triangles) = &piece.mesh;
-    let mut mesh = Mesh { deviation: piece.deviation, ..Mesh::default() };
+fn drawn(wall: &super::walls::SceneWall) -> Shape {
+    let (points, triangles) = &wall.mesh;
+    let mut mesh = Mesh { deviation: wall.deviation, ..Mesh::default() };
     for t in triangles {
         let corners = t.map(|k| points[k as usize]);
         let normal = (corners[1] - corners[0]).cross(&(corners[2] - corners[0]));
@@ -231,5 +231,5 @@ fn drawn(piece: &super::walls::Piece) -> Shape {
         mesh.welded.extend(t);
         mesh.faces.push(0);
     }
-    Shape::of_mesh(&piece.name, mesh)
+    Shape::of_mesh(&wall.name, mesh)
 }

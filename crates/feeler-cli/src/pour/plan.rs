@@ -1,15 +1,15 @@
 //! A scene, checked and in numbers of steps: what is simulated.
 
-use super::scene::{self, Grains, Region, Scene};
+use super::scene::{self, ParticleGroupTable, Region, Scene};
 use super::shape::{CUBIC_METRE, Shape};
 use anyhow::{Context as _, ensure};
 use feeler_geom::{Aabb, P3, V3};
 use feeler_particles::{Amount, Law, Random};
 use std::path::Path;
 
-/// Grains of one kind.
+/// Particles of one kind.
 #[derive(Clone, Debug)]
-pub(super) struct Group {
+pub(super) struct ParticleGroup {
     pub(super) name: String,
     pub(super) shape: Shape,
     pub(super) density: f64,
@@ -68,36 +68,41 @@ impl Times {
     }
 }
 
-pub(super) fn groups(scene: &Scene, folder: &Path) -> anyhow::Result<Vec<Group>> {
-    let numbered = (0_u64..).zip(&scene.grains);
-    numbered.map(|(k, g)| group(g, k, scene, folder).with_context(|| of_grains(g, k))).collect()
+pub(super) fn groups(scene: &Scene, folder: &Path) -> anyhow::Result<Vec<ParticleGroup>> {
+    let numbered = (0_u64..).zip(&scene.groups);
+    numbered.map(|(k, g)| group(g, k, scene, folder).with_context(|| label(g, k))).collect()
 }
 
-fn of_grains(grains: &Grains, number: u64) -> String {
-    format!("[[grains]] '{}'", grains.name.clone().unwrap_or_else(|| (number + 1).to_string()))
+fn label(table: &ParticleGroupTable, number: u64) -> String {
+    format!("[[grains]] '{}'", table.name.clone().unwrap_or_else(|| (number + 1).to_string()))
 }
 
-fn group(grains: &Grains, number: u64, scene: &Scene, folder: &Path) -> anyhow::Result<Group> {
-    let shape = Shape::of(grains, folder)?;
-    let density = grains.density;
+fn group(
+    table: &ParticleGroupTable,
+    number: u64,
+    scene: &Scene,
+    folder: &Path,
+) -> anyhow::Result<ParticleGroup> {
+    let shape = Shape::of(table, folder)?;
+    let density = table.density;
     ensure!(density > 0.0 && density.is_finite(), "density: give kg/m³ above 0");
-    ensure!(scene::is_finite(&grains.velocity), "velocity: give three finite numbers (mm/s)");
-    let source = match grains.rate {
+    ensure!(scene::is_finite(&table.velocity), "velocity: give three finite numbers (mm/s)");
+    let source = match table.rate {
         None => {
             ensure!(
-                grains.from.is_none() && grains.until.is_none(),
+                table.from.is_none() && table.until.is_none(),
                 "from, until: are times of a source; add rate (grains each second)"
             );
             None
         }
         Some(rate) => {
             ensure!(rate > 0.0 && rate.is_finite(), "rate: give grains each second, above 0");
-            let (from, until) = (grains.from.unwrap_or(0.0), grains.until.unwrap_or(scene.end));
+            let (from, until) = (table.from.unwrap_or(0.0), table.until.unwrap_or(scene.end));
             ensure!(0.0 <= from && from < until, "from, until: {from} to {until} s is no time");
             Some(Source { rate, from, until })
         }
     };
-    let amount = match (grains.number, grains.mass) {
+    let amount = match (table.number, table.mass) {
         (Some(n), None) => {
             let n = usize::try_from(n).ok().filter(|n| (1..=MOST_GRAINS).contains(n));
             Some(Amount::Number(n.context("number: give 1 to ten million")?))
@@ -109,13 +114,13 @@ fn group(grains: &Grains, number: u64, scene: &Scene, folder: &Path) -> anyhow::
         (None, None) if source.is_some() => None,
         _ => anyhow::bail!("give either number or mass (kg)"),
     };
-    Ok(Group {
-        name: grains.name.clone().unwrap_or_else(|| format!("grains-{}", number + 1)),
+    Ok(ParticleGroup {
+        name: table.name.clone().unwrap_or_else(|| format!("grains-{}", number + 1)),
         shape,
         density,
         amount,
-        region: grains.region.clone(),
-        velocity: V3::from(grains.velocity),
+        region: table.region.clone(),
+        velocity: V3::from(table.velocity),
         seed: Random::new(scene.seed, number).whole(),
         source,
     })
@@ -148,8 +153,8 @@ pub(super) fn domain(scene: &Scene, walls: &Aabb) -> anyhow::Result<Aabb> {
     }
     let mut around = *walls;
     scene.outlets.iter().for_each(|o| around.insert(&P3::from(o.point)));
-    for grains in &scene.grains {
-        match &grains.region {
+    for table in &scene.groups {
+        match &table.region {
             Region::Box(corners) => corners.iter().for_each(|c| around.insert(&P3::from(*c))),
             Region::Cylinder { from, to, radius } => {
                 for end in [from, to] {
@@ -165,7 +170,7 @@ pub(super) fn domain(scene: &Scene, walls: &Aabb) -> anyhow::Result<Aabb> {
 }
 
 /// The shortest contact (s) there may be, of the smallest grain of any kind.
-pub(super) fn shortest_contact(groups: &[Group], between: &Law, walls: &[Law], speed: f64) -> f64 {
+pub(super) fn shortest_contact(groups: &[ParticleGroup], between: &Law, walls: &[Law], speed: f64) -> f64 {
     let mut shortest = f64::INFINITY;
     let [between, walls] = [&[*between], walls].map(|laws| laws.iter().map(stiffest).collect::<Vec<_>>());
     for group in groups {

@@ -31,7 +31,8 @@ pub(super) struct Scene {
     pub(super) laws: BTreeMap<String, WrittenLaw>,
     #[serde(default, rename = "wall")]
     pub(super) walls: Vec<Wall>,
-    pub(super) grains: Vec<Grains>,
+    #[serde(rename = "grains")]
+    pub(super) groups: Vec<ParticleGroupTable>,
     #[serde(default, rename = "outlet")]
     pub(super) outlets: Vec<Outlet>,
     #[serde(default)]
@@ -157,10 +158,10 @@ pub(super) struct Shake {
     pub(super) until: Option<f64>,
 }
 
-/// Grains that are there at the beginning, or come from a source.
+/// A table `[[grains]]`: particles that are there at the beginning, or come from a source.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Grains {
+pub(super) struct ParticleGroupTable {
     pub(super) name: Option<String>,
     /// Either this
     pub(super) sphere: Option<Sphere>,
@@ -274,7 +275,7 @@ pub(super) fn read(text: &str) -> anyhow::Result<Scene> {
     ] {
         ensure!(is_time(value), "[output] {key}: give a time in s above 0, or leave it out");
     }
-    ensure!(!scene.grains.is_empty(), "[[grains]]: there are none; add a table");
+    ensure!(!scene.groups.is_empty(), "[[grains]]: there are none; add a table");
     Ok(scene)
 }
 

@@ -12,8 +12,8 @@ pub(super) fn header(setting: &Setting) -> Vec<String> {
     for name in outlets(setting) {
         out.extend(["grains", "kg", "kg_per_s"].map(|what| format!("{name}_{what}")));
     }
-    for piece in &setting.pieces {
-        out.extend(["fx_mN", "fy_mN", "fz_mN"].map(|what| format!("{}_{what}", piece.name)));
+    for wall in &setting.walls {
+        out.extend(["fx_mN", "fy_mN", "fz_mN"].map(|what| format!("{}_{what}", wall.name)));
     }
     out
 }
@@ -32,13 +32,13 @@ pub(super) fn row(world: &World<'_>, time: f64, before: &[f64], loads: &[Load]) 
     let s = &world.simulation;
     let mut out = vec![
         time.to_string(),
-        s.particles_in().to_string(),
+        s.present_count().to_string(),
         mass.to_string(),
         s.kinetic_energy().to_string(),
         // Not −0.
         (potential + 0.0).to_string(),
-        s.pairs().to_string(),
-        s.wall_contacts().to_string(),
+        s.pair_count().to_string(),
+        s.wall_contact_count().to_string(),
     ];
     let times = &world.setting.times;
     #[expect(clippy::cast_precision_loss, reason = "a count of steps")]

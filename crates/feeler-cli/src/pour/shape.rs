@@ -1,6 +1,6 @@
 //! What grains are: spheres, or copies of one shape, each in a ball that holds it.
 
-use super::scene::{Grains, WrittenShape, reading};
+use super::scene::{ParticleGroupTable, WrittenShape, reading};
 use anyhow::{Context as _, bail, ensure};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
@@ -21,13 +21,13 @@ pub(super) struct Shape {
     /// Of the balls that hold them.
     pub(super) sizes: Distribution,
     /// None: the balls themselves.
-    pub(super) copied: Option<Copied>,
+    pub(super) scaled: Option<ScaledShape>,
 }
 
 /// A shape that a ball of radius 1 holds.
 #[derive(Clone, Debug)]
-pub(super) struct Copied {
-    form: Form,
+pub(super) struct ScaledShape {
+    template: Template,
     /// Middle of the ball.
     pub(super) middle: P3,
     /// Radius of the ball of equal volume.
@@ -42,41 +42,41 @@ pub(super) struct Copied {
 }
 
 #[derive(Clone, Debug)]
-enum Form {
+enum Template {
     /// In a ball about its origin.
     Grain(Grain),
     /// Of one size alone, and its surface as it is drawn (own coordinates by the radius of the ball).
     Solid(Arc<Body>, Surface),
 }
 
-impl Copied {
+impl ScaledShape {
     /// Its surface about its centre of mass, as large as that of the ball of radius 1, with 4^`halvings`
     /// times 8 triangles.
     pub(super) fn surface(&self, halvings: u32) -> Surface {
-        let mut surface = match &self.form {
-            Form::Grain(grain) => {
+        let mut surface = match &self.template {
+            Template::Grain(grain) => {
                 let Drawn { points, normals, triangles } = drawn(grain, halvings);
                 Surface { points, normals, triangles }
             }
-            Form::Solid(_, surface) => surface.clone(),
+            Template::Solid(_, surface) => surface.clone(),
         };
         surface.points.iter_mut().for_each(|p| *p = P3::from((*p - self.center) / self.equal));
         surface
     }
 
     pub(super) fn is_solid(&self) -> bool {
-        matches!(self.form, Form::Solid(..))
+        matches!(self.template, Template::Solid(..))
     }
 }
 
 impl Shape {
     /// # Errors
     /// Sizes or a shape that are none.
-    pub(super) fn of(grains: &Grains, folder: &Path) -> anyhow::Result<Self> {
-        match (&grains.sphere, &grains.shape) {
+    pub(super) fn of(table: &ParticleGroupTable, folder: &Path) -> anyhow::Result<Self> {
+        match (&table.sphere, &table.shape) {
             (Some(sphere), None) => {
                 sphere.diameter.check().context("diameter")?;
-                Ok(Self { sizes: sphere.diameter.clone(), copied: None })
+                Ok(Self { sizes: sphere.diameter.clone(), scaled: None })
             }
             (None, Some(WrittenShape::Solid { file, unit })) => {
                 solid(&folder.join(file), unit.as_deref()).context("shape")
@@ -93,12 +93,12 @@ impl Shape {
 
     /// Part of the ball's volume that is the grain's.
     pub(super) fn filled(&self) -> f64 {
-        self.copied.as_ref().map_or(1.0, |s| s.equal * s.equal * s.equal)
+        self.scaled.as_ref().map_or(1.0, |s| s.equal * s.equal * s.equal)
     }
 
     /// Radius (mm) of the ball of equal volume.
     pub(super) fn equal_radius(&self, radius: f64) -> f64 {
-        self.copied.as_ref().map_or(radius, |s| s.equal * radius)
+        self.scaled.as_ref().map_or(radius, |s| s.equal * radius)
     }
 
     /// Least effective mass (kg) and largest radius of curvature (mm) that the shortest contact is to be
@@ -106,7 +106,7 @@ impl Shape {
     pub(super) fn worst(&self, density: f64) -> (f64, f64) {
         let r = self.least_radius();
         let ball = 4.0 / 3.0 * PI * r * r * r * density * CUBIC_METRE;
-        match &self.copied {
+        match &self.scaled {
             None => (ball, r),
             Some(s) => (ball * self.filled() * s.lightest, r * s.equal * FLATTEST),
         }
@@ -114,18 +114,18 @@ impl Shape {
 
     /// The grain in a ball of a radius (mm).
     pub(super) fn particle(&self, radius: f64, density: f64) -> anyhow::Result<Particle> {
-        Ok(match &self.copied {
+        Ok(match &self.scaled {
             None => Particle::sphere(radius, density)?,
-            Some(Copied { form: Form::Grain(grain), .. }) => {
+            Some(ScaledShape { template: Template::Grain(grain), .. }) => {
                 Particle::grain(&scaled(grain, radius)?, density)?
             }
-            Some(Copied { form: Form::Solid(body, _), .. }) => Particle::solid(body, density)?,
+            Some(ScaledShape { template: Template::Solid(body, _), .. }) => Particle::solid(body, density)?,
         })
     }
 
     /// How a grain stands: any way alike. Balls stand as they are.
     pub(super) fn turn(&self, random: &mut Random) -> UnitQuaternion<f64> {
-        if self.copied.is_none() {
+        if self.scaled.is_none() {
             return UnitQuaternion::identity();
         }
         // Shoemake: two points of circles whose radii are those of a random split.
@@ -172,8 +172,8 @@ fn smooth(written: &WrittenShape) -> anyhow::Result<Shape> {
     let Drawn { points, triangles, .. } = drawn(&grain, HALVINGS);
     Ok(Shape {
         sizes,
-        copied: Some(Copied {
-            form: Form::Grain(grain),
+        scaled: Some(ScaledShape {
+            template: Template::Grain(grain),
             middle: P3::origin(),
             equal,
             lightest,
@@ -206,14 +206,14 @@ fn solid(path: &Path, unit: Option<&str>) -> anyhow::Result<Shape> {
         Surface { points: points.clone(), normals: drawn.normals, triangles: drawn.triangles.clone() };
     Ok(Shape {
         sizes: Distribution::Same(2.0 * radius),
-        copied: Some(Copied {
+        scaled: Some(ScaledShape {
             middle: inward(&body.bounds().center()),
             equal: math::powf(0.75 * mass.volume / PI, 1.0 / 3.0) / radius,
             lightest,
             center: inward(&mass.centroid),
             points,
             triangles: drawn.triangles,
-            form: Form::Solid(body, surface),
+            template: Template::Solid(body, surface),
         }),
     })
 }

@@ -94,7 +94,7 @@ fn poly_data(
 }
 
 /// A frame as a file: points with radius, velocity, id and group.
-pub(super) fn grains(frame: &Frame) -> Vec<u8> {
+pub(super) fn particles(frame: &Frame) -> Vec<u8> {
     let n = frame.centers.len();
     let mut appended = Appended::default();
     let points = appended.points(&frame.centers);
@@ -151,11 +151,11 @@ pub(super) fn collection(files: &[(f64, usize, String)]) -> String {
     out
 }
 
-/// Reads what [`grains`] has written.
+/// Reads what [`particles`] has written.
 ///
 /// # Errors
 /// A file that cannot be read, or is another one.
-pub(super) fn read_grains(file: &Path) -> anyhow::Result<Frame> {
+pub(super) fn read_particles(file: &Path) -> anyhow::Result<Frame> {
     let named = || file.display().to_string();
     let bytes = std::fs::read(file).with_context(|| format!("{}: cannot read the frame", named()))?;
     let mark: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
@@ -222,15 +222,15 @@ mod tests {
         let balls = Frame { turns: Vec::new(), ..frame.clone() };
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("f.vtp");
-        let bytes = grains(&frame);
+        let bytes = particles(&frame);
         for frame in [&frame, &balls, &Frame::default()] {
-            std::fs::write(&file, grains(frame)).unwrap();
-            assert_eq!(read_grains(&file).unwrap(), *frame);
+            std::fs::write(&file, particles(frame)).unwrap();
+            assert_eq!(read_particles(&file).unwrap(), *frame);
         }
         std::fs::write(&file, &bytes[..bytes.len() - 150]).unwrap();
-        let told = format!("{:#}", read_grains(&file).unwrap_err());
+        let told = format!("{:#}", read_particles(&file).unwrap_err());
         assert!(told.contains("f.vtp: is cut"), "{told}");
         std::fs::write(&file, b"something else").unwrap();
-        assert!(format!("{:#}", read_grains(&file).unwrap_err()).contains("no frame"));
+        assert!(format!("{:#}", read_particles(&file).unwrap_err()).contains("no frame"));
     }
 }

@@ -8,15 +8,16 @@ use anyhow::{Context as _, bail, ensure};
 use feeler_geom::{Aabb, P3, Pose, V3, math};
 use feeler_import::{Reading, is_stl};
 use feeler_particles::{
-    ExactWall, FacetWall, Law, PlaneWall, Resolution, RigidMotion, Simulation, Sphere, Wall,
+    ActiveSides, ExactWall, FacetWall, Law, PlaneWall, Resolution, RigidMotion, Simulation, Sphere, Wall,
+    WallId,
 };
 use feeler_view::mesh;
 use std::f64::consts::PI;
 use std::path::Path;
 
-/// A wall of the simulation, under its number there.
+/// A wall of the scene, at the position that its number in the simulation is.
 #[derive(Debug)]
-pub(super) struct Piece {
+pub(super) struct SceneWall {
     pub(super) name: String,
     pub(super) wall: Wall,
     pub(super) law: Law,
@@ -25,20 +26,20 @@ pub(super) struct Piece {
     /// What it looks like (its coordinates), and how far that is off (mm); nothing for a plane.
     pub(super) mesh: (Vec<P3>, Vec<[u32; 3]>),
     pub(super) deviation: f64,
-    pub(super) moving: Moving,
-    /// From when on it is not felt (s).
+    pub(super) schedule: WallSchedule,
+    /// Time (s) from which the wall is disabled.
     pub(super) opens_at: Option<f64>,
 }
 
-/// How a wall moves over time.
+/// Motion of a wall over time.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Moving {
+pub(super) enum WallSchedule {
     Still,
     Rigid { motion: RigidMotion, from: f64, until: f64 },
     Shaken { by: V3, frequency: f64, from: f64, until: f64 },
 }
 
-impl Moving {
+impl WallSchedule {
     pub(super) fn is_still(&self) -> bool {
         matches!(self, Self::Still)
     }
@@ -78,7 +79,7 @@ impl Moving {
     pub(super) fn set(
         &self,
         world: &mut Simulation,
-        wall: usize,
+        wall: WallId,
         step: u64,
         times: &Times,
     ) -> anyhow::Result<()> {
@@ -120,21 +121,21 @@ pub(super) fn read(
     scene: &Scene,
     folder: &Path,
     mut tell: impl FnMut(&str) -> std::io::Result<()>,
-) -> anyhow::Result<Vec<Piece>> {
-    let mut out: Vec<Piece> = Vec::new();
+) -> anyhow::Result<Vec<SceneWall>> {
+    let mut out: Vec<SceneWall> = Vec::new();
     for (k, written) in scene.walls.iter().enumerate() {
         let file = written.file.as_deref().map(|f| Path::new(f).file_stem().unwrap_or_default());
         let from_file = file.map(|stem| stem.to_string_lossy().into_owned());
         let name = written.name.clone().or(from_file).unwrap_or_else(|| format!("wall-{}", k + 1));
         let of_wall = || format!("[[wall]] '{name}'");
-        let pieces = wall(scene, written, &name, folder, &mut tell).with_context(of_wall)?;
-        for piece in pieces {
+        let walls = wall(scene, written, &name, folder, &mut tell).with_context(of_wall)?;
+        for wall in walls {
             ensure!(
-                out.iter().all(|other| other.name != piece.name),
+                out.iter().all(|other| other.name != wall.name),
                 "[[wall]] '{}': there are two of this name; give each a name of its own",
-                piece.name
+                wall.name
             );
-            out.push(piece);
+            out.push(wall);
         }
     }
     Ok(out)
@@ -146,24 +147,24 @@ fn wall(
     name: &str,
     folder: &Path,
     tell: &mut dyn FnMut(&str) -> std::io::Result<()>,
-) -> anyhow::Result<Vec<Piece>> {
+) -> anyhow::Result<Vec<SceneWall>> {
     let law = scene.law(written.law.as_deref())?;
     let placed = placed(written.pose.as_ref())?;
-    let moving = moving(scene, written)?;
+    let schedule = schedule(scene, written)?;
     if let Some(t) = written.opens_at {
         ensure!(t >= 0.0 && t.is_finite(), "opens_at: give a time in s, 0 or more");
     }
-    let piece = |name: String, wall: Wall| Piece {
+    let wall = |name: String, wall: Wall| SceneWall {
         name,
         wall,
         law,
         is_material: false,
         mesh: (Vec::new(), Vec::new()),
         deviation: 0.0,
-        moving,
+        schedule,
         opens_at: written.opens_at,
     };
-    let mut pieces = match (&written.file, &written.plane) {
+    let mut walls = match (&written.file, &written.plane) {
         (Some(file), None) => {
             let path = folder.join(file);
             let is_stl = is_stl(&path);
@@ -174,14 +175,14 @@ fn wall(
             ensure!(written.solid.is_none() || is_stl, "solid: this is for STL files; leave it out");
             ensure!(!is_stl || written.chord.is_none(), "chord: STL has triangles already; leave it out");
             let has_facets = is_stl && written.solid != Some(true);
-            let mut pieces = if has_facets { stl(written, &path)? } else { solids(written, &path, tell)? };
-            let many = pieces.len() > 1;
-            for (own, _) in &mut pieces {
+            let mut walls = if has_facets { stl(written, &path)? } else { solids(written, &path, tell)? };
+            let many = walls.len() > 1;
+            for (own, _) in &mut walls {
                 *own = if many { format!("{name}/{own}") } else { name.to_owned() };
             }
-            pieces
+            walls
                 .into_iter()
-                .map(|(own, read)| Piece { name: own, law, moving, opens_at: written.opens_at, ..read })
+                .map(|(own, read)| SceneWall { name: own, law, schedule, opens_at: written.opens_at, ..read })
                 .collect()
         }
         (None, Some(plane)) => {
@@ -195,33 +196,33 @@ fn wall(
                 ensure!(!is_there, "{key}: a plane has none; leave it out");
             }
             let plane = PlaneWall::new(P3::from(plane.point), V3::from(plane.normal)).context("plane")?;
-            vec![piece(name.to_owned(), plane.into())]
+            vec![wall(name.to_owned(), plane.into())]
         }
         _ => bail!("give either file = \"….step\" (or .stl, .feeler), or plane = {{ point, normal }}"),
     };
-    for piece in &mut pieces {
-        let own = *piece.wall.pose();
-        piece.wall.set_pose(placed * own)?;
+    for wall in &mut walls {
+        let own = *wall.wall.pose();
+        wall.wall.set_pose(placed * own)?;
     }
-    Ok(pieces)
+    Ok(walls)
 }
 
 /// A wall as it is read; its name, law and motion are put in later.
-fn bare(wall: Wall, mesh: (Vec<P3>, Vec<[u32; 3]>), deviation: f64, is_material: bool) -> Piece {
+fn bare(wall: Wall, mesh: (Vec<P3>, Vec<[u32; 3]>), deviation: f64, is_material: bool) -> SceneWall {
     let law = Law::penalty(1.0);
-    Piece {
+    SceneWall {
         name: String::new(),
         wall,
         law,
         is_material,
         mesh,
         deviation,
-        moving: Moving::Still,
+        schedule: WallSchedule::Still,
         opens_at: None,
     }
 }
 
-fn stl(written: &scene::Wall, path: &Path) -> anyhow::Result<Vec<(String, Piece)>> {
+fn stl(written: &scene::Wall, path: &Path) -> anyhow::Result<Vec<(String, SceneWall)>> {
     ensure!(written.part.is_none(), "part: STL has one alone; leave it out");
     let unit = scene::reading(path, written.unit.as_deref())?.unit;
     let scale = unit.context("unit: STL files have none")?;
@@ -240,7 +241,7 @@ fn faceted(wall: &mut FacetWall, sides: Sides) -> anyhow::Result<bool> {
             "sides: \"front\" is for closed meshes, and {} sides of facets have no neighbour; give \"both\"",
             wall.open_sides()
         );
-        wall.set_sides(|_, _| feeler_particles::Sides::Front);
+        wall.set_sides(|_, _| ActiveSides::Front);
     }
     wall.set_resolution(Resolution::Full { cutoff: CUTOFF })?;
     Ok(sides == Sides::Front)
@@ -260,7 +261,7 @@ fn solids(
     written: &scene::Wall,
     path: &Path,
     tell: &mut dyn FnMut(&str) -> std::io::Result<()>,
-) -> anyhow::Result<Vec<(String, Piece)>> {
+) -> anyhow::Result<Vec<(String, SceneWall)>> {
     // Triangles that do not close are a wall all the same.
     let open_shells = is_stl(path);
     let reading = Reading { open_shells, ..scene::reading(path, written.unit.as_deref())? };
@@ -300,7 +301,7 @@ fn solids(
         let drawn = mesh::mesh(hierarchy, chord).with_context(|| path.display().to_string())?;
         let welded = |t: &[u32; 3]| t.map(|k| drawn.welded[k as usize]);
         let corners: Vec<[u32; 3]> = drawn.triangles.iter().map(welded).collect();
-        let mut piece = if written.chord.is_some() {
+        let mut wall = if written.chord.is_some() {
             let mut wall =
                 FacetWall::new(&drawn.points, &corners).with_context(|| path.display().to_string())?;
             let is_material = faceted(&mut wall, written.sides.unwrap_or(Sides::Front))?;
@@ -310,8 +311,8 @@ fn solids(
             let wall = ExactWall::new(part.body.clone());
             bare(wall.into(), (drawn.points, corners), drawn.deviation, false)
         };
-        piece.wall.set_pose(part.pose)?;
-        out.push((part.path, piece));
+        wall.wall.set_pose(part.pose)?;
+        out.push((part.path, wall));
     }
     Ok(out)
 }
@@ -331,7 +332,7 @@ fn placed(written: Option<&WrittenPose>) -> anyhow::Result<Pose> {
     }
 }
 
-fn moving(scene: &Scene, written: &scene::Wall) -> anyhow::Result<Moving> {
+fn schedule(scene: &Scene, written: &scene::Wall) -> anyhow::Result<WallSchedule> {
     let range = |key: &str, from: f64, until: Option<f64>| {
         let until = until.unwrap_or(f64::INFINITY);
         ensure!(0.0 <= from && from < until, "{key}: {from} to {until} s is no time");
@@ -339,14 +340,14 @@ fn moving(scene: &Scene, written: &scene::Wall) -> anyhow::Result<Moving> {
         Ok((from, until))
     };
     match (&written.motion, &written.shake) {
-        (None, None) => Ok(Moving::Still),
+        (None, None) => Ok(WallSchedule::Still),
         (Some(m), None) => {
             let all = [&m.velocity, &m.spin, &m.center];
             ensure!(all.iter().all(|v| scene::is_finite(v)), "motion: give finite numbers");
             let (from, until) = range("motion", m.from, m.until)?;
             let motion =
                 RigidMotion { velocity: m.velocity.into(), spin: m.spin.into(), center: m.center.into() };
-            Ok(Moving::Rigid { motion, from, until })
+            Ok(WallSchedule::Rigid { motion, from, until })
         }
         (None, Some(s)) => {
             ensure!(
@@ -354,32 +355,33 @@ fn moving(scene: &Scene, written: &scene::Wall) -> anyhow::Result<Moving> {
                 "shake: give by (mm) and a frequency above 0 (Hz)"
             );
             let (from, until) = range("shake", s.from, s.until)?;
-            Ok(Moving::Shaken { by: s.by.into(), frequency: s.frequency, from, until })
+            Ok(WallSchedule::Shaken { by: s.by.into(), frequency: s.frequency, from, until })
         }
         _ => bail!("motion, shake: give one of them"),
     }
 }
 
 /// Box around all walls where they are, and around the points of planes.
-pub(super) fn bounds(pieces: &[Piece]) -> Aabb {
+pub(super) fn bounds(walls: &[SceneWall]) -> Aabb {
     let mut out = Aabb::empty();
-    for piece in pieces {
-        piece.mesh.0.iter().for_each(|p| out.insert(&(piece.wall.pose() * p)));
-        if matches!(piece.wall, Wall::Plane(_)) {
-            out.insert(&piece.wall.reference());
+    for wall in walls {
+        wall.mesh.0.iter().for_each(|p| out.insert(&(wall.wall.pose() * p)));
+        if matches!(wall.wall, Wall::Plane(_)) {
+            out.insert(&wall.wall.reference());
         }
     }
     out
 }
 
-/// Whether a ball touches no wall that is felt and is in no material.
-pub(super) fn is_free(world: &Simulation, pieces: &[Piece], ball: &Sphere) -> bool {
-    (0..).map_while(|k| Some((k, world.wall(k)?))).all(|(k, wall)| {
+/// Whether a sphere touches no wall that is enabled and is not inside material.
+pub(super) fn is_free(simulation: &Simulation, walls: &[SceneWall], sphere: &Sphere) -> bool {
+    let all = simulation.wall_ids().filter_map(|id| Some((id, simulation.wall(id)?)));
+    all.zip(walls).all(|((id, wall), of_scene)| {
         let is_inside = || {
             let Wall::Facets(facets) = wall else { return false };
-            pieces[k].is_material && facets.encloses(&ball.center)
+            of_scene.is_material && facets.encloses(&sphere.center)
         };
-        !world.is_felt(k) || !(wall.touches(ball) || is_inside())
+        !simulation.is_wall_enabled(id) || !(wall.touches(sphere) || is_inside())
     })
 }
 

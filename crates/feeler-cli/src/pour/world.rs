@@ -1,13 +1,15 @@
 //! A simulation with its sources, outlets and walls that open.
 
 use super::checkpoint::SourceState;
-use super::plan::{Group, Outlet, Times};
+use super::plan::{Outlet, ParticleGroup, Times};
 use super::scene::Region;
 use super::vtk::{Frame, Surfaces};
-use super::walls::{self, Piece};
+use super::walls::{self, SceneWall};
 use anyhow::{Context as _, ensure};
 use feeler_geom::{Aabb, P3, Pose, V3};
-use feeler_particles::{Amount, FillRegion, Load, Random, Settings, Simulation, Sphere, Wall, fill};
+use feeler_particles::{
+    Amount, FillRegion, Load, ParticleId, Random, Settings, Simulation, Sphere, Wall, WallId, fill,
+};
 use nalgebra::UnitQuaternion;
 use std::f64::consts::PI;
 
@@ -15,17 +17,17 @@ use std::f64::consts::PI;
 #[derive(Debug)]
 pub(super) struct Setting {
     pub(super) settings: Settings,
-    pub(super) groups: Vec<Group>,
-    pub(super) pieces: Vec<Piece>,
+    pub(super) groups: Vec<ParticleGroup>,
+    pub(super) walls: Vec<SceneWall>,
     pub(super) outlets: Vec<Outlet>,
     pub(super) domain: Aabb,
     pub(super) times: Times,
 }
 
 impl Setting {
-    /// Whether some grains are no balls.
+    /// Whether some particles are not spheres.
     pub(super) fn has_surfaces(&self) -> bool {
-        self.groups.iter().any(|g| g.shape.copied.is_some())
+        self.groups.iter().any(|g| g.shape.scaled.is_some())
     }
 }
 
@@ -35,9 +37,10 @@ pub(super) struct World<'a> {
     pub(super) setting: &'a Setting,
     pub(super) simulation: Simulation,
     pub(super) sources: Vec<SourceState>,
-    /// Group and radius (mm) of all grains there have been.
-    pub(super) grains: Vec<(usize, f64)>,
-    /// Of all outlets, then of the domain: grains that have left, and their mass (kg).
+    /// Group and radius (mm) of all particles, including removed ones, by their number.
+    pub(super) particles: Vec<(usize, f64)>,
+    /// Number and mass (kg) of the particles that have left by each outlet, and last of those that left the
+    /// domain.
     pub(super) left: Vec<(u64, f64)>,
     /// Loads of walls, added up over the steps of a row.
     pub(super) loads: Vec<Load>,
@@ -47,18 +50,20 @@ impl<'a> World<'a> {
     /// With walls, and no grains yet.
     pub(super) fn new(setting: &'a Setting) -> anyhow::Result<Self> {
         let mut simulation = Simulation::new(setting.settings)?;
-        for piece in &setting.pieces {
-            simulation.add_wall(piece.wall.clone(), piece.law)?;
+        for wall in &setting.walls {
+            simulation.add_wall(wall.wall.clone(), wall.law)?;
         }
-        let random =
-            |g: &Group| SourceState { random: Random::new(g.seed, SOURCE).0, ..SourceState::default() };
+        let random = |g: &ParticleGroup| SourceState {
+            random: Random::new(g.seed, SOURCE).0,
+            ..SourceState::default()
+        };
         Ok(Self {
             setting,
             simulation,
             sources: setting.groups.iter().map(random).collect(),
-            grains: Vec::new(),
+            particles: Vec::new(),
             left: vec![(0, 0.0); setting.outlets.len() + 1],
-            loads: vec![Load::default(); setting.pieces.len()],
+            loads: vec![Load::default(); setting.walls.len()],
         })
     }
 
@@ -86,41 +91,43 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// Adds a grain that was there before, anywhere: its place comes from a saved state.
-    pub(super) fn add_again(&mut self, group: usize, radius: f64) -> anyhow::Result<()> {
-        ensure!(group < self.setting.groups.len() && radius > 0.0, "the checkpoint has a grain of no group");
+    /// Adds a particle of a checkpoint, at the origin: its position is that of the saved state.
+    pub(super) fn add_restored(&mut self, group: usize, radius: f64) -> anyhow::Result<()> {
+        ensure!(
+            group < self.setting.groups.len() && radius > 0.0,
+            "the checkpoint has a particle of no group"
+        );
         self.add(group, &Sphere { center: P3::origin(), radius })
     }
 
     fn add(&mut self, group: usize, ball: &Sphere) -> anyhow::Result<()> {
         let of = &self.setting.groups[group];
         let particle = of.shape.particle(ball.radius, of.density)?;
-        let number = self.grains.len() as u64;
+        let number = self.particles.len() as u64;
         let turn = of.shape.turn(&mut Random::new(Random::new(of.seed, TURN).whole(), number));
-        let middle = of.shape.copied.as_ref().map_or(P3::origin(), |copied| copied.middle * ball.radius);
+        let middle = of.shape.scaled.as_ref().map_or(P3::origin(), |scaled| scaled.middle * ball.radius);
         let pose = Pose::from_parts((ball.center - turn * middle).into(), turn);
         self.simulation.add(particle, &pose, of.velocity, V3::zeros())?;
-        self.grains.push((group, ball.radius));
+        self.particles.push((group, ball.radius));
         Ok(())
     }
 
-    fn is_free(&self, ball: &Sphere) -> bool {
-        let apart = |k: usize| {
-            let Some(motion) = self.simulation.motion(k).filter(|_| self.simulation.is_in(k)) else {
-                return true;
-            };
-            let (group, radius) = self.grains[k];
-            let least = radius + ball.radius;
-            // A ball around a grain is not about its centre of mass.
-            let center = match &self.setting.groups[group].shape.copied {
+    fn is_free(&self, sphere: &Sphere) -> bool {
+        let is_apart = |id: ParticleId| {
+            let Some(motion) = self.simulation.motion(id) else { return true };
+            let (group, radius) = self.particles[id.index()];
+            let min_distance = radius + sphere.radius;
+            // A bounding sphere is not about the centre of mass.
+            let center = match &self.setting.groups[group].shape.scaled {
                 None => motion.center,
-                Some(copied) => {
-                    self.simulation.pose(k).map_or(motion.center, |pose| pose * (copied.middle * radius))
+                Some(scaled) => {
+                    self.simulation.pose(id).map_or(motion.center, |pose| pose * (scaled.middle * radius))
                 }
             };
-            (center - ball.center).norm_squared() >= least * least
+            (center - sphere.center).norm_squared() >= min_distance * min_distance
         };
-        (0..self.grains.len()).all(apart) && walls::is_free(&self.simulation, &self.setting.pieces, ball)
+        self.present_particles().all(is_apart)
+            && walls::is_free(&self.simulation, &self.setting.walls, sphere)
     }
 
     /// Makes a step: what begins in it begins, sources give, grains that are through an outlet or out of the
@@ -130,11 +137,12 @@ impl<'a> World<'a> {
     /// A step that is too long.
     pub(super) fn step(&mut self) -> anyhow::Result<()> {
         let times = &self.setting.times;
-        let step = self.simulation.steps();
-        for (k, piece) in self.setting.pieces.iter().enumerate() {
-            piece.moving.set(&mut self.simulation, k, step, times)?;
-            if piece.opens_at.is_some_and(|t| times.step_at(t) == step) {
-                self.simulation.set_felt(k, false);
+        let step = self.simulation.step_count();
+        for (k, wall) in self.setting.walls.iter().enumerate() {
+            let id = WallId::new(k);
+            wall.schedule.set(&mut self.simulation, id, step, times)?;
+            if wall.opens_at.is_some_and(|t| times.step_at(t) == step) {
+                self.simulation.set_wall_enabled(id, false);
             }
         }
         for group in 0..self.setting.groups.len() {
@@ -142,14 +150,14 @@ impl<'a> World<'a> {
         }
         self.simulation.step(times.step)?;
         for (k, sum) in self.loads.iter_mut().enumerate() {
-            if let Some(load) = self.simulation.wall_load(k) {
+            if let Some(load) = self.simulation.wall_load(WallId::new(k)) {
                 sum.force += load.force;
                 sum.moment += load.moment;
             }
         }
-        for k in 0..self.grains.len() {
-            let Some(center) = self.simulation.motion(k).map(|m| m.center) else { continue };
-            if !self.simulation.is_in(k) {
+        for id in self.simulation.particle_ids() {
+            let Some(center) = self.simulation.motion(id).map(|m| m.center) else { continue };
+            if !self.simulation.is_present(id) {
                 continue;
             }
             let outlet = self.setting.outlets.iter().position(|o| o.has_let(&center));
@@ -157,8 +165,8 @@ impl<'a> World<'a> {
             if is_out {
                 let (count, mass) = &mut self.left[outlet.unwrap_or(self.setting.outlets.len())];
                 *count += 1;
-                *mass += self.simulation.mass(k).unwrap_or(0.0);
-                self.simulation.take_out(k);
+                *mass += self.simulation.mass(id).unwrap_or(0.0);
+                self.simulation.remove(id);
             }
         }
         Ok(())
@@ -222,37 +230,37 @@ impl<'a> World<'a> {
         out
     }
 
-    /// Numbers of the grains that are in.
-    pub(super) fn grains_in(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.grains.len()).filter(|k| self.simulation.is_in(*k))
+    /// Particles that have not been removed.
+    pub(super) fn present_particles(&self) -> impl Iterator<Item = ParticleId> + '_ {
+        self.simulation.particle_ids().filter(|id| self.simulation.is_present(*id))
     }
 
-    /// Mass (kg), and potential energy (µJ) against the origin, of the grains that are in.
+    /// Mass (kg) of the present particles, and their potential energy (µJ) relative to the origin.
     pub(super) fn mass_and_potential(&self) -> (f64, f64) {
         let gravity = self.setting.settings.gravity;
-        let of = |k: usize| {
-            let mass = self.simulation.mass(k).unwrap_or(0.0);
-            let height = self.simulation.motion(k).map_or(0.0, |m| -gravity.dot(&m.center.coords));
+        let of = |id: ParticleId| {
+            let mass = self.simulation.mass(id).unwrap_or(0.0);
+            let height = self.simulation.motion(id).map_or(0.0, |m| -gravity.dot(&m.center.coords));
             (mass, mass * height)
         };
-        self.grains_in().map(of).fold((0.0, 0.0), |(m, e), (dm, de)| (m + dm, e + de))
+        self.present_particles().map(of).fold((0.0, 0.0), |(m, e), (dm, de)| (m + dm, e + de))
     }
 
-    /// Surfaces of the grains that are no balls, as they are drawn.
+    /// Surfaces of the particles that are not spheres, as they are drawn.
     #[expect(clippy::cast_possible_truncation, reason = "for pictures")]
     pub(super) fn surfaces(&self) -> Surfaces {
         let mut out = Surfaces::default();
-        for k in self.grains_in() {
-            let (group, radius) = self.grains[k];
-            let Some(copied) = &self.setting.groups[group].shape.copied else { continue };
+        for k in self.present_particles() {
+            let (group, radius) = self.particles[k.index()];
+            let Some(scaled) = &self.setting.groups[group].shape.scaled else { continue };
             let (Some(pose), Some(motion)) = (self.simulation.pose(k), self.simulation.motion(k)) else {
                 continue;
             };
             let first = i64::try_from(out.points.len()).unwrap_or(i64::MAX);
-            out.points.extend(copied.points.iter().map(|p| pose * (p * radius)));
-            out.corners.extend(copied.triangles.iter().flatten().map(|c| first + i64::from(*c)));
-            let many = copied.points.len();
-            out.ids.extend(std::iter::repeat_n(i64::try_from(k).unwrap_or(i64::MAX), many));
+            out.points.extend(scaled.points.iter().map(|p| pose * (p * radius)));
+            out.corners.extend(scaled.triangles.iter().flatten().map(|c| first + i64::from(*c)));
+            let many = scaled.points.len();
+            out.ids.extend(std::iter::repeat_n(i64::try_from(k.index()).unwrap_or(i64::MAX), many));
             out.groups.extend(std::iter::repeat_n(i64::try_from(group).unwrap_or(i64::MAX), many));
             out.speeds.extend(std::iter::repeat_n(motion.velocity.norm() as f32, many));
         }
@@ -263,15 +271,15 @@ impl<'a> World<'a> {
     #[expect(clippy::cast_possible_truncation, reason = "for pictures")]
     pub(super) fn frame(&self) -> Frame {
         let mut out = Frame::default();
-        for k in self.grains_in() {
+        for k in self.present_particles() {
             let Some(motion) = self.simulation.motion(k) else { continue };
-            let (group, radius) = self.grains[k];
+            let (group, radius) = self.particles[k.index()];
             let shape = &self.setting.groups[group].shape;
             out.centers.push(motion.center);
             out.radii.push(shape.equal_radius(radius) as f32);
             out.velocities.push([0, 1, 2].map(|i| motion.velocity[i] as f32));
-            out.ids.push(i64::try_from(k).unwrap_or(i64::MAX));
-            out.groups.push(i64::try_from(self.grains[k].0).unwrap_or(i64::MAX));
+            out.ids.push(i64::try_from(k.index()).unwrap_or(i64::MAX));
+            out.groups.push(i64::try_from(self.particles[k.index()].0).unwrap_or(i64::MAX));
             if self.setting.has_surfaces() {
                 let turn = self.simulation.pose(k).map_or_else(UnitQuaternion::identity, |p| p.rotation);
                 out.turns.push([turn.w, turn.i, turn.j, turn.k].map(|x| x as f32));
@@ -282,24 +290,24 @@ impl<'a> World<'a> {
 }
 
 /// The region of a group where its wall is now.
-fn region<'w>(world: &'w World<'_>, group: &Group) -> anyhow::Result<FillRegion<'w>> {
+fn region<'w>(world: &'w World<'_>, group: &ParticleGroup) -> anyhow::Result<FillRegion<'w>> {
     Ok(match &group.region {
         Region::Box([a, b]) => FillRegion::Box { min: P3::from(*a), max: P3::from(*b) },
         Region::Cylinder { from, to, radius } => {
             FillRegion::Cylinder { from: P3::from(*from), to: P3::from(*to), radius: *radius }
         }
         Region::Inside { wall, above, below } => {
-            let pieces = &world.setting.pieces;
-            let names = || pieces.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
-            let k = pieces.iter().position(|p| p.name == *wall);
+            let walls = &world.setting.walls;
+            let names = || walls.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
+            let k = walls.iter().position(|p| p.name == *wall);
             let k = k.with_context(|| format!("inside: there is no wall '{wall}'; there are {}", names()))?;
-            let Some(Wall::Facets(facets)) = world.simulation.wall(k) else {
+            let Some(Wall::Facets(facets)) = world.simulation.wall(WallId::new(k)) else {
                 anyhow::bail!(
                     "inside: wall '{wall}' has no triangles; give it an STL file without solid, or a chord"
                 );
             };
             ensure!(
-                !pieces[k].is_material,
+                !walls[k].is_material,
                 "inside: wall '{wall}' is material inside; give it sides = \"both\" if it is a container"
             );
             FillRegion::Inside {

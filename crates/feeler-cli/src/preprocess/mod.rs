@@ -215,7 +215,8 @@ fn rendered(reports: &[Report]) -> String {
 fn job_report(job: &Job, args: &Preprocess) -> Report {
     let clock = Instant::now();
     let path = job.input.display().to_string();
-    let options = ReportOptions { flatness: args.flatness, open_shells: args.read.open_shells, unit: args.read.unit };
+    let options =
+        ReportOptions { flatness: args.flatness, open_shells: args.read.open_shells, unit: args.read.unit };
     let mut report = Report { path, options, ..Report::default() };
     let done = match &job.output {
         Ok(output) => {
@@ -223,7 +224,9 @@ fn job_report(job: &Job, args: &Preprocess) -> Report {
             let work = AssertUnwindSafe(|| prepare_one(&job.input, output, args, &mut report));
             catch_unwind(work).unwrap_or_else(|_| {
                 let path = job.input.display();
-                Err(anyhow::anyhow!("{path}: the preparation failed because of a bug; please report this file"))
+                Err(anyhow::anyhow!(
+                    "{path}: the preparation failed because of a bug; please report this file"
+                ))
             })
         }
         Err(e) => Err(anyhow::anyhow!("{}: {e}", report.path)),

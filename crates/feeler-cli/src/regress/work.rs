@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use feeler_assembly::regress::{
     Entries, EntryOutcome, EntryResult, PairFacts, measure_pair, reference_seconds,
 };
-use feeler_assembly::{ModelFacts, Part};
+use feeler_assembly::{AssemblyPart, ModelFacts};
 use feeler_hierarchy::Model;
 use feeler_import::{self as import, Reading};
 use rayon::prelude::*;
@@ -104,11 +104,15 @@ fn run_entry(task: &Task, loaded: &LoadedModels, timed: bool) -> (anyhow::Result
 }
 
 /// Loads a solid; also returns the hash of its file.
-fn solid(source: &SolidSource, option: &str, loaded: &LoadedModels) -> anyhow::Result<(Part, String)> {
+fn solid(
+    source: &SolidSource,
+    option: &str,
+    loaded: &LoadedModels,
+) -> anyhow::Result<(AssemblyPart, String)> {
     let model = model_of(&source.file, source.reading, loaded)?;
     let file = || source.file.display().to_string();
     let index = find_instance(&model, option, source.solid.as_deref()).with_context(file)?;
-    let part = Part::from_instance(&model, index).with_context(file)?;
+    let part = AssemblyPart::from_instance(&model, index).with_context(file)?;
     Ok((part, format!("{:016x}", model.input_hash)))
 }
 

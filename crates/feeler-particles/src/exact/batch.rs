@@ -1,14 +1,15 @@
-//! Contacts of many particles at once, in parallel, in the order of the particles.
+//! Contacts of many particles, computed in parallel, in the order of the particles.
 
-use super::state::ParticleState;
+use super::cache::ProximityCache;
 use crate::WallContact;
 use feeler_runtime::PointMinima;
 use rayon::prelude::*;
 
-/// Particles that one task asks for: so many that its start costs nothing.
-const CHUNK: usize = 1024;
+/// Number of particles of one task, which makes the cost of its start negligible.
+const TASK_SIZE: usize = 1024;
 
-/// Contacts of many particles: those of particle `i` are `contacts()[offsets()[i]..offsets()[i + 1]]`.
+/// Contacts of many particles with one wall: those of particle `i` are
+/// `contacts()[offsets()[i]..offsets()[i + 1]]`.
 #[derive(Debug, Default)]
 pub struct WallContacts {
     offsets: Vec<u32>,
@@ -16,7 +17,7 @@ pub struct WallContacts {
     batches: Vec<Batch>,
 }
 
-/// What one task finds.
+/// Result and scratch data of one task.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub query: PointMinima,
@@ -25,71 +26,70 @@ pub(crate) struct Batch {
     pub shapes: super::superellipsoid::Scratch,
     /// The end of each particle's contacts.
     ends: Vec<u32>,
-    /// The first particle that cannot be asked for.
-    wrong: Option<usize>,
+    /// First particle that is refused.
+    refused: Option<usize>,
 }
 
 impl WallContacts {
-    /// Nothing asked yet.
+    /// No contacts yet.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One more number than there are particles.
+    /// Start of each particle's contacts, and the end of the last one's.
     #[must_use]
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }
 
-    /// The contacts of all particles, one after another.
+    /// Contacts of all particles, in the order of the particles.
     #[must_use]
     pub fn contacts(&self) -> &[WallContact] {
         &self.contacts
     }
 
-    /// The contacts of one particle.
+    /// Contacts of one particle.
     ///
     /// # Panics
-    /// When there is no such particle.
+    /// If there is no such particle.
     #[must_use]
     pub fn of(&self, particle: usize) -> &[WallContact] {
         &self.contacts[self.offsets[particle] as usize..self.offsets[particle + 1] as usize]
     }
 
-    /// Asks for each particle, which is told its place in the list. The error is the first particle that
-    /// cannot be asked for; then there are no
-    /// contacts.
-    #[expect(clippy::cast_possible_truncation, reason = "fewer contacts than 2^32")]
+    /// Runs `find` for the index of each particle. The error is the index of the first particle that is
+    /// refused; there are no contacts then.
+    #[expect(clippy::cast_possible_truncation, reason = "there are fewer than 2^32 contacts")]
     pub(crate) fn run<T: Sync>(
         &mut self,
         particles: &[T],
-        states: &mut Vec<ParticleState>,
-        ask: impl Fn(usize, &T, &mut ParticleState, &mut Batch) -> Result<(), ()> + Sync,
+        caches: &mut Vec<ProximityCache>,
+        find: impl Fn(usize, &T, &mut ProximityCache, &mut Batch) -> Result<(), ()> + Sync,
     ) -> Result<(), usize> {
-        states.resize(particles.len(), ParticleState::default());
+        caches.resize(particles.len(), ProximityCache::default());
         self.offsets.clear();
         self.contacts.clear();
-        let n = particles.len().div_ceil(CHUNK);
+        let n = particles.len().div_ceil(TASK_SIZE);
         if self.batches.len() < n {
             self.batches.resize_with(n, Batch::default);
         }
-        let one = |k: usize, particles: &[T], states: &mut [ParticleState], batch: &mut Batch| {
+        let one = |k: usize, particles: &[T], caches: &mut [ProximityCache], batch: &mut Batch| {
             batch.contacts.clear();
             batch.ends.clear();
-            batch.wrong = None;
-            for (i, (particle, state)) in particles.iter().zip(states).enumerate() {
-                if ask(k * CHUNK + i, particle, state, batch).is_err() {
-                    batch.wrong = batch.wrong.or(Some(k * CHUNK + i));
+            batch.refused = None;
+            for (i, (particle, cache)) in particles.iter().zip(caches).enumerate() {
+                if find(k * TASK_SIZE + i, particle, cache, batch).is_err() {
+                    batch.refused = batch.refused.or(Some(k * TASK_SIZE + i));
                 }
                 batch.ends.push(batch.contacts.len() as u32);
             }
         };
-        let chunks = particles.par_chunks(CHUNK).zip(states.par_chunks_mut(CHUNK));
+        let chunks = particles.par_chunks(TASK_SIZE).zip(caches.par_chunks_mut(TASK_SIZE));
         let tasks = chunks.zip(self.batches.par_iter_mut()).enumerate();
-        tasks.for_each(|(k, ((particles, states), batch))| one(k, particles, states, batch));
+        tasks.for_each(|(k, ((particles, caches), batch))| one(k, particles, caches, batch));
         self.offsets.push(0);
-        if let Some(index) = self.batches[..n].iter().find_map(|b| b.wrong) {
+        if let Some(index) = self.batches[..n].iter().find_map(|b| b.refused) {
             self.offsets.resize(particles.len() + 1, 0);
             return Err(index);
         }

@@ -1,46 +1,46 @@
-//! What cannot be asked.
+//! Errors of contact queries of exact walls.
 
 use feeler_runtime::QueryError;
 
-/// Why contacts with a wall cannot be told.
+/// Reason why the contacts with an exact wall cannot be computed.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum WallError {
-    /// A pose with numbers that are not finite.
+    /// The pose has a number that is not finite.
     #[error("the pose of a wall has a number that is not finite")]
     Pose,
-    /// A reach that is not finite, or negative.
+    /// The reach is negative or not finite.
     #[error("the reach must be a finite length of at least 0 mm, not {value}")]
     Reach {
-        /// What was given.
+        /// The value given.
         value: f64,
     },
-    /// A particle's position (or orientation) that is not finite.
+    /// A particle's position or orientation is not finite.
     #[error("particle {index}: its position or orientation is not finite")]
     Position {
-        /// Its place in the list.
+        /// Index of the particle.
         index: usize,
     },
-    /// A particle so far from the wall's origin that rounding exceeds a tenth of the tolerance, 1e-7 of the
-    /// wall's size, and so large that it may touch the wall.
+    /// A particle is so far from the wall's origin that rounding exceeds a tenth of the tolerance (1e-7 of
+    /// the wall's size), and so large that it may touch the wall.
     #[error("particle {index}: {error}")]
     Coordinates {
-        /// Its place in the list.
+        /// Index of the particle.
         index: usize,
-        /// Names the limit.
+        /// The limit of the coordinates.
         error: QueryError,
     },
-    /// A radius that is not finite, or negative.
+    /// A radius is negative or not finite.
     #[error("particle {index}: its radius must be a finite length of at least 0 mm, not {value}")]
     Radius {
-        /// Its place in the list.
+        /// Index of the particle.
         index: usize,
-        /// What was given.
+        /// The value given.
         value: f64,
     },
-    /// Semi-axes or exponents that make no superellipsoid.
+    /// Semi-axes or exponents are out of range.
     #[error("particle {index}: semi-axes must be finite and above 0 mm, exponents in [0.1, 1.9]")]
     Shape {
-        /// Its place in the list.
+        /// Index of the particle.
         index: usize,
     },
 }

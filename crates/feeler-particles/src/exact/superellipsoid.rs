@@ -1,18 +1,20 @@
-//! Superellipsoids and poly-superellipsoids against places of a wall.
+//! Contacts of superellipsoids and poly-superellipsoids with places of a wall.
 //!
-//! A particle is known by its support point `s(m)`: the one farthest along a direction `m`, its own outward
-//! normal. Against a face what is minimised is the signed distance of `s(m)` from the face's surface, whose
-//! gradient is `-m` there. Against a point `q` of an edge or a vertex it is solved for `s(m) + g m = q`:
-//! `g` is the signed distance of `q` from the particle, which along a straight edge has one minimum only.
+//! A particle is given by its support point `s(m)`: the point farthest along a direction `m`, which is its
+//! outward normal there. Against a face, the signed distance of `s(m)` from the face's surface is
+//! minimised; its gradient is `-m` at the minimum. Against a point `q` of an edge or a vertex, `s(m) + g m
+//! = q` is solved: `g` is the signed distance of `q` from the particle, which has a single minimum along a
+//! straight edge.
 //!
 //! # Source
 //! POLY §3.5.2 (support points), MATH §21.
+//!
 //! # Guarantees
-//! What is reported solves its equations to [`DONE`] of the size, or is left out. Starts are sampled
-//! directions: of several minima on one curved face, one that none of them leads to is lost.
+//! A reported contact solves its equations to [`CONVERGED`] of the particle's size. Searches start from
+//! sampled directions: among several minima on one curved face, a minimum that no start leads to is missed.
 
 use super::WallError;
-use crate::WallContact;
+use crate::contact::WallContact;
 use arrayvec::ArrayVec;
 use feeler_convex::{PolySuperellipsoid, Superellipsoid as Symmetric, Support};
 use feeler_geom::frame::complete_basis;
@@ -28,27 +30,29 @@ use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 /// at most 1, in its own frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Superellipsoid {
-    /// Centre (mm), in the world.
+    /// Centre (mm, world).
     pub center: P3,
     /// From its own frame to the world.
     pub orientation: UnitQuaternion<f64>,
     /// Semi-axes a, b, c (mm), above 0.
     pub semi: V3,
-    /// Exponents ε₁ (around its z) and ε₂ (along it), in [0.1, 1.9]: near 0 a box, 1 an ellipsoid, near 2 an
-    /// octahedron.
+    /// Exponents ε₁ (around z) and ε₂ (along z), in [0.1, 1.9]: a box near 0, an ellipsoid at 1, an
+    /// octahedron near 2.
     pub exponents: [f64; 2],
 }
 
-/// Reused memory.
+/// Scratch buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     found: Vec<Found>,
 }
 
+/// A contact with a feature of the wall.
 #[derive(Clone, Copy, Debug)]
 struct Found {
-    /// The wall's point, and the wall's normal there.
+    /// Point of the wall.
     point: P3,
+    /// Normal of the wall there.
     normal: V3,
     gap: f64,
     curvatures: [f64; 2],
@@ -56,36 +60,49 @@ struct Found {
     id: u64,
 }
 
-/// Part of the size of a particle to which equations are solved.
-const DONE: f64 = 1e-9;
-/// Steps of a solve.
-const STEPS: usize = 60;
-/// Step of a direction for differences (rad).
-const STEP: f64 = 1e-6;
-/// Places along a curved edge that are looked at first.
-const ALONG: u32 = 16;
-/// Angles around an edge that are looked at first, and how far (rad) beyond its polar.
-const AROUND: u32 = 8;
-const WIDER: f64 = 0.2;
-/// Cosine of the angle between neighbours among the sampled directions.
-const BESIDE: f64 = 0.55;
-/// Part of the particle's size within which contacts with equal normals are one.
-const SAME: f64 = 1e-5;
+/// Maximum residual of the equations of a contact, as a part of the particle's size. With a larger value
+/// contacts are inexact; with a smaller one contacts of box-like particles are lost.
+const CONVERGED: f64 = 1e-9;
 
-/// A particle in the frame of the wall.
+/// Maximum number of steps of a solve.
+const MAX_STEPS: usize = 60;
+
+/// Step of a direction (rad) for difference quotients. Larger steps make Newton steps inexact; smaller ones
+/// make them noisy.
+const DIFFERENCE_STEP: f64 = 1e-6;
+
+/// Number of intervals along a curved edge in which contacts are bracketed.
+const EDGE_SAMPLES: u32 = 16;
+
+/// Number of intervals of the angle around an edge in which contacts are bracketed.
+const ANGLE_SAMPLES: u32 = 8;
+
+/// Angle (rad) beyond the polar of an edge up to which directions are searched. A larger value takes more
+/// time; with a smaller one contacts at the border of the polar are lost.
+const POLAR_MARGIN: f64 = 0.2;
+
+/// Minimum cosine of the angle between sampled directions that are neighbours. With a larger value more
+/// samples are local minima, and searches start; with a smaller one contacts are lost.
+const NEIGHBOUR_COS: f64 = 0.55;
+
+/// Distance between contacts with equal normals up to which they are one, as a part of the particle's size. A
+/// larger value merges contacts of small features; with a smaller one contacts are reported twice.
+const SAME_CONTACT: f64 = 1e-5;
+
+/// A superellipsoid or poly-superellipsoid in the frame of the wall.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct LocalSuperellipsoid {
     shape: PolySuperellipsoid,
-    /// Thickness (mm) of an even layer around the shape.
+    /// Thickness (mm) of a layer around the shape.
     layer: f64,
     rotation: Matrix3<f64>,
-    /// The origin of the shape's coordinates, which is inside.
+    /// Origin of the shape's coordinates, a point inside the shape.
     center: P3,
-    /// No point is farther (mm) from the centre.
+    /// Maximum distance (mm) of a point from the centre.
     radius: f64,
 }
 
-/// Along an axis, between two, between three: directions of a cube.
+/// Directions to the faces, edges and vertices of a cube.
 const DIRECTIONS: [[f64; 3]; 26] = {
     let mut out = [[0.0; 3]; 26];
     let (mut i, mut n) = (0, 0);
@@ -100,15 +117,15 @@ const DIRECTIONS: [[f64; 3]; 26] = {
 };
 
 impl Superellipsoid {
-    /// From numbers: centre, quaternion x, y, z, w (of any length but 0) from its own frame to the world,
-    /// semi-axes and exponents. What makes no sense is refused where contacts are asked for.
+    /// A superellipsoid from its centre, the quaternion x, y, z, w (of any length but 0) from its own frame
+    /// to the world, semi-axes and exponents. Invalid numbers are refused when contacts are computed.
     #[must_use]
     pub fn of_numbers(center: [f64; 3], [x, y, z, w]: [f64; 4], semi: [f64; 3], exponents: [f64; 2]) -> Self {
         let orientation = UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z));
         Self { center: center.into(), orientation, semi: semi.into(), exponents }
     }
 
-    /// Why it is none, given its place in a list.
+    /// Checks the numbers of the particle with an index in a list.
     pub(super) fn check(&self, index: usize) -> Result<(), WallError> {
         let q = &self.orientation.coords;
         if !self.center.iter().chain(q.iter()).all(|c| c.is_finite()) {
@@ -119,15 +136,15 @@ impl Superellipsoid {
         if is_shape { Ok(()) } else { Err(WallError::Shape { index }) }
     }
 
-    /// No point is farther (mm) from the centre: a box, or what is inside an ellipsoid.
+    /// An upper bound of the distance (mm) of a point from the centre: that of a box, or of an ellipsoid.
     fn radius(&self) -> f64 {
         let is_box = self.exponents.iter().any(|e| *e < 1.0);
         if is_box { self.semi.norm() } else { self.semi.amax() }
     }
 
-    /// In the frame of a wall in a pose.
-    pub(super) fn placed(&self, wall: &Pose) -> Option<Placed> {
-        Some(Placed {
+    /// The superellipsoid in the frame of a wall with a pose.
+    pub(super) fn local(&self, wall: &Pose) -> Option<LocalSuperellipsoid> {
+        Some(LocalSuperellipsoid {
             shape: Symmetric::new(self.semi, self.exponents).ok()?.into(),
             layer: 0.0,
             rotation: (wall.rotation.inverse() * self.orientation).to_rotation_matrix().into_inner(),
@@ -137,8 +154,8 @@ impl Superellipsoid {
     }
 }
 
-impl Placed {
-    /// A grain of the world, in the frame of a wall in a pose.
+impl LocalSuperellipsoid {
+    /// A grain of the world in the frame of a wall with a pose.
     pub(super) fn of_grain(grain: &grains::Placed<'_>, wall: &Pose) -> Self {
         let turn = wall.rotation.inverse().to_rotation_matrix().into_inner();
         Self {
@@ -158,21 +175,22 @@ impl Placed {
         self.radius
     }
 
-    /// The point farthest along a direction.
+    /// Support point: the point farthest along a direction.
     fn support(&self, m: &V3) -> P3 {
         let point = self.center + self.rotation * self.shape.support(&self.rotation.tr_mul(m)).point.coords;
         if self.layer > 0.0 { point + m.normalize() * self.layer } else { point }
     }
 
-    /// Columns: how the support point changes with the direction along two unit tangents.
-    fn bending(&self, m: &V3, (e, f): &(V3, V3)) -> [V3; 2] {
+    /// Derivatives of the support point with respect to the direction along two unit tangents.
+    fn support_derivatives(&self, m: &V3, (e, f): &(V3, V3)) -> [V3; 2] {
         [e, f].map(|t| {
-            let [ahead, behind] = [STEP, -STEP].map(|h| self.support(&(m + t * h).normalize()));
-            (ahead - behind) / (2.0 * STEP)
+            let [ahead, behind] =
+                [DIFFERENCE_STEP, -DIFFERENCE_STEP].map(|h| self.support(&(m + t * h).normalize()));
+            (ahead - behind) / (2.0 * DIFFERENCE_STEP)
         })
     }
 
-    /// Contacts with the listed places, gaps of at most `reach`, by increasing gap.
+    /// Contacts with the listed places and gaps of at most `reach`, by increasing gap.
     pub(super) fn contacts(
         &self,
         boundary: &Boundary,
@@ -185,15 +203,15 @@ impl Placed {
         let mut last = None;
         for &k in places {
             match boundary.place(k) {
-                place @ NearPlace::Face(f) => self.face(boundary, place, Feature::Face(f), found),
-                place @ NearPlace::Patch(f, _) => self.face(boundary, place, Feature::Face(f), found),
-                // Areas of one edge follow each other: it is asked once.
+                place @ NearPlace::Face(f) => self.find_on_face(boundary, place, Feature::Face(f), found),
+                place @ NearPlace::Patch(f, _) => self.find_on_face(boundary, place, Feature::Face(f), found),
+                // The areas of one edge are consecutive; the edge is searched once.
                 NearPlace::Edge(e) | NearPlace::Curve(e, _) if last != Some(e) => {
                     last = Some(e);
-                    self.edge(boundary, e, found);
+                    self.find_on_edge(boundary, e, found);
                 }
                 NearPlace::Edge(_) | NearPlace::Curve(..) => {}
-                NearPlace::Vertex(v) => self.vertex(boundary, v, found),
+                NearPlace::Vertex(v) => self.find_at_vertex(boundary, v, found),
                 NearPlace::Border(_) | NearPlace::Tip(..) => {}
             }
         }
@@ -203,7 +221,8 @@ impl Placed {
         for i in 0..found.len() {
             let f = found[i];
             let is_known = found[..kept].iter().any(|g| {
-                (f.point - g.point).norm() <= SAME * self.radius && (f.normal - g.normal).norm() <= 1e-2
+                (f.point - g.point).norm() <= SAME_CONTACT * self.radius
+                    && (f.normal - g.normal).norm() <= 1e-2
             });
             if !is_known {
                 let branch = found[..kept].iter().filter(|g| g.feature == f.feature).count() as u64;
@@ -223,38 +242,40 @@ impl Placed {
         found.iter().map(contact)
     }
 
-    /// Of a centre inside the material: the contact along the shortest way out.
+    /// Contact along the shortest way out, for a centre inside the material.
     pub(super) fn way_out(&self, m: &feeler_runtime::PointMinimum) -> WallContact {
         let x = self.support(&-m.normal);
         let gap = (x - m.point).dot(&m.normal);
         WallContact { id: m.id, point: m.point, normal: m.normal, gap, curvatures: m.curvatures }
     }
 
-    /// Directions to start from: sampled ones where `value` is no larger than at their neighbours.
+    /// Start directions: the sampled directions at which `value` is at most that at their neighbours.
     fn starts(&self, value: impl Fn(&V3) -> Option<f64>) -> ArrayVec<V3, 26> {
         let sampled = DIRECTIONS.map(|d| self.rotation * V3::from(d).normalize());
         let values = sampled.map(|m| value(&m).unwrap_or(f64::INFINITY));
-        let is_least = |i: usize| {
+        let is_minimum = |i: usize| {
             values[i].is_finite()
                 && (0..26).all(|j| {
-                    let is_beside = j != i && sampled[i].dot(&sampled[j]) > BESIDE;
-                    !is_beside || values[i] < values[j] || (values[i] <= values[j] && i < j)
+                    let is_neighbour = j != i && sampled[i].dot(&sampled[j]) > NEIGHBOUR_COS;
+                    !is_neighbour || values[i] < values[j] || (values[i] <= values[j] && i < j)
                 })
         };
-        (0..26).filter(|i| is_least(*i)).map(|i| sampled[i]).collect()
+        (0..26).filter(|i| is_minimum(*i)).map(|i| sampled[i]).collect()
     }
 
-    fn face(&self, boundary: &Boundary, place: NearPlace, feature: Feature, found: &mut Vec<Found>) {
-        // A face that the centre is behind of is another side's.
+    /// Appends the contacts with a face.
+    fn find_on_face(&self, boundary: &Boundary, place: NearPlace, feature: Feature, found: &mut Vec<Found>) {
         let distance = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.distance);
         let first = found.len();
-        let own = surface_foot(boundary, place, &self.center).map(|f| -f.normal);
-        for start in self.starts(distance).into_iter().chain(own) {
-            let Some(m) = self.against_surface(boundary, place, start) else { continue };
+        let central = surface_foot(boundary, place, &self.center).map(|f| -f.normal);
+        for start in self.starts(distance).into_iter().chain(central) {
+            let Some(m) = self.solve_surface(boundary, place, start) else { continue };
             let x = self.support(&m);
             let Some(foot) = surface_foot(boundary, place, &x) else { continue };
+            // If the centre is behind the face, another side of the wall is nearer.
             let is_in_front = (self.center - foot.foot).dot(&foot.normal) > 0.0;
-            let is_new = !found[first..].iter().any(|f| (f.point - foot.foot).norm() <= SAME * self.radius);
+            let is_new =
+                !found[first..].iter().any(|f| (f.point - foot.foot).norm() <= SAME_CONTACT * self.radius);
             if !is_in_front || !is_new || !self.is_minimum(&m, foot.distance, &distance) {
                 continue;
             }
@@ -271,37 +292,40 @@ impl Placed {
         }
     }
 
-    /// Whether directions around lead no closer.
+    /// Whether the distance is no smaller in neighbouring directions.
     fn is_minimum(&self, m: &V3, distance: f64, value: &impl Fn(&V3) -> Option<f64>) -> bool {
         let (e, f) = complete_basis(m);
         let h = 1e-3;
         [e, f, -e, -f, e + f, e - f, f - e, -e - f].iter().all(|t| {
             let there = value(&(m + t * h).normalize());
-            there.is_none_or(|d| d >= distance - DONE * self.radius)
+            there.is_none_or(|d| d >= distance - CONVERGED * self.radius)
         })
     }
 
-    /// The direction near `start` with `m = -∇D(s(m))`: Newton's method where that makes the difference
-    /// smaller, else a part of the step to the gradient.
-    fn against_surface(&self, boundary: &Boundary, place: NearPlace, start: V3) -> Option<V3> {
+    /// Solves `m = -∇D(s(m))` for a direction near `start`: by Newton's method if it reduces the residual,
+    /// else by a part of the step to the gradient.
+    fn solve_surface(&self, boundary: &Boundary, place: NearPlace, start: V3) -> Option<V3> {
         let gradient = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.normal);
         let mut m = start;
         let mut g = gradient(&m)?;
         let mut off = (m + g).norm();
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             if off <= 1e-14 {
                 break;
             }
-            // Straight to the gradient: all there is to do for a plane, and always a step down in a bore.
+            // The step to the gradient solves a plane, and always decreases the distance in a bore.
             let mut next = -g;
             let mut new = gradient(&next);
             let mut new_off = new.map_or(f64::INFINITY, |g| (next + g).norm());
             if new_off > 0.1 * off {
                 let basis = complete_basis(&m);
                 let columns = [basis.0, basis.1].map(|t| {
-                    let ahead = (m + t * STEP).normalize();
-                    let behind = (m - t * STEP).normalize();
-                    Some(((ahead + gradient(&ahead)?) - (behind + gradient(&behind)?)) / (2.0 * STEP))
+                    let ahead = (m + t * DIFFERENCE_STEP).normalize();
+                    let behind = (m - t * DIFFERENCE_STEP).normalize();
+                    Some(
+                        ((ahead + gradient(&ahead)?) - (behind + gradient(&behind)?))
+                            / (2.0 * DIFFERENCE_STEP),
+                    )
                 });
                 if let [Some(a), Some(b)] = columns {
                     let r = m + g;
@@ -324,12 +348,13 @@ impl Placed {
                 }
             }
             let Some(to) = new.filter(|_| new_off < off) else {
-                // Half the way to the gradient: where the particle is flatter than the wall is curved.
+                // The particle is flatter than the wall is curved: half of the step to the gradient
+                // converges.
                 let half = (m - g).try_normalize(0.1)?;
                 g = gradient(&half)?;
                 m = half;
                 let now = (m + g).norm();
-                if now >= off && off <= DONE {
+                if now >= off && off <= CONVERGED {
                     break;
                 }
                 off = now;
@@ -337,21 +362,21 @@ impl Placed {
             };
             (m, g, off) = (next, to, new_off);
         }
-        (off <= DONE).then_some(m)
+        (off <= CONVERGED).then_some(m)
     }
 
-    /// Direction and signed distance of a point from the particle near a direction: `s(m) + g m = q`.
-    fn against_point(&self, q: &P3, start: V3) -> Option<(V3, f64)> {
+    /// Solves `s(m) + g m = q` for the direction and signed distance of a point, near a direction.
+    fn solve_point(&self, q: &P3, start: V3) -> Option<(V3, f64)> {
         let residual = |m: &V3, g: f64| self.support(m) + m * g - q;
         let mut m = start;
         let mut g = (q - self.support(&m)).dot(&m);
         let mut r = residual(&m, g);
-        for _ in 0..STEPS {
+        for _ in 0..MAX_STEPS {
             if r.norm() <= 1e-15 * self.radius {
                 break;
             }
             let basis = complete_basis(&m);
-            let [a, b] = self.bending(&m, &basis);
+            let [a, b] = self.support_derivatives(&m, &basis);
             let j = Matrix3::from_columns(&[a + basis.0 * g, b + basis.1 * g, m]);
             let step = j.try_inverse().map(|inverse| -(inverse * r));
             let mut is_better = false;
@@ -363,7 +388,7 @@ impl Placed {
                         let there = (q - self.support(&to)).dot(&to);
                         let new = residual(&to, there);
                         if new.norm() < r.norm() {
-                            is_better = new.norm() < 0.999_9 * r.norm() || r.norm() > DONE * self.radius;
+                            is_better = new.norm() < 0.999_9 * r.norm() || r.norm() > CONVERGED * self.radius;
                             (m, g, r) = (to, there, new);
                             break;
                         }
@@ -375,16 +400,17 @@ impl Placed {
                 break;
             }
         }
-        (r.norm() <= DONE * self.radius).then_some((m, g))
+        (r.norm() <= CONVERGED * self.radius).then_some((m, g))
     }
 
-    fn vertex(&self, boundary: &Boundary, v: VertexId, found: &mut Vec<Found>) {
+    /// Appends the contact with a vertex.
+    fn find_at_vertex(&self, boundary: &Boundary, v: VertexId, found: &mut Vec<Found>) {
         let q = boundary.body().hierarchy().vertices[v.index()].point;
         let along = |m: &V3| Some((self.support(m) - q).dot(m));
         let towards = (q - self.center).try_normalize(0.0);
         let mut best: Option<(V3, f64)> = None;
         for start in self.starts(along).into_iter().chain(towards) {
-            if let Some((m, g)) = self.against_point(&q, start)
+            if let Some((m, g)) = self.solve_point(&q, start)
                 && is_in_vertex_polar(boundary, v, &-m)
                 && best.is_none_or(|(_, h)| g > h)
             {
@@ -402,19 +428,21 @@ impl Placed {
         }));
     }
 
-    fn edge(&self, boundary: &Boundary, e: EdgeId, found: &mut Vec<Found>) {
+    /// Appends the contacts with an edge.
+    fn find_on_edge(&self, boundary: &Boundary, e: EdgeId, found: &mut Vec<Found>) {
         let edge = &boundary.body().hierarchy().edges[e.index()];
         for span in &edge.spans {
             if let Curve::Line { origin, dir } = &edge.curve {
-                // The same direction all along.
+                // The direction is the same along the whole line.
                 let beside = boundary.body().edge_normals(e, 0.5 * (span.t0 + span.t1));
-                let m = beside.and_then(|(tangent, normals)| self.across(origin, &tangent, &normals));
+                let m =
+                    beside.and_then(|(tangent, normals)| self.direction_across(origin, &tangent, &normals));
                 if let Some(m) = m {
-                    self.at_edge(boundary, e, (self.support(&m) - origin).dot(dir), &m, found);
+                    self.add_edge_contact(boundary, e, (self.support(&m) - origin).dot(dir), &m, found);
                 }
                 continue;
             }
-            // What of the span is near enough: around the centre's foot.
+            // Restrict the span to the neighbourhood of the centre's foot that is near enough.
             let foot = edge.curve.project(&self.center, span.t0, span.t1);
             let d = edge.curve.derivs(foot);
             let half = 2.0 * (self.radius + (d.p - self.center).norm()) / d.d1.norm();
@@ -426,27 +454,27 @@ impl Placed {
                 }
             }
             let mut before: Option<(f64, f64)> = None;
-            for i in 0..=ALONG {
-                let t = lo + (hi - lo) * f64::from(i) / f64::from(ALONG);
-                let ahead = self.ahead(boundary, e, t).map(|(r, _)| (t, r));
+            for i in 0..=EDGE_SAMPLES {
+                let t = lo + (hi - lo) * f64::from(i) / f64::from(EDGE_SAMPLES);
+                let ahead = self.offset_along_edge(boundary, e, t).map(|(r, _)| (t, r));
                 if let (Some(a), Some(b)) = (before, ahead)
                     && a.1 >= 0.0
                     && b.1 <= 0.0
-                    && let Some((t, m)) = self.between(boundary, e, a, b)
+                    && let Some((t, m)) = self.solve_edge(boundary, e, a, b)
                 {
-                    self.at_edge(boundary, e, t, &m, found);
+                    self.add_edge_contact(boundary, e, t, &m, found);
                 }
                 before = ahead;
             }
         }
     }
 
-    /// The contact with an edge at a parameter and a direction, where its polar has the direction.
-    fn at_edge(&self, boundary: &Boundary, e: EdgeId, t: f64, m: &V3, found: &mut Vec<Found>) {
+    /// Appends the contact with an edge at a parameter and a direction, if the polar of the edge contains it.
+    fn add_edge_contact(&self, boundary: &Boundary, e: EdgeId, t: f64, m: &V3, found: &mut Vec<Found>) {
         let d = boundary.body().hierarchy().edges[e.index()].curve.derivs(t);
         let r = self.support(m) - d.p;
         let gap = -r.dot(m);
-        if (r + m * gap).norm() <= DONE.sqrt() * self.radius && is_in_edge_polar(boundary, e, t, &-m) {
+        if (r + m * gap).norm() <= CONVERGED.sqrt() * self.radius && is_in_edge_polar(boundary, e, t, &-m) {
             let along = d.d2.dot(m) / d.d1.norm_squared();
             found.push(Found {
                 point: d.p,
@@ -459,17 +487,18 @@ impl Placed {
         }
     }
 
-    /// How far along the tangent of an edge at `t` the particle's point opposite to the tangent line is, and
-    /// the direction of that point.
-    fn ahead(&self, boundary: &Boundary, e: EdgeId, t: f64) -> Option<(f64, V3)> {
+    /// Coordinate along the tangent of an edge at `t` of the particle's point opposite to the tangent line,
+    /// and the direction of that point.
+    fn offset_along_edge(&self, boundary: &Boundary, e: EdgeId, t: f64) -> Option<(f64, V3)> {
         let (tangent, normals) = boundary.body().edge_normals(e, t)?;
         let q = boundary.body().hierarchy().edges[e.index()].curve.point(t);
-        let m = self.across(&q, &tangent, &normals)?;
+        let m = self.direction_across(&q, &tangent, &normals)?;
         Some(((self.support(&m) - q).dot(&tangent), m))
     }
 
-    /// The parameter between two at which the particle's point is right across: regula falsi (Illinois).
-    fn between(
+    /// Parameter between two at which the particle's point is straight across the edge, by regula falsi
+    /// (Illinois).
+    fn solve_edge(
         &self,
         boundary: &Boundary,
         e: EdgeId,
@@ -477,11 +506,11 @@ impl Placed {
         mut b: (f64, f64),
     ) -> Option<(f64, V3)> {
         let mut best = None;
-        for k in 0..STEPS {
+        for k in 0..MAX_STEPS {
             let by_values = (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
             let is_sound = k % 4 != 3 && by_values > a.0 && by_values < b.0;
             let t = if is_sound { by_values } else { 0.5 * (a.0 + b.0) };
-            let (r, m) = self.ahead(boundary, e, t)?;
+            let (r, m) = self.offset_along_edge(boundary, e, t)?;
             best = Some((t, m));
             if r.abs() <= 1e-14 * self.radius || b.0 - a.0 <= 1e-15 * (1.0 + t.abs()) {
                 break;
@@ -497,16 +526,16 @@ impl Placed {
         best
     }
 
-    /// The direction across a line, about opposite to the normals beside it, in which the particle is least
-    /// beyond the line: where the distance from the line is largest along it.
-    fn across(&self, q: &P3, tangent: &V3, normals: &[V3; 2]) -> Option<V3> {
+    /// Direction across a line, about opposite to the normals beside it, in which the signed distance of
+    /// the line from the particle is maximum.
+    fn direction_across(&self, q: &P3, tangent: &V3, normals: &[V3; 2]) -> Option<V3> {
         let [left, right] = normals;
         let omega = math::atan2(left.cross(right).dot(tangent), left.dot(right));
         let half = 0.5 * if omega < -3.1 { -omega } else { omega };
         if half < -1e-9 {
             return None;
         }
-        // The middle of the polar, and the direction from the left face's normal to it.
+        // The direction in the middle of the polar, and the direction from the left face's normal to it.
         let (s, c) = math::sin_cos(half);
         let e = -(left * c + tangent.cross(left) * s);
         let f = tangent.cross(&e);
@@ -518,15 +547,15 @@ impl Placed {
             let (s, c) = math::sin_cos(angle);
             (f * c - e * s).dot(&(q - self.support(&(e * c + f * s))))
         };
-        let wide = half + WIDER;
+        let wide = half + POLAR_MARGIN;
         let mut best: Option<(f64, V3)> = None;
         let mut before = (-wide, slope(-wide));
-        for i in 1..=AROUND {
-            let angle = wide * (2.0 * f64::from(i) / f64::from(AROUND) - 1.0);
+        for i in 1..=ANGLE_SAMPLES {
+            let angle = wide * (2.0 * f64::from(i) / f64::from(ANGLE_SAMPLES) - 1.0);
             let after = (angle, slope(angle));
             if before.1 >= 0.0 && after.1 <= 0.0 {
                 let (mut a, mut b) = (before, after);
-                for k in 0..STEPS {
+                for k in 0..MAX_STEPS {
                     let by_values = (a.0 * b.1 - b.0 * a.1) / (b.1 - a.1);
                     let is_sound = k % 4 != 3 && by_values > a.0 && by_values < b.0;
                     let t = if is_sound { by_values } else { 0.5 * (a.0 + b.0) };

@@ -1,11 +1,12 @@
-//! Whether a wall of facets is closed, and what it encloses.
+//! Closedness of a wall of facets, and the volume that it encloses.
 
 use super::mesh::id;
 use super::wall::FacetWall;
 use feeler_geom::{Aabb, P3};
 
 impl FacetWall {
-    /// Sides of facets that no other facet shares in the opposite direction; 0 where the wall is closed.
+    /// Number of sides of facets that no other facet shares in the opposite direction; 0 if the wall is
+    /// closed.
     #[must_use]
     pub fn open_sides(&self) -> usize {
         let mesh = &self.mesh;
@@ -24,8 +25,8 @@ impl FacetWall {
         open
     }
 
-    /// Volume that the wall encloses (mm³): positive where its facets look outwards, negative where they look
-    /// inwards. Of an open wall it means nothing.
+    /// Volume that the wall encloses (mm³): positive if its facets are oriented outwards, negative if
+    /// inwards. The volume of an open wall is meaningless.
     #[must_use]
     pub fn volume(&self) -> f64 {
         let Some(from) = self.mesh.vertices.first() else { return 0.0 };
@@ -36,8 +37,8 @@ impl FacetWall {
         (0..self.mesh.facets.len()).map(six).sum::<f64>() / 6.0
     }
 
-    /// Whether a closed wall has a point (world) inside, where it is now: an odd number of facets is straight
-    /// above it in the wall's coordinates. A point on a facet is on either side.
+    /// Whether a closed wall in its present pose encloses a point (world): an odd number of facets is
+    /// straight above the point in the wall's coordinates. A point on a facet may count as either.
     #[must_use]
     pub fn encloses(&self, point: &P3) -> bool {
         let x = self.pose().inverse_transform_point(point);
@@ -46,7 +47,7 @@ impl FacetWall {
         near.into_iter().filter(|facet| self.is_above(*facet, &x)).count() % 2 == 1
     }
 
-    /// Whether some facet, from whichever side, is nearer to a point (world) than a radius.
+    /// Whether the distance of a point (world) from some facet, on either side, is less than a radius (mm).
     #[must_use]
     pub fn reaches(&self, point: &P3, radius: f64) -> bool {
         let x = self.pose().inverse_transform_point(point);
@@ -55,15 +56,15 @@ impl FacetWall {
         near.into_iter().any(|facet| self.mesh.closest(facet, &x).distance < radius)
     }
 
-    /// Box around the wall where it is now (world).
+    /// Bounding box of the wall in its present pose (world).
     #[must_use]
     pub fn placed_bounds(&self) -> Aabb {
         let placed: Vec<P3> = self.mesh.vertices.iter().map(|p| self.pose() * p).collect();
         Aabb::of_points(&placed)
     }
 
-    /// Whether a facet is straight above a point. Sides that two facets share are judged once for both, so
-    /// that a line between two facets meets one of them, not none or both.
+    /// Whether a facet is straight above a point. A side that two facets share is tested with the same
+    /// rounding for both, so that a line through the side crosses exactly one of them.
     fn is_above(&self, facet: u32, x: &P3) -> bool {
         let corners = self.mesh.corners(facet as usize);
         let crossed = |k: usize| {
@@ -71,7 +72,7 @@ impl FacetWall {
             if (a.y <= x.y) == (b.y <= x.y) {
                 return false;
             }
-            // Always from below, so that rounding is the same for both facets.
+            // The side is always directed upwards, so that rounding is the same for both facets.
             if a.y > b.y {
                 std::mem::swap(&mut a, &mut b);
             }
@@ -81,7 +82,7 @@ impl FacetWall {
             return false;
         }
         let n = self.mesh.normals[facet as usize];
-        // The plane's height over the point has the sign of this.
+        // The product has the sign of the plane's height above the point.
         n.dot(&(corners[0] - x)) * n.z > 0.0
     }
 }

@@ -1,56 +1,56 @@
-//! Why triangles are no wall.
+//! Errors of walls of triangles.
 
 use std::path::PathBuf;
 
-/// Why triangles are no wall, or a wall cannot do what is asked. Facets and points have the numbers of the
-/// input, from 0.
+/// Reason why triangles are not a valid wall, or why a setting of a wall is refused. Facets and points have
+/// the numbers of the input, from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FacetError {
-    /// No triangles at all.
+    /// There are no triangles with an area.
     #[error("there is no facet with an area; a wall needs at least one triangle")]
     Empty,
-    /// More than numbers for them.
+    /// More points or facets than can be numbered.
     #[error("more than 2³¹ points or facets; make several walls of them")]
     TooMany,
-    /// A coordinate that is NaN, infinite or beyond 1e100 mm.
+    /// A coordinate is NaN, infinite or beyond 1e100 mm.
     #[error("point {0} is not finite; every coordinate must be a number of mm")]
     NotFinite(usize),
-    /// A corner that is not among the points.
+    /// A corner is not among the points.
     #[error("facet {facet} has corner {corner}, and there are {points} points")]
     Corner {
-        /// Of which facet.
+        /// The facet.
         facet: usize,
-        /// The corner's number.
+        /// Number of the corner.
         corner: u32,
-        /// How many points there are.
+        /// Number of points.
         points: usize,
     },
-    /// Three different corners on a line.
+    /// Three different corners lie on a line.
     #[error("the corners of facet {0} are on one line; repair the mesh, or export it with other tolerances")]
     NoArea(usize),
-    /// Two neighbours that look to opposite sides.
+    /// Two neighbours have opposite orientations.
     #[error("facets {} and {} look to opposite sides; orient all facets of the mesh alike", .0[0], .0[1])]
     Orientation([usize; 2]),
-    /// A facet whose corners have been moved onto one line.
+    /// The motion has moved the corners of a facet onto one line.
     #[error("the motion of its vertices leaves facet {0} without an area; give velocities that keep it open")]
     Collapsed(usize),
-    /// A setting that makes no sense.
+    /// A setting is out of range.
     #[error("{0}")]
     Setting(&'static str),
-    /// A file that cannot be read, or is none.
+    /// An STL file cannot be read.
     #[error("{}: {problem}", .file.display())]
     Stl {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         problem: String,
     },
-    /// A file whose triangles are no wall.
+    /// The triangles of a file are not a valid wall.
     #[error("{}: {error}", .file.display())]
     InFile {
-        /// Which.
+        /// The file.
         file: PathBuf,
-        /// Why.
+        /// The reason.
         error: Box<FacetError>,
     },
 }

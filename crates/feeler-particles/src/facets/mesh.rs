@@ -1,7 +1,7 @@
-//! Triangles that know their neighbours, numbered by where they are.
+//! Mesh of triangles with adjacency, numbered by position.
 //!
 //! Equal points are one vertex. Vertices are numbered by their coordinates, facets by their vertices, and a
-//! facet begins with its smallest vertex: nothing that is computed here can depend on the order of the input.
+//! facet begins with its smallest vertex. No result therefore depends on the order of the input.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -9,7 +9,7 @@ use super::error::FacetError;
 use feeler_geom::{P3, V3};
 use std::cmp::Ordering;
 
-/// A number of no facet.
+/// Marks a missing facet, link or group.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// Facets, their sides and neighbours, in the coordinates of the wall.
@@ -21,20 +21,21 @@ pub(super) struct Mesh {
     pub(super) normals: Vec<V3>,
     /// Longest side (mm).
     pub(super) lengths: Vec<f64>,
-    /// Edge `k` of a facet leads from corner `k` to the next one.
+    /// Edges of each facet; edge `k` leads from corner `k` to the next corner.
     pub(super) facet_edges: Vec<[u32; 3]>,
     /// Ends of edges, the smaller vertex first.
     pub(super) edges: Vec<[u32; 2]>,
     edge_facets: Lists,
     vertex_facets: Lists,
-    /// What became of the points and the facets of the input.
+    /// Vertex of each point of the input.
     pub(super) vertex_of: Vec<u32>,
+    /// Facet of each triangle of the input, or `NONE`.
     pub(super) facet_of: Vec<u32>,
-    /// The first facet of the input that a facet was.
+    /// First triangle of the input that became each facet.
     pub(super) source: Vec<u32>,
 }
 
-/// Lists of numbers, one behind the other.
+/// Lists of numbers in one array.
 #[derive(Clone, Debug, Default)]
 struct Lists {
     start: Vec<u32>,
@@ -42,7 +43,7 @@ struct Lists {
 }
 
 impl Lists {
-    /// From pairs (list, item), sorted.
+    /// Builds `n` lists from sorted pairs (list, item).
     fn new(n: usize, pairs: &[(u32, u32)]) -> Self {
         let mut start = vec![0; n + 1];
         for (list, _) in pairs {
@@ -59,23 +60,23 @@ impl Lists {
     }
 }
 
-/// By x, then y, then z.
-fn by_place(a: &P3, b: &P3) -> Ordering {
+/// Order by x, then y, then z.
+fn by_position(a: &P3, b: &P3) -> Ordering {
     a.x.total_cmp(&b.x).then(a.y.total_cmp(&b.y)).then(a.z.total_cmp(&b.z))
 }
 
-/// A number that indexes; the constructor has seen to it that it fits.
+/// An index as a `u32`; the constructor of the mesh has checked that indices fit.
 pub(super) fn id(k: usize) -> u32 {
     u32::try_from(k).unwrap_or(NONE)
 }
 
 impl Mesh {
-    /// Facets with two equal corners, and facets that are there already, are left out.
+    /// Builds the mesh. Facets with two equal corners and repeated facets are skipped.
     pub(super) fn new(points: &[P3], triangles: &[[u32; 3]]) -> Result<Self, FacetError> {
-        if points.len().max(triangles.len()) > MOST {
+        if points.len().max(triangles.len()) > MAX_ELEMENTS {
             return Err(FacetError::TooMany);
         }
-        if let Some(k) = points.iter().position(|p| p.iter().any(|c| !(c.abs() <= FARTHEST))) {
+        if let Some(k) = points.iter().position(|p| p.iter().any(|c| !(c.abs() <= MAX_COORDINATE))) {
             return Err(FacetError::NotFinite(k));
         }
         for (facet, t) in triangles.iter().enumerate() {
@@ -83,7 +84,7 @@ impl Mesh {
                 return Err(FacetError::Corner { facet, corner: *corner, points: points.len() });
             }
         }
-        // Adding 0 makes 0 of −0.
+        // Adding 0 turns −0 into 0.
         let points: Vec<P3> = points.iter().map(|p| p.map(|c| c + 0.0)).collect();
         let (vertices, vertex_of) = weld(&points);
         let mut numbered: Vec<([u32; 3], u32)> = Vec::with_capacity(triangles.len());
@@ -130,16 +131,16 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// Computes what follows from the places of the vertices.
+    /// Computes normals and lengths from the positions of the vertices.
     ///
     /// # Errors
-    /// A facet without an area.
+    /// The number of a facet without an area.
     pub(super) fn measure(&mut self) -> Result<(), usize> {
         for k in 0..self.facets.len() {
             let [a, b, c] = self.corners(k);
             let (u, v, w) = (b - a, c - b, a - c);
             let longest = u.norm().max(v.norm()).max(w.norm());
-            // From the two shorter sides: of a long triangle they hold the normal better.
+            // The two shorter sides give the normal of a long triangle more accurately.
             let [first, second] = if u.norm() >= v.norm().max(w.norm()) {
                 [v, w]
             } else if v.norm() >= w.norm() {
@@ -149,7 +150,7 @@ impl Mesh {
             };
             let n = first.cross(&second);
             let area = n.norm();
-            if !(area > LEAST_HEIGHT * longest * longest) {
+            if !(area > MIN_RELATIVE_HEIGHT * longest * longest) {
                 return Err(k);
             }
             self.normals[k] = n / area;
@@ -158,7 +159,7 @@ impl Mesh {
         Ok(())
     }
 
-    /// Two facets at an edge must go through it in opposite directions.
+    /// Checks that two facets at an edge have it in opposite directions.
     fn check_orientation(&self) -> Result<(), FacetError> {
         let goes_up = |facet: u32, edge: u32| {
             let k = self.facet_edges[facet as usize].iter().position(|e| *e == edge).unwrap_or(0);
@@ -180,12 +181,12 @@ impl Mesh {
         self.facets[facet].map(|v| self.vertices[v as usize])
     }
 
-    /// Facets that share an edge, itself among them.
+    /// Facets at an edge.
     pub(super) fn at_edge(&self, edge: u32) -> &[u32] {
         self.edge_facets.of(edge)
     }
 
-    /// Facets that share a vertex, itself among them.
+    /// Facets at a vertex.
     pub(super) fn at_vertex(&self, vertex: u32) -> &[u32] {
         self.vertex_facets.of(vertex)
     }
@@ -202,15 +203,15 @@ impl Mesh {
     }
 }
 
-/// Points without repetition, sorted by place, and which of them each was.
+/// Distinct points sorted by position, and the number among them of each point.
 fn weld(points: &[P3]) -> (Vec<P3>, Vec<u32>) {
     let mut order: Vec<u32> = (0..id(points.len())).collect();
-    order.sort_unstable_by(|a, b| by_place(&points[*a as usize], &points[*b as usize]).then(a.cmp(b)));
+    order.sort_unstable_by(|a, b| by_position(&points[*a as usize], &points[*b as usize]).then(a.cmp(b)));
     let mut vertices: Vec<P3> = Vec::new();
     let mut vertex_of = vec![0; points.len()];
     for k in order {
         let p = points[k as usize];
-        if vertices.last().is_none_or(|last| by_place(last, &p).is_ne()) {
+        if vertices.last().is_none_or(|last| by_position(last, &p).is_ne()) {
             vertices.push(p);
         }
         vertex_of[k as usize] = id(vertices.len() - 1);
@@ -218,7 +219,7 @@ fn weld(points: &[P3]) -> (Vec<P3>, Vec<u32>) {
     (vertices, vertex_of)
 }
 
-/// Edges, those of each facet, and the facets at each.
+/// Edges by their ends, the edges of each facet, and the facets at each edge.
 fn edges_of(facets: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>, Lists) {
     let mut sides: Vec<([u32; 2], u32, usize)> = Vec::with_capacity(3 * facets.len());
     for (k, f) in facets.iter().enumerate() {
@@ -243,11 +244,12 @@ fn edges_of(facets: &[[u32; 3]]) -> (Vec<[u32; 2]>, Vec<[u32; 3]>, Lists) {
     (edges, facet_edges, lists)
 }
 
-/// Points and facets of one wall.
-const MOST: usize = 1 << 31;
+/// Maximum number of points, and of facets, of one wall.
+const MAX_ELEMENTS: usize = 1 << 31;
 
-/// Coordinates (mm) beyond which squares could overflow.
-const FARTHEST: f64 = 1e100;
+/// Maximum coordinate (mm). Squares of larger numbers could overflow, which would make distances infinite.
+const MAX_COORDINATE: f64 = 1e100;
 
-/// Height of a facet over its longest side, as a part of it, below which it has no normal.
-const LEAST_HEIGHT: f64 = 1e-12;
+/// Minimum height of a facet above its longest side, as a part of that side. With a larger value thin
+/// triangles are refused; with a smaller one the rounding of coordinates decides about normals.
+const MIN_RELATIVE_HEIGHT: f64 = 1e-12;

@@ -1,142 +1,150 @@
-//! Which of the contacts of a ball with many facets are active: links, what is behind other facets,
-//! proximity.
+//! Resolution of the contacts of one shape with many facets: links, hidden facets, proximity contacts.
 //!
 //! # Source
-//! WALL, "Faceted Wall Contact Resolution": contacts with decreasing overlap, linked where a wall
-//! contact point is on an edge or a vertex that another overlapped facet shares (Figures 4 to 7); what
-//! another facet hides (Figure 8); proximity contacts.
+//! WALL, "Faceted Wall Contact Resolution": contacts by decreasing overlap, linked if a wall contact point
+//! is on an edge or a vertex that another overlapped facet shares (Figures 4 to 7); facets hidden by other
+//! facets (Figure 8); proximity contacts.
 //!
 //! # Deviations
-//! - Of two linked contacts the one whose point is *not* on the shared part has the larger overlap, because
-//!   the shared part belongs to it too. So the link itself tells which is active; comparing the overlaps
-//!   would leave it to rounding where a ball is within 1e-8 of its radius above an edge.
-//! - The linked *pairs* are compared, not connected sets: a contact stays active if no contact linked to it
-//!   overlaps more. By sets one facet at a concave edge could link the floor and the wall, and one of the two
-//!   would vanish depending on the triangulation.
-//! - Points on a shared edge up to rounding are linked too, and equal points are one: a flat wall whose
+//! - If one of two linked contacts has its point off the shared part, it has the larger overlap, because the
+//!   shared part belongs to its facet, too. The link itself therefore decides which contact is active. A
+//!   comparison of the overlaps would leave the decision to rounding if a sphere is within 1e-8 of its radius
+//!   above an edge.
+//! - Linked *pairs* are compared, not connected sets: a contact stays active unless a contact linked to it
+//!   has a larger overlap. With sets, one facet at a concave edge could link the floor and the wall, and
+//!   one of the two contacts would disappear depending on the triangulation.
+//! - Points on a shared edge up to rounding are linked, too, and equal points are one: a flat wall whose
 //!   facets are coplanar up to rounding has one contact, also exactly above an edge.
-//! - What is hidden is asked of all overlapped facets, not only of those with active contacts, for the same
-//!   reason.
-//! - A proximity contact is made anew in each step, so that its force depends on where the ball is, not on
-//!   how it got there; and contacts that cancel each other are not combined.
+//! - All overlapped facets can hide a contact, not only those with active contacts, for the same reason.
+//! - A proximity contact is computed anew in each step, so that its force depends on the position of the
+//!   sphere alone, not on its path. Contacts whose normals cancel are not combined.
 
-use super::closest::{Closest, Region};
-use super::grain::Meets;
+use super::closest::{Closest, FacetRegion};
 use super::mesh::{NONE, id};
+use super::overlap::FacetShape;
 use super::wall::{FacetWall, Resolution};
 use feeler_geom::{P3, V3};
 
-/// What has become of the contact with one facet.
+/// Role of the contact with one facet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It acts.
+pub enum FacetRole {
+    /// The contact acts.
     Active,
-    /// It is linked to one with another facet, which acts in its place or is linked further.
+    /// The contact is linked to the contact with another facet, which acts instead or is itself linked.
     Linked(u32),
-    /// Another facet is between it and the ball's centre.
+    /// Another facet is between the contact point and the centre of the shape.
     Hidden,
-    /// It is part of a proximity contact, which is told under this facet.
+    /// The contact is part of the proximity contact of this facet.
     Member(u32),
 }
 
-/// A facet that a ball overlaps.
+/// Contact with one overlapped facet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Touch {
+pub(super) struct Overlap {
     pub(super) facet: u32,
     pub(super) closest: Closest,
     pub(super) normal: V3,
-    pub(super) overlap: f64,
-    pub(super) role: Role,
-    /// Which one (of the list) it is linked to.
+    /// Overlap (mm).
+    pub(super) depth: f64,
+    pub(super) role: FacetRole,
+    /// Position in the list of the contact that it is linked to, or `NONE`.
     link: u32,
 }
 
-/// A contact that acts: of one facet, or of several in proximity.
+/// A contact that acts: of one facet, or a proximity contact of several.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Acting {
+pub(super) struct ActiveContact {
     pub(super) facet: u32,
     pub(super) point: P3,
     pub(super) normal: V3,
-    pub(super) overlap: f64,
-    pub(super) region: Region,
-    /// Its facets, `from..to` of the list of members.
+    /// Overlap (mm).
+    pub(super) depth: f64,
+    pub(super) region: FacetRegion,
+    /// Range of its facets in the list of members.
     pub(super) members: (u32, u32),
 }
 
-/// Storage for resolving, and its result.
+/// Result of the resolution, with scratch buffers.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Resolved {
-    /// Overlapped facets, by number.
-    pub(super) touches: Vec<Touch>,
-    /// The same by decreasing overlap.
+pub(super) struct ResolvedContacts {
+    /// Contacts with all overlapped facets, by number of the facet.
+    pub(super) overlaps: Vec<Overlap>,
+    /// Positions in `overlaps` by decreasing overlap.
     pub(super) order: Vec<u32>,
     /// Contacts that act, by decreasing overlap.
-    pub(super) acting: Vec<Acting>,
+    pub(super) active: Vec<ActiveContact>,
+    /// Facets of the active contacts.
     pub(super) members: Vec<u32>,
     links: Vec<(u32, u32)>,
     group: Vec<u32>,
     queue: Vec<u32>,
 }
 
-impl Resolved {
-    /// The contact with a facet, if it is overlapped.
-    pub(super) fn of(&self, facet: u32) -> Option<usize> {
-        self.touches.binary_search_by_key(&facet, |t| t.facet).ok()
+impl ResolvedContacts {
+    /// Position of the contact with a facet; `None` if the facet is not overlapped.
+    pub(super) fn position_of(&self, facet: u32) -> Option<usize> {
+        self.overlaps.binary_search_by_key(&facet, |t| t.facet).ok()
     }
 
-    /// Where the links of a facet's contact lead.
+    /// Position of the contact that a contact is linked to.
     pub(super) fn link(&self, at: usize) -> Option<usize> {
-        let link = self.touches[at].link;
+        let link = self.overlaps[at].link;
         (link != NONE).then_some(link as usize)
     }
 
-    /// Resolves the contacts of a ball (wall's coordinates) with facets, sorted, among which all overlapped
-    /// ones are. `before`: the facets that were active in the last step.
-    pub(super) fn resolve(&mut self, wall: &FacetWall, facets: &[u32], before: &[u32], body: &impl Meets) {
-        self.touches.clear();
+    /// Resolves the contacts of a shape (wall's coordinates). `facets` are sorted and include all that the
+    /// shape overlaps; `previous` are the facets that were active in the previous step.
+    pub(super) fn resolve(
+        &mut self,
+        wall: &FacetWall,
+        facets: &[u32],
+        previous: &[u32],
+        shape: &impl FacetShape,
+    ) {
+        self.overlaps.clear();
         for facet in facets {
-            let Some((closest, overlap)) = body.overlap(&wall.mesh, *facet) else { continue };
-            if wall.is_felt(*facet, closest.signed) {
+            let Some((closest, depth)) = shape.overlap(&wall.mesh, *facet) else { continue };
+            if wall.is_active(*facet, closest.signed) {
                 let normal = closest.normal.unwrap_or_else(|| {
                     let n = wall.mesh.normals[*facet as usize];
-                    if wall.is_felt(*facet, 1.0) { n } else { -n }
+                    if wall.is_active(*facet, 1.0) { n } else { -n }
                 });
-                self.touches.push(Touch {
+                self.overlaps.push(Overlap {
                     facet: *facet,
                     closest,
                     normal,
-                    overlap,
-                    role: Role::Active,
+                    depth,
+                    role: FacetRole::Active,
                     link: NONE,
                 });
             }
         }
         self.order.clear();
-        self.order.extend(0..id(self.touches.len()));
-        let touches = &self.touches;
+        self.order.extend(0..id(self.overlaps.len()));
+        let overlaps = &self.overlaps;
         self.order.sort_unstable_by(|a, b| {
-            let (a, b) = (&touches[*a as usize], &touches[*b as usize]);
-            b.overlap.total_cmp(&a.overlap).then(a.facet.cmp(&b.facet))
+            let (a, b) = (&overlaps[*a as usize], &overlaps[*b as usize]);
+            b.depth.total_cmp(&a.depth).then(a.facet.cmp(&b.facet))
         });
-        self.link_up(wall, before);
+        self.link_up(wall, previous);
         if wall.resolution != Resolution::Reduced {
-            self.hide(wall, body.center());
+            self.hide(wall, shape.center());
         }
-        self.gather(wall, body);
+        self.gather(wall, shape);
     }
 
-    /// Links contacts through shared edges and vertices, and puts those with less overlap out of action.
-    fn link_up(&mut self, wall: &FacetWall, before: &[u32]) {
+    /// Links contacts through shared edges and vertices, and deactivates those with less overlap.
+    fn link_up(&mut self, wall: &FacetWall, previous: &[u32]) {
         self.links.clear();
-        for at in 0..self.touches.len() {
-            let touch = &self.touches[at];
-            let sharing = match touch.closest.linked {
-                Region::Face => continue,
-                Region::Edge(edge) => wall.mesh.at_edge(edge),
-                Region::Vertex(vertex) => wall.mesh.at_vertex(vertex),
+        for at in 0..self.overlaps.len() {
+            let overlap = &self.overlaps[at];
+            let sharing = match overlap.closest.linked {
+                FacetRegion::Face => continue,
+                FacetRegion::Edge(edge) => wall.mesh.at_edge(edge),
+                FacetRegion::Vertex(vertex) => wall.mesh.at_vertex(vertex),
             };
-            for facet in sharing.iter().filter(|f| **f != touch.facet) {
-                if let Some(other) = self.of(*facet) {
+            for facet in sharing.iter().filter(|f| **f != overlap.facet) {
+                if let Some(other) = self.position_of(*facet) {
                     self.links.push((id(at), id(other)));
                 }
             }
@@ -148,29 +156,29 @@ impl Resolved {
             if is_mutual && b < a {
                 continue;
             }
-            let [u, v] = [a, b].map(|at| &self.touches[at as usize]);
-            let same = u.closest.same.max(v.closest.same);
-            let rank = |t: &Touch| match t.closest.region {
-                Region::Face => 0,
-                Region::Edge(_) => 1,
-                Region::Vertex(_) => 2,
+            let [u, v] = [a, b].map(|at| &self.overlaps[at as usize]);
+            let same_point = u.closest.same_point.max(v.closest.same_point);
+            let rank = |t: &Overlap| match t.closest.region {
+                FacetRegion::Face => 0,
+                FacetRegion::Edge(_) => 1,
+                FacetRegion::Vertex(_) => 2,
             };
-            let first_acts = if (u.closest.point - v.closest.point).norm() <= same {
-                // What was active remains so (Figure 5).
-                let key = |t: &Touch| (rank(t), !before.contains(&t.facet), t.facet);
+            let first_acts = if (u.closest.point - v.closest.point).norm() <= same_point {
+                // An active contact remains active (Figure 5).
+                let key = |t: &Overlap| (rank(t), !previous.contains(&t.facet), t.facet);
                 key(u) < key(v)
             } else if is_mutual {
-                v.overlap.total_cmp(&u.overlap).then(u.facet.cmp(&v.facet)).is_le()
+                v.depth.total_cmp(&u.depth).then(u.facet.cmp(&v.facet)).is_le()
             } else {
                 false
             };
             let (acts, yields) = if first_acts { (a, b) } else { (b, a) };
             self.point_to(yields, acts);
         }
-        // Rounding could make a circle of links, of which nothing would act.
-        for k in 0..self.touches.len() {
+        // Rounding could create a cycle of links, in which no contact would act.
+        for k in 0..self.overlaps.len() {
             let mut at = k;
-            for _ in 0..self.touches.len() {
+            for _ in 0..self.overlaps.len() {
                 match self.link(at) {
                     Some(next) => at = next,
                     None => break,
@@ -180,100 +188,101 @@ impl Resolved {
                 let (mut best, mut here) = (at, at);
                 while let Some(next) = self.link(here).filter(|n| *n != at) {
                     here = next;
-                    if self.touches[here].overlap > self.touches[best].overlap {
+                    if self.overlaps[here].depth > self.overlaps[best].depth {
                         best = here;
                     }
                 }
-                self.touches[best].link = NONE;
+                self.overlaps[best].link = NONE;
             }
         }
-        for at in 0..self.touches.len() {
+        for at in 0..self.overlaps.len() {
             if let Some(next) = self.link(at) {
-                self.touches[at].role = Role::Linked(self.touches[next].facet);
+                self.overlaps[at].role = FacetRole::Linked(self.overlaps[next].facet);
             }
         }
     }
 
-    /// Of several links the one to the largest overlap is kept.
+    /// Links a contact to another that acts instead; the link to the largest overlap is kept.
     fn point_to(&mut self, yields: u32, acts: u32) {
-        let known = self.touches[yields as usize].link;
-        let overlap = |at: u32| self.touches[at as usize].overlap;
+        let known = self.overlaps[yields as usize].link;
+        let overlap = |at: u32| self.overlaps[at as usize].depth;
         let is_better =
             known == NONE || overlap(acts).total_cmp(&overlap(known)).then(known.cmp(&acts)).is_gt();
         if is_better {
-            self.touches[yields as usize].link = acts;
+            self.overlaps[yields as usize].link = acts;
         }
     }
 
-    /// Puts out of action what is behind another facet, seen from the ball's centre (Figure 8).
+    /// Deactivates contacts that another facet hides from the centre of the shape (Figure 8).
     fn hide(&mut self, wall: &FacetWall, x: &P3) {
         for k in 1..self.order.len() {
             let at = self.order[k] as usize;
-            let touch = self.touches[at];
-            if touch.role != Role::Active {
+            let overlap = self.overlaps[at];
+            if overlap.role != FacetRole::Active {
                 continue;
             }
             let is_hidden = self.order[..k].iter().any(|other| {
-                let other = &self.touches[*other as usize];
-                wall.mesh.is_crossed(other.facet, x, &touch.closest.point)
+                let other = &self.overlaps[*other as usize];
+                wall.mesh.is_crossed(other.facet, x, &overlap.closest.point)
             });
             if is_hidden {
-                self.touches[at].role = Role::Hidden;
+                self.overlaps[at].role = FacetRole::Hidden;
             }
         }
     }
 
-    /// Lists what acts, in proximity mode as one contact where facets hardly differ in direction.
-    fn gather(&mut self, wall: &FacetWall, body: &impl Meets) {
-        self.acting.clear();
+    /// Lists the active contacts; in proximity mode those of facets with similar normals are combined.
+    fn gather(&mut self, wall: &FacetWall, shape: &impl FacetShape) {
+        self.active.clear();
         self.members.clear();
         self.group.clear();
-        self.group.resize(self.touches.len(), NONE);
+        self.group.resize(self.overlaps.len(), NONE);
         for k in 0..self.order.len() {
             let at = self.order[k] as usize;
-            if self.touches[at].role != Role::Active || self.group[at] != NONE {
+            if self.overlaps[at].role != FacetRole::Active || self.group[at] != NONE {
                 continue;
             }
             let from = id(self.members.len());
             if let Resolution::Proximity { cutoff } = wall.resolution
-                && self.combine(wall, at, cutoff)
+                && self.collect(wall, at, cutoff)
             {
-                self.act_together(at, from, body);
+                self.combine(at, from, shape);
                 continue;
             }
             self.group[at] = id(at);
-            let touch = &self.touches[at];
-            self.members.push(touch.facet);
-            self.acting.push(Acting {
-                facet: touch.facet,
-                point: touch.closest.point,
-                normal: touch.normal,
-                overlap: touch.overlap,
-                region: touch.closest.region,
+            let overlap = &self.overlaps[at];
+            self.members.push(overlap.facet);
+            self.active.push(ActiveContact {
+                facet: overlap.facet,
+                point: overlap.closest.point,
+                normal: overlap.normal,
+                depth: overlap.depth,
+                region: overlap.closest.region,
                 members: (from, from + 1),
             });
         }
     }
 
-    /// Collects the proximity contact of an active contact in `queue`; false if it is alone.
-    fn combine(&mut self, wall: &FacetWall, at: usize, cutoff: f64) -> bool {
+    /// Collects the members of the proximity contact of an active contact in `queue`. Returns false if the
+    /// contact is not combined with another.
+    fn collect(&mut self, wall: &FacetWall, at: usize, cutoff: f64) -> bool {
         self.queue.clear();
         self.queue.push(id(at));
-        let is_close = |queue: &[u32], touches: &[Touch], other: usize| {
-            queue
-                .iter()
-                .any(|m| wall.mesh.angle(touches[*m as usize].facet, touches[other].facet) <= cutoff + ANGLE)
+        let is_close = |queue: &[u32], overlaps: &[Overlap], other: usize| {
+            queue.iter().any(|m| {
+                wall.mesh.angle(overlaps[*m as usize].facet, overlaps[other].facet) <= cutoff + ANGLE_ROUNDING
+            })
         };
-        // Active contacts first: without a second one nothing is combined.
+        // Active contacts come first: nothing is combined without a second one.
         let mut done = false;
         while !done {
             done = true;
             for k in 0..self.order.len() {
                 let other = self.order[k] as usize;
-                let is_free = self.touches[other].role == Role::Active
+                let is_free = self.overlaps[other].role == FacetRole::Active
                     && self.group[other] == NONE
                     && !self.queue.contains(&id(other));
-                if is_free && is_close(&self.queue, &self.touches, other) {
+                if is_free && is_close(&self.queue, &self.overlaps, other) {
                     self.queue.push(id(other));
                     done = false;
                 }
@@ -284,53 +293,58 @@ impl Resolved {
         }
         let mut next = 0;
         while next < self.queue.len() {
-            let facet = self.touches[self.queue[next] as usize].facet;
+            let facet = self.overlaps[self.queue[next] as usize].facet;
             next += 1;
             for vertex in wall.mesh.facets[facet as usize] {
                 for neighbour in wall.mesh.at_vertex(vertex) {
-                    let Some(other) = self.of(*neighbour) else { continue };
-                    let may = self.touches[other].role != Role::Hidden
+                    let Some(other) = self.position_of(*neighbour) else { continue };
+                    let may = self.overlaps[other].role != FacetRole::Hidden
                         && self.group[other] == NONE
                         && !self.queue.contains(&id(other));
-                    if may && is_close(&self.queue, &self.touches, other) {
+                    if may && is_close(&self.queue, &self.overlaps, other) {
                         self.queue.push(id(other));
                     }
                 }
             }
         }
-        let touches = &self.touches;
+        let overlaps = &self.overlaps;
         let sum: V3 =
-            self.queue.iter().map(|m| touches[*m as usize].normal * touches[*m as usize].overlap).sum();
-        let all: f64 = self.queue.iter().map(|m| touches[*m as usize].overlap).sum();
-        sum.norm() > CANCELLED * all
+            self.queue.iter().map(|m| overlaps[*m as usize].normal * overlaps[*m as usize].depth).sum();
+        let all: f64 = self.queue.iter().map(|m| overlaps[*m as usize].depth).sum();
+        sum.norm() > MIN_NORMAL_SUM * all
     }
 
-    /// Makes one contact of those in `queue`: the normal weighted by overlaps, the mean of the overlaps.
-    fn act_together(&mut self, at: usize, from: u32, body: &impl Meets) {
-        // By number, so that sums do not depend on how the members were found.
+    /// Combines the contacts in `queue` into one, with the mean of the normals weighted by overlap and the
+    /// mean of the overlaps.
+    fn combine(&mut self, at: usize, from: u32, shape: &impl FacetShape) {
+        // The order by number makes sums independent of the order in which members were found.
         self.queue.sort_unstable();
         let (mut sum, mut all) = (V3::zeros(), 0.0);
         for m in &self.queue {
-            let touch = &self.touches[*m as usize];
-            sum += touch.normal * touch.overlap;
-            all += touch.overlap;
+            let overlap = &self.overlaps[*m as usize];
+            sum += overlap.normal * overlap.depth;
+            all += overlap.depth;
         }
-        let (normal, overlap) = (sum.normalize(), all / self.queue.len() as f64);
-        let facet = self.touches[at].facet;
+        let (normal, depth) = (sum.normalize(), all / self.queue.len() as f64);
+        let facet = self.overlaps[at].facet;
         for m in &self.queue {
             self.group[*m as usize] = id(at);
-            let touch = &mut self.touches[*m as usize];
-            touch.role = if touch.facet == facet { Role::Active } else { Role::Member(facet) };
-            self.members.push(touch.facet);
+            let overlap = &mut self.overlaps[*m as usize];
+            overlap.role = if overlap.facet == facet { FacetRole::Active } else { FacetRole::Member(facet) };
+            self.members.push(overlap.facet);
         }
-        let point = body.wall_point(&normal, overlap);
+        let point = shape.wall_point(&normal, depth);
         let members = (from, id(self.members.len()));
-        self.acting.push(Acting { facet, point, normal, overlap, region: Region::Face, members });
+        self.active.push(ActiveContact { facet, point, normal, depth, region: FacetRegion::Face, members });
     }
 }
 
-/// Angles (rad) of normals are equal up to this: parallel facets are so to rounding.
-pub(super) const ANGLE: f64 = 1e-9;
+/// Rounding of angles (rad) between normals, by which cutoff angles are widened. The normals of coplanar
+/// facets are parallel to rounding only; with a smaller value a cutoff of 0 would lose the shear state on
+/// flat walls. A larger value widens the cutoff noticeably.
+pub(super) const ANGLE_ROUNDING: f64 = 1e-9;
 
-/// Part of the sum of the overlaps below which weighted normals cancel.
-const CANCELLED: f64 = 1e-6;
+/// Minimum length of the sum of normals weighted by overlap, as a part of the sum of the overlaps, for
+/// contacts to be combined. With a smaller value the direction of a proximity contact could be rounding;
+/// with a larger one contacts with almost opposite normals remain separate.
+const MIN_NORMAL_SUM: f64 = 1e-6;

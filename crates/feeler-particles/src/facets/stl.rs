@@ -1,15 +1,16 @@
-//! Walls from STL files, binary and ascii.
+//! Walls from STL files, binary and ASCII.
 
 use super::error::FacetError;
 use super::wall::FacetWall;
 use std::path::Path;
 
 impl FacetWall {
-    /// A wall from an STL file, whose coordinates are multiplied by `scale` (mm of one of its units: STL has
-    /// none).
+    /// Reads a wall from an STL file. Coordinates are multiplied by `scale`, the length of the file's unit
+    /// in mm: STL files do not store a unit.
     ///
     /// # Errors
-    /// A file that cannot be read, is no STL, or whose triangles are no wall; told with its name.
+    /// The file cannot be read, is not an STL file, or its triangles are not a valid wall. The error names
+    /// the file.
     pub fn read_stl(file: &Path, scale: f64) -> Result<Self, FacetError> {
         let stl = |problem: String| FacetError::Stl { file: file.to_path_buf(), problem };
         if !(scale.is_finite() && scale > 0.0) {
@@ -54,11 +55,11 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_are_the_same_wall() {
+    fn binary_and_ascii_files_give_the_same_wall() {
         let ascii = read(ASCII.as_bytes(), 1000.0).unwrap();
         assert_eq!((ascii.facets(), ascii.vertices().len()), (2, 4));
         assert!((ascii.bounds().max - P3::new(1000.0, 1000.0, 0.0)).norm() < 1e-12, "scaled");
-        // Also where the header of a binary file begins like an ascii one.
+        // The header of a binary file may begin like an ASCII file.
         for header in ["made by hand", "solid made by hand"] {
             let binary = read(&binary(header.as_bytes()), 1000.0).unwrap();
             assert_eq!(binary.vertices(), ascii.vertices(), "{header}");
@@ -67,22 +68,30 @@ mod tests {
     }
 
     #[test]
-    fn bad_files_are_told_with_what_is_wrong() {
-        let told = |bytes: &[u8]| read(bytes, 1.0).unwrap_err().to_string();
-        assert!(told(b"").contains("wall.stl: the file is empty"), "{}", told(b""));
-        assert!(told(b"PK not stl at all").contains("neither ascii"), "another file");
+    fn errors_name_what_is_wrong_with_a_file() {
+        let error_of = |bytes: &[u8]| read(bytes, 1.0).unwrap_err().to_string();
+        assert!(error_of(b"").contains("wall.stl: the file is empty"), "{}", error_of(b""));
+        assert!(error_of(b"PK not stl at all").contains("neither ascii"), "a file of another kind");
         let cut = &binary(b"")[..150];
-        assert!(told(cut).contains("nor as long as"), "{}", told(cut));
+        assert!(error_of(cut).contains("nor as long as"), "{}", error_of(cut));
         let broken = ASCII.replace("vertex 1 1 0", "vertex 1 one 0");
-        assert!(told(broken.as_bytes()).contains("facet 1"), "{}", told(broken.as_bytes()));
+        assert!(error_of(broken.as_bytes()).contains("facet 1"), "{}", error_of(broken.as_bytes()));
         let nan = ASCII.replace("vertex 1 1 0", "vertex 1 nan 0");
-        assert!(told(nan.as_bytes()).contains("facet 1: "), "{}", told(nan.as_bytes()));
+        assert!(error_of(nan.as_bytes()).contains("facet 1: "), "{}", error_of(nan.as_bytes()));
         let line = ASCII.replace("vertex 1 1 0", "vertex 0.5 0.5 0");
-        assert!(told(line.as_bytes()).contains("facet 1 are on one line"), "{}", told(line.as_bytes()));
+        assert!(
+            error_of(line.as_bytes()).contains("facet 1 are on one line"),
+            "{}",
+            error_of(line.as_bytes())
+        );
         let empty = "solid nothing\nendsolid nothing\n";
-        assert!(told(empty.as_bytes()).contains("no facet with an area"), "{}", told(empty.as_bytes()));
+        assert!(
+            error_of(empty.as_bytes()).contains("no facet with an area"),
+            "{}",
+            error_of(empty.as_bytes())
+        );
         let missing = FacetWall::read_stl(Path::new("no/such.stl"), 1.0).unwrap_err().to_string();
         assert!(missing.contains("no/such.stl"), "{missing}");
-        assert!(matches!(read(ASCII.as_bytes(), 0.0), Err(FacetError::Setting(_))), "no scale");
+        assert!(matches!(read(ASCII.as_bytes(), 0.0), Err(FacetError::Setting(_))), "a scale of 0");
     }
 }

@@ -1,10 +1,10 @@
-//! WALL's Figures 4 to 9 with geometry after their descriptions, what must hold for any order of the facets,
-//! and the degenerate places: exactly above edges and vertices, equal overlaps.
+//! WALL's Figures 4 to 9 with geometry after their descriptions, independence of the order of the facets, and
+//! degenerate positions: exactly above edges and vertices, equal overlaps.
 
 #![expect(
     clippy::cast_possible_truncation,
     clippy::float_cmp,
-    reason = "small counts; equal to the bit is what is asked"
+    reason = "counts are small; results are compared to the bit"
 )]
 
 use super::*;
@@ -15,8 +15,8 @@ use rand::seq::SliceRandom;
 use rand::{Rng, SeedableRng};
 use std::collections::BTreeSet;
 
-/// A profile in x and z, drawn out along y; two triangles for each of its segments, fronts to the left of the
-/// way along it.
+/// A profile in x and z, extruded along y, with two triangles for each segment. Fronts are to the left of the
+/// direction along the profile.
 fn strip(profile: &[[f64; 2]], half_width: f64) -> FacetWall {
     let points: Vec<P3> = profile
         .iter()
@@ -32,11 +32,11 @@ fn letter(wall: &FacetWall, facet: u32) -> char {
     char::from(b'a' + u8::try_from(wall.source(facet).unwrap() / 2).unwrap())
 }
 
-/// Segments with active contacts, one letter for each contact.
+/// Letters of the segments with active contacts, one for each contact.
 fn active(wall: &FacetWall, x: f64, z: f64, radius: f64) -> String {
     let touches = wall.resolve(&P3::new(x, 0.1, z), radius);
     let mut letters: Vec<char> =
-        touches.iter().filter(|t| t.role == Role::Active).map(|t| letter(wall, t.facet)).collect();
+        touches.iter().filter(|t| t.role == FacetRole::Active).map(|t| letter(wall, t.facet)).collect();
     letters.sort_unstable();
     letters.into_iter().collect()
 }
@@ -45,7 +45,7 @@ fn active(wall: &FacetWall, x: f64, z: f64, radius: f64) -> String {
 fn links(wall: &FacetWall, x: f64, z: f64, radius: f64) -> BTreeSet<(char, char)> {
     let touches = wall.resolve(&P3::new(x, 0.1, z), radius);
     let linked = touches.iter().filter_map(|t| match t.role {
-        Role::Linked(to) => Some((letter(wall, t.facet), letter(wall, to))),
+        FacetRole::Linked(to) => Some((letter(wall, t.facet), letter(wall, to))),
         _ => None,
     });
     linked.filter(|(from, to)| from != to).collect()
@@ -67,7 +67,7 @@ fn flat(n: u32) -> FacetWall {
 
 #[test]
 fn figure_4_one_contact_on_a_flat_wall() {
-    // Facets a to d, the ball above b, all overlapped.
+    // A sphere above b overlaps all facets a to d.
     let wall = flat(4);
     let touches = wall.resolve(&P3::new(1.4, 0.1, 2.0), 3.0);
     assert!(touches.len() >= 8 && touches.windows(2).all(|t| t[0].overlap >= t[1].overlap), "by overlap");
@@ -76,7 +76,7 @@ fn figure_4_one_contact_on_a_flat_wall() {
     // A single facet gives the same contact.
     let single = strip(&[[0.0, 0.0], [4.0, 0.0]], 20.0);
     let contact =
-        |w: &FacetWall| w.contacts(&mut FacetMemory::default(), &P3::new(1.4, 0.1, 2.0), 3.0)[0].contact;
+        |w: &FacetWall| w.contacts(&mut FacetHistory::default(), &P3::new(1.4, 0.1, 2.0), 3.0)[0].contact;
     assert_eq!(contact(&wall), contact(&single));
     assert_eq!(
         contact(&wall),
@@ -92,7 +92,7 @@ fn figure_4_one_contact_on_a_flat_wall() {
 
 #[test]
 fn figure_5_the_normal_turns_over_a_convex_edge() {
-    // Facets a, b, c flat, d, e, f downwards by 45°; the edge at x = 3.
+    // Facets a, b, c are flat; d, e, f slope downwards by 45°; the edge is at x = 3.
     let r = 0.5_f64.sqrt();
     let profile = [
         [0.0, 0.0],
@@ -104,10 +104,10 @@ fn figure_5_the_normal_turns_over_a_convex_edge() {
         [3.0 + 3.0 * r, -3.0 * r],
     ];
     let wall = full(strip(&profile, 20.0), 1.0);
-    let mut memory = FacetMemory::default();
+    let mut history = FacetHistory::default();
     let mut seen = Vec::new();
     let (radius, height) = (1.5, 1.4);
-    // At a constant distance from the wall: flat, around the edge, down the slope.
+    // The path keeps a constant distance from the wall: flat, around the edge, down the slope.
     let at = |s: f64| {
         let turned = ((s - 3.0) / height).clamp(0.0, std::f64::consts::FRAC_PI_4);
         let (sin, cos) = math::sin_cos(turned);
@@ -119,7 +119,7 @@ fn figure_5_the_normal_turns_over_a_convex_edge() {
     for k in 0..=450 {
         let s = 2.005 + f64::from(k) * 0.01;
         let (foot, normal, height) = at(s);
-        let contacts = wall.contacts(&mut memory, &(foot + normal * height), radius);
+        let contacts = wall.contacts(&mut history, &(foot + normal * height), radius);
         assert_eq!(contacts.len(), 1, "at {s}");
         let c = contacts[0];
         assert!(
@@ -127,22 +127,22 @@ fn figure_5_the_normal_turns_over_a_convex_edge() {
             "at {s}"
         );
         assert!((c.contact.gap + 0.1).abs() < 1e-14, "at {s}");
-        assert_eq!(*id.get_or_insert(c.contact.id), c.contact.id, "the contact lasts at {s}");
+        assert_eq!(*id.get_or_insert(c.contact.id), c.contact.id, "the contact persists at {s}");
         if seen.last() != Some(&letter(&wall, c.facet)) {
             seen.push(letter(&wall, c.facet));
         }
-        // The edge is c's until the ball stands above d.
+        // The edge belongs to c until the sphere is above d.
         let is_before = s < 3.0 + height * std::f64::consts::FRAC_PI_4 - 1e-6;
         assert_eq!(letter(&wall, c.facet) == 'c', is_before, "at {s}");
-        // On the edge the wall has no finite curvature.
+        // The curvature on the edge is infinite.
         let is_around = c.contact.curvatures[0].is_infinite();
         assert_eq!(is_around, s > 3.001 && is_before, "at {s}");
     }
-    // c remains active around the edge, until d is.
+    // c remains active around the edge, until d becomes active.
     assert_eq!(seen, ['c', 'd', 'e', 'f']);
 }
 
-/// Floor a, b, c up to x = 0 and a ramp d, e, f by 45° upwards.
+/// A floor a, b, c up to x = 0 and a ramp d, e, f upwards by 45°.
 fn concave() -> FacetWall {
     let r = 0.5_f64.sqrt();
     strip(
@@ -169,26 +169,26 @@ fn figure_6_two_contacts_at_a_concave_edge() {
 
 #[test]
 fn figure_7_each_peak_of_a_rough_wall() {
-    // Five peaks, all within the overlap of a large ball.
+    // A large sphere overlaps all five peaks.
     let profile: Vec<[f64; 2]> =
         (0..=10).map(|k| [0.1 * f64::from(k), if k % 2 == 1 { 0.03 } else { 0.0 }]).collect();
     let wall = strip(&profile, 20.0);
     let touches = wall.resolve(&P3::new(0.5, 0.1, 3.0), 3.1);
-    let peaks: Vec<f64> = touches.iter().filter(|t| t.role == Role::Active).map(|t| t.point.x).collect();
+    let peaks: Vec<f64> = touches.iter().filter(|t| t.role == FacetRole::Active).map(|t| t.point.x).collect();
     assert_eq!(peaks.len(), 5, "{peaks:?}");
     assert!(peaks.iter().all(|x| (x * 10.0 - (x * 10.0).round()).abs() < 1e-12), "{peaks:?}");
-    assert_eq!(active(&full(wall.clone(), 1.0), 0.5, 3.0, 3.1).len(), 5, "nothing hides another one");
-    // With a cutoff above the angle between slopes one contact is left; its force is not that of five.
+    assert_eq!(active(&full(wall.clone(), 1.0), 0.5, 3.0, 3.1).len(), 5, "no peak hides another");
+    // With a cutoff above the angle between slopes one contact remains; its force is not that of five.
     let wall = proximity(wall, 1.2);
-    let mut memory = FacetMemory::default();
-    let contacts = wall.contacts(&mut memory, &P3::new(0.5, 0.1, 3.0), 3.1);
+    let mut history = FacetHistory::default();
+    let contacts = wall.contacts(&mut history, &P3::new(0.5, 0.1, 3.0), 3.1);
     assert_eq!(contacts.len(), 1);
     assert!((contacts[0].contact.normal - V3::z()).norm() < 0.05, "{:?}", contacts[0]);
 }
 
 #[test]
-fn figure_8_what_is_behind_is_felt_in_reduced_mode_only() {
-    // A sliver: two sides that meet in an edge outside the ball.
+fn figure_8_hidden_facets_are_active_in_reduced_mode_only() {
+    // A sliver: two sides with a common edge outside the sphere.
     let sliver = strip(&[[4.0, -0.2], [-1.0, 0.0], [4.0, 0.2]], 20.0);
     let center = (2.0, 1.0);
     assert_eq!(active(&sliver, center.0, center.1, 1.5), "ab");
@@ -202,7 +202,7 @@ fn figure_8_what_is_behind_is_felt_in_reduced_mode_only() {
         triangles.push([3 * k, 3 * k + 1, 3 * k + 2]);
     }
     let sheets = FacetWall::new(&points, &triangles).unwrap();
-    let count = |w: &FacetWall| w.contacts(&mut FacetMemory::default(), &P3::new(0.0, 0.1, 1.0), 2.0).len();
+    let count = |w: &FacetWall| w.contacts(&mut FacetHistory::default(), &P3::new(0.0, 0.1, 1.0), 2.0).len();
     assert_eq!(count(&sheets), 3);
     assert_eq!(count(&full(sheets, 1.0)), 1);
 }
@@ -212,22 +212,22 @@ fn figure_9_contacts_move_on_unless_there_is_a_hole() {
     let b = P3::new(1.6, 0.1, 0.9);
     let d = P3::new(3.4, 0.1, 0.9);
     let ids = |wall: &FacetWall, radius: f64| {
-        let mut memory = FacetMemory::default();
-        let of = |memory: &mut FacetMemory, x: &P3| {
-            let contacts = wall.contacts(memory, x, radius);
+        let mut history = FacetHistory::default();
+        let of = |history: &mut FacetHistory, x: &P3| {
+            let contacts = wall.contacts(history, x, radius);
             assert_eq!(contacts.len(), 1);
             (letter(wall, contacts[0].facet), contacts[0].contact.id)
         };
-        [of(&mut memory, &b), of(&mut memory, &d)]
+        [of(&mut history, &b), of(&mut history, &d)]
     };
-    // 3: b is still overlapped, and linked. 1: only the path is left.
+    // With radius 3, b is still overlapped and linked; with radius 1, only the path is left.
     for radius in [3.0, 1.0] {
         let flat = flat(5);
-        assert_eq!(ids(&flat, radius), [('b', 0), ('d', 1)], "reduced mode gives up");
+        assert_eq!(ids(&flat, radius), [('b', 0), ('d', 1)], "reduced mode drops the state");
         assert_eq!(
             ids(&full(flat.clone(), 0.0), radius),
             [('b', 0), ('d', 0)],
-            "full mode moves on, Θ = 0 too"
+            "full mode moves the contact, also with Θ = 0"
         );
     }
     // Without c there is a hole.
@@ -240,103 +240,105 @@ fn figure_9_contacts_move_on_unless_there_is_a_hole() {
         let triangles: Vec<[u32; 3]> =
             (0..kept.len() as u32).map(|k| [3 * k, 3 * k + 1, 3 * k + 2]).collect();
         let wall = full(FacetWall::new(&points, &triangles).unwrap(), 1.0);
-        let mut memory = FacetMemory::default();
-        let before = wall.contacts(&mut memory, &b, 1.0)[0].contact.id;
-        wall.contacts(&mut memory, &d, 1.0)[0].contact.id == before
+        let mut history = FacetHistory::default();
+        let before = wall.contacts(&mut history, &b, 1.0)[0].contact.id;
+        wall.contacts(&mut history, &d, 1.0)[0].contact.id == before
     };
     assert!(!without(4..6), "c is a hole");
     assert!(without(0..2) && without(8..10), "a and e are not on the path");
-    // A gutter as c: its sides are turned by more than Θ or by less.
+    // A gutter as c, whose sides are turned by more than Θ or by less.
     let gutter =
         strip(&[[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [2.5, -0.5], [3.0, 0.0], [4.0, 0.0], [5.0, 0.0]], 20.0);
-    let lasts = |cutoff: f64| {
+    let persists = |cutoff: f64| {
         let wall = full(gutter.clone(), cutoff);
-        let mut memory = FacetMemory::default();
-        let before = wall.contacts(&mut memory, &b, 1.0)[0].contact.id;
-        wall.contacts(&mut memory, &d, 1.0)[0].contact.id == before
+        let mut history = FacetHistory::default();
+        let before = wall.contacts(&mut history, &b, 1.0)[0].contact.id;
+        wall.contacts(&mut history, &d, 1.0)[0].contact.id == before
     };
-    assert!(lasts(0.79) && !lasts(0.78), "45° are 0.785 rad");
+    assert!(persists(0.79) && !persists(0.78), "45° are 0.785 rad");
 }
 
 #[test]
 fn cutoff_at_an_edge_and_the_loss_at_figure_6() {
-    // Over a convex edge of 45° the contact lasts if Θ allows it.
+    // A contact persists over a convex edge of 45° if Θ allows it.
     let r = 0.5_f64.sqrt();
     let profile = [[0.0, 0.0], [3.0, 0.0], [3.0 + 3.0 * r, -3.0 * r]];
-    let lasts = |cutoff: f64| {
+    let persists = |cutoff: f64| {
         let wall = full(strip(&profile, 20.0), cutoff);
-        let mut memory = FacetMemory::default();
+        let mut history = FacetHistory::default();
         let at =
-            |m: &mut FacetMemory, x: f64, z: f64| wall.contacts(m, &P3::new(x, 0.1, z), 1.0)[0].contact.id;
-        let before = at(&mut memory, 2.0, 0.95);
-        at(&mut memory, 3.3, 0.85);
-        at(&mut memory, 3.0 + r + 0.9 * r, -r + 0.9 * r) == before
+            |m: &mut FacetHistory, x: f64, z: f64| wall.contacts(m, &P3::new(x, 0.1, z), 1.0)[0].contact.id;
+        let before = at(&mut history, 2.0, 0.95);
+        at(&mut history, 3.3, 0.85);
+        at(&mut history, 3.0 + r + 0.9 * r, -r + 0.9 * r) == before
     };
-    assert!(lasts(0.79) && !lasts(0.78), "45° are 0.785 rad");
-    // Floor and ramp, then the ramp alone: what c remembers is lost, what d remembers moves on.
+    assert!(persists(0.79) && !persists(0.78), "45° are 0.785 rad");
+    // The sphere leaves the floor for the ramp: the state of c is dropped, that of d moves with the contact.
     let wall = full(concave(), 1.0);
-    let mut memory = FacetMemory::default();
+    let mut history = FacetHistory::default();
     let both: Vec<u64> =
-        wall.contacts(&mut memory, &P3::new(-0.01, 0.1, 0.95), 1.0).iter().map(|c| c.contact.id).collect();
-    let of_d = memory.contacts().iter().find(|c| letter(&wall, c.facet) == 'd').unwrap().contact.id;
+        wall.contacts(&mut history, &P3::new(-0.01, 0.1, 0.95), 1.0).iter().map(|c| c.contact.id).collect();
+    let of_d = history.contacts().iter().find(|c| letter(&wall, c.facet) == 'd').unwrap().contact.id;
     assert_eq!(both.len(), 2);
-    let after = wall.contacts(&mut memory, &P3::new(0.2 * r, 0.1, 1.9 * r), 1.4).to_vec();
+    let after = wall.contacts(&mut history, &P3::new(0.2 * r, 0.1, 1.9 * r), 1.4).to_vec();
     assert_eq!((after.len(), letter(&wall, after[0].facet)), (1, 'e'));
     assert_eq!(after[0].contact.id, of_d);
-    assert!(memory.handed().is_empty(), "{:?}", memory.handed());
+    assert!(history.merged().is_empty(), "{:?}", history.merged());
 }
 
 #[test]
 fn proximity_contact_of_a_concave_edge() {
     let wall = proximity(concave(), 0.8);
-    let mut memory = FacetMemory::default();
-    let first = wall.contacts(&mut memory, &P3::new(-1.5, 0.1, 0.95), 1.0)[0].contact.id;
-    // c and d become one; their neighbours with overlaps are in it.
+    let mut history = FacetHistory::default();
+    let first = wall.contacts(&mut history, &P3::new(-1.5, 0.1, 0.95), 1.0)[0].contact.id;
+    // c and d are combined, with their overlapped neighbours.
     let x = P3::new(-0.4, 0.1, 0.95);
     let touches = wall.resolve(&x, 1.0);
-    let contacts = wall.contacts(&mut memory, &x, 1.0).to_vec();
+    let contacts = wall.contacts(&mut history, &x, 1.0).to_vec();
     assert_eq!(contacts.len(), 1);
     let c = contacts[0].contact;
-    assert_eq!(c.id, first, "it goes on");
+    assert_eq!(c.id, first, "the contact persists");
     assert!(
-        touches.iter().all(|t| t.role == Role::Active || t.role == Role::Member(contacts[0].facet)),
+        touches.iter().all(|t| t.role == FacetRole::Active || t.role == FacetRole::Member(contacts[0].facet)),
         "{touches:?}"
     );
     let sum: V3 = touches.iter().map(|t| t.normal * t.overlap).sum();
     let mean = touches.iter().map(|t| t.overlap).sum::<f64>() / touches.len() as f64;
     assert!((c.normal - sum.normalize()).norm() < 1e-15 && (c.gap + mean).abs() < 1e-15, "{c:?}");
     assert!((x - c.point - c.normal * (1.0 - mean)).norm() < 1e-15, "{c:?}");
-    // Up the ramp d alone is left, with what both remembered.
+    // Only d is left up the ramp, with the states of both.
     let r = 0.5_f64.sqrt();
-    let after = wall.contacts(&mut memory, &P3::new(-0.3 * r, 0.1, 1.6 * r), 1.0).to_vec();
+    let after = wall.contacts(&mut history, &P3::new(-0.3 * r, 0.1, 1.6 * r), 1.0).to_vec();
     assert_eq!((after.len(), letter(&wall, after[0].facet), after[0].contact.id), (1, 'd', first));
-    // With a smaller cutoff there are two contacts. When they become one, the younger is handed to the older.
+    // A smaller cutoff gives two contacts. When they become one, the younger is merged into the older.
     let mut wall = proximity(concave(), 0.1);
-    let mut memory = FacetMemory::default();
-    assert_eq!(wall.contacts(&mut memory, &x, 1.0).len(), 2);
+    let mut history = FacetHistory::default();
+    assert_eq!(wall.contacts(&mut history, &x, 1.0).len(), 2);
     wall.set_resolution(Resolution::Proximity { cutoff: 0.8 }).unwrap();
-    assert_eq!(wall.contacts(&mut memory, &x, 1.0).len(), 1);
-    assert_eq!(memory.handed(), [(1, 0)]);
+    assert_eq!(wall.contacts(&mut history, &x, 1.0).len(), 1);
+    assert_eq!(history.merged(), [(1, 0)]);
 }
 
 #[test]
-fn inactive_sides_are_not_felt() {
+fn inactive_sides_have_no_contacts() {
     let mut wall = flat(3);
     let count = |wall: &FacetWall, z: f64| wall.resolve(&P3::new(1.5, 0.1, z), 1.0).len();
     assert!(count(&wall, 0.5) > 0 && count(&wall, -0.5) > 0, "both by default");
-    for (sides, front, back) in
-        [(Sides::Front, true, false), (Sides::Back, false, true), (Sides::None, false, false)]
-    {
+    for (sides, front, back) in [
+        (ActiveSides::Front, true, false),
+        (ActiveSides::Back, false, true),
+        (ActiveSides::None, false, false),
+    ] {
         wall.set_sides(|_, _| sides);
         assert_eq!((count(&wall, 0.5) > 0, count(&wall, -0.5) > 0), (front, back), "{sides:?}");
     }
-    // In the wedge of Figure 8 with sides felt from outside only, reduced mode is enough.
+    // Reduced mode suffices for the wedge of Figure 8 if only outer sides are active.
     let mut sliver = strip(&[[4.0, -0.2], [-1.0, 0.0], [4.0, 0.2]], 20.0);
-    sliver.set_sides(|_, _| Sides::Front);
+    sliver.set_sides(|_, _| ActiveSides::Front);
     assert_eq!(active(&sliver, 2.0, 1.0, 1.5), "b");
 }
 
-/// A square of 2 n² triangles, tilted and turned, whose diagonals lie one way or the other.
+/// A square of 2 n² triangles in a pose, with diagonals in both directions.
 fn tilted(n: u32, size: f64, pose: &Pose) -> (Vec<P3>, Vec<[u32; 3]>) {
     let step = size / f64::from(n);
     let mut points = Vec::new();
@@ -361,8 +363,9 @@ fn tilted(n: u32, size: f64, pose: &Pose) -> (Vec<P3>, Vec<[u32; 3]>) {
 }
 
 #[test]
-fn degenerate_places_have_one_contact() {
-    // Exactly above edges, vertices and up to rounding beside them, in poses with rounded coordinates.
+fn degenerate_positions_have_one_contact() {
+    // Positions exactly above edges and vertices, and within rounding of them, in poses with rounded
+    // coordinates.
     let mut rng = SmallRng::seed_from_u64(25);
     for round in 0..200 {
         let turn =
@@ -384,8 +387,8 @@ fn degenerate_places_have_one_contact() {
             let v = if rng.random_bool(0.3) { u } else { v };
             let height = rng.random_range(0.3..0.99);
             let center = pose * P3::new(u, v, height);
-            let mut memory = FacetMemory::default();
-            let contacts = wall.contacts(&mut memory, &center, 1.0).to_vec();
+            let mut history = FacetHistory::default();
+            let contacts = wall.contacts(&mut history, &center, 1.0).to_vec();
             assert_eq!(contacts.len(), 1, "{u} {v} {height} {contacts:?}");
             let c = contacts[0].contact;
             assert!((c.gap + 1.0 - height).abs() < 1e-13, "{u} {v} {c:?}");
@@ -397,7 +400,7 @@ fn degenerate_places_have_one_contact() {
 
 #[test]
 fn above_edges_and_vertices_of_a_box() {
-    // A cube whose faces have different diagonals; the ball about its corners, edges and faces.
+    // A cube whose faces have different diagonals, with spheres about its corners, edges and faces.
     let corner = |k: u32| P3::new(f64::from(k & 1), f64::from(k >> 1 & 1), f64::from(k >> 2 & 1));
     let points: Vec<P3> = (0..8).map(corner).collect();
     let triangles: [[u32; 3]; 12] = [
@@ -431,8 +434,8 @@ fn above_edges_and_vertices_of_a_box() {
         if distance < 1e-9 || distance >= radius {
             continue;
         }
-        let mut memory = FacetMemory::default();
-        let contacts = wall.contacts(&mut memory, &center, radius);
+        let mut history = FacetHistory::default();
+        let contacts = wall.contacts(&mut history, &center, radius);
         assert_eq!(contacts.len(), 1, "{center} {contacts:?}");
         let c = contacts[0].contact;
         assert!(
@@ -441,7 +444,7 @@ fn above_edges_and_vertices_of_a_box() {
         );
         let off = (0..3).filter(|k| !(0.0..=1.0).contains(&center[*k])).count();
         let infinite = c.curvatures.iter().filter(|k| k.is_infinite()).count();
-        // At the ends of an edge it may be either.
+        // The ends of an edge may count as edge or vertex.
         let is_end = center.iter().any(|c| c.fract().abs() < 1e-15);
         assert!(is_end || infinite == off - 1, "{center} {c:?}");
     }
@@ -462,20 +465,20 @@ fn bits(contacts: &[FacetContact]) -> Vec<u64> {
 
 #[test]
 fn order_of_facets_is_irrelevant_to_the_bit() {
-    // Hills, a ball that rolls over them in each mode; facets and points shuffled, and first corners changed.
+    // A sphere rolls over hills in each mode; facets and points are shuffled, and first corners changed.
     let (mut points, triangles) = tilted(12, 6.0, &Pose::identity());
     let mut rng = SmallRng::seed_from_u64(9);
     points.iter_mut().for_each(|p| p.z = 0.2 * math::sin(3.0 * p.x) * math::cos(2.0 * p.y));
     let run = |points: &[P3], triangles: &[[u32; 3]], resolution: Resolution| {
         let mut wall = FacetWall::new(points, triangles).unwrap();
         wall.set_resolution(resolution).unwrap();
-        let mut memory = FacetMemory::default();
+        let mut history = FacetHistory::default();
         let mut out = Vec::new();
         for k in 0..300 {
             let s = f64::from(k) / 50.0;
             let center = P3::new(s, 3.0 + math::sin(s), 0.75);
-            out.extend(bits(wall.contacts(&mut memory, &center, 1.0)));
-            out.extend(memory.handed().iter().flat_map(|(a, b)| [*a, *b]));
+            out.extend(bits(wall.contacts(&mut history, &center, 1.0)));
+            out.extend(history.merged().iter().flat_map(|(a, b)| [*a, *b]));
         }
         out
     };
@@ -510,7 +513,7 @@ fn tree_finds_what_a_search_of_all_finds() {
     let mut rng = SmallRng::seed_from_u64(4);
     points.iter_mut().for_each(|p| p.z = rng.random_range(-0.2..0.2));
     let wall = FacetWall::new(&points, &triangles).unwrap();
-    let mut memory = FacetMemory::default();
+    let mut history = FacetHistory::default();
     for _ in 0..2000 {
         let center =
             P3::new(rng.random_range(-1.0..11.0), rng.random_range(-1.0..11.0), rng.random_range(-1.0..1.5));
@@ -519,14 +522,17 @@ fn tree_finds_what_a_search_of_all_finds() {
         let all: BTreeSet<u32> =
             (0..wall.facets() as u32).filter(|k| wall.mesh.closest(*k, &center).distance < radius).collect();
         assert_eq!(found, all);
-        // What is kept from step to step changes nothing.
-        let fresh = wall.contacts(&mut FacetMemory::default(), &center, radius).len();
-        assert_eq!(wall.contacts(&mut memory, &center, radius).len(), fresh);
+        // The history changes no contact.
+        let fresh = wall.contacts(&mut FacetHistory::default(), &center, radius).len();
+        assert_eq!(wall.contacts(&mut history, &center, radius).len(), fresh);
         let step = P3::new(center.x + 0.01 * radius, center.y, center.z);
-        let fresh: Vec<f64> =
-            wall.contacts(&mut FacetMemory::default(), &step, radius).iter().map(|c| c.contact.gap).collect();
+        let fresh: Vec<f64> = wall
+            .contacts(&mut FacetHistory::default(), &step, radius)
+            .iter()
+            .map(|c| c.contact.gap)
+            .collect();
         let kept: Vec<f64> =
-            wall.contacts(&mut memory, &step, radius).iter().map(|c| c.contact.gap).collect();
+            wall.contacts(&mut history, &step, radius).iter().map(|c| c.contact.gap).collect();
         assert_eq!(kept, fresh);
     }
 }
@@ -548,19 +554,22 @@ fn nearest_points_of_facets_beat_samples() {
                 assert!(found.distance <= (p - x).norm() + 1e-14, "{corners:?} {x}");
             }
         }
-        assert!(((found.point - x).norm() - found.distance).abs() < 1e-14, "its point is as far");
+        assert!(
+            ((found.point - x).norm() - found.distance).abs() < 1e-14,
+            "the distance is that of the point"
+        );
         let w = [1, 2, 0].map(|k: usize| {
             let n = wall.mesh.normals[0];
             let [a, b] = [wall.mesh.corners(0)[k], wall.mesh.corners(0)[(k + 1) % 3]];
             n.cross(&(b - a)).dot(&(found.point - a))
         });
-        assert!(w.iter().all(|s| *s >= -1e-13), "it is on the facet: {w:?}");
+        assert!(w.iter().all(|s| *s >= -1e-13), "the point is on the facet: {w:?}");
     }
 }
 
 #[test]
 fn rigid_walls_rotate_by_their_velocity() {
-    // A turn of exactly 1 rad in 1,000 steps, about a point that moves.
+    // A rotation of exactly 1 rad in 1,000 steps, about a moving point.
     let mut wall = flat(2);
     let spin = V3::new(0.3, -0.5, 0.8).normalize();
     let (velocity, center) = (V3::new(1.0, 2.0, 3.0), P3::new(0.5, 0.0, 0.0));
@@ -572,7 +581,7 @@ fn rigid_walls_rotate_by_their_velocity() {
     let turned = nalgebra::Rotation3::from_scaled_axis(spin);
     let expected = center + velocity + turned * (p - center);
     assert!((wall.pose() * p - expected).norm() < 1e-12, "{}", wall.pose() * p);
-    assert!((wall.reference() - center - velocity).norm() < 1e-12, "the reference point moves along");
+    assert!((wall.reference() - center - velocity).norm() < 1e-12, "the reference point moves with the wall");
     let (v, w) = wall.velocity_at(0, &expected);
     assert!((v - velocity - spin.cross(&(expected - wall.reference()))).norm() < 1e-12 && w == spin, "{v}");
 }
@@ -580,10 +589,10 @@ fn rigid_walls_rotate_by_their_velocity() {
 #[test]
 fn vertices_move_with_their_own_velocities() {
     let mut wall = flat(4);
-    // A hinge: what is beyond x = 2 goes up.
+    // A hinge: vertices beyond x = 2 move up.
     wall.set_velocity_field(|p| V3::new(0.0, 0.0, (p.x - 2.0).max(0.0))).unwrap();
     let contact =
-        |w: &FacetWall, x: f64| w.contacts(&mut FacetMemory::default(), &P3::new(x, 0.1, 0.5), 1.0).len();
+        |w: &FacetWall, x: f64| w.contacts(&mut FacetHistory::default(), &P3::new(x, 0.1, 0.5), 1.0).len();
     assert_eq!(contact(&wall, 3.0), 1);
     for _ in 0..10 {
         wall.advance(0.1).unwrap();
@@ -592,18 +601,18 @@ fn vertices_move_with_their_own_velocities() {
     assert!((wall.normal(slope).unwrap() - V3::new(-1.0, 0.0, 1.0).normalize()).norm() < 1e-14);
     let (v, w) = wall.velocity_at(slope, &P3::new(3.25, 0.1, 1.25));
     assert!((v - V3::new(0.0, 0.0, 1.25)).norm() < 1e-14 && w == V3::zeros(), "{v}");
-    // Boxes go along.
+    // Boxes follow the vertices.
     let touches = wall.resolve(&P3::new(3.5, 0.1, 2.2), 1.0);
     assert!(touches.iter().any(|t| t.facet == slope), "{touches:?}");
-    // Vertices that meet.
+    // Vertices that collapse into one point.
     let mut wall = flat(1);
     wall.set_velocity_field(|p| V3::new(-p.x, 0.0, 0.0)).unwrap();
     assert!(matches!(wall.advance(1.0), Err(FacetError::Collapsed(_))));
-    assert_eq!(wall.resolve(&P3::new(0.5, 0.1, 0.5), 1.0).len(), 2, "it is as it was");
+    assert_eq!(wall.resolve(&P3::new(0.5, 0.1, 0.5), 1.0).len(), 2, "the wall is unchanged");
 }
 
 #[test]
-fn what_is_no_wall_is_told() {
+fn invalid_walls_are_refused() {
     let p = [
         P3::origin(),
         P3::new(1.0, 0.0, 0.0),
@@ -611,29 +620,29 @@ fn what_is_no_wall_is_told() {
         P3::new(2.0, 0.0, 0.0),
         P3::new(1.0, 1.0, 0.0),
     ];
-    let told = |t: &[[u32; 3]]| FacetWall::new(&p, t).unwrap_err();
-    assert_eq!(told(&[]), FacetError::Empty);
-    assert_eq!(told(&[[0, 0, 1]]), FacetError::Empty);
-    assert_eq!(told(&[[0, 1, 2], [0, 1, 9]]), FacetError::Corner { facet: 1, corner: 9, points: 5 });
-    assert_eq!(told(&[[0, 1, 2], [0, 1, 3]]), FacetError::NoArea(1));
-    assert_eq!(told(&[[0, 1, 2], [1, 2, 4]]), FacetError::Orientation([0, 1]));
+    let error_of = |t: &[[u32; 3]]| FacetWall::new(&p, t).unwrap_err();
+    assert_eq!(error_of(&[]), FacetError::Empty);
+    assert_eq!(error_of(&[[0, 0, 1]]), FacetError::Empty);
+    assert_eq!(error_of(&[[0, 1, 2], [0, 1, 9]]), FacetError::Corner { facet: 1, corner: 9, points: 5 });
+    assert_eq!(error_of(&[[0, 1, 2], [0, 1, 3]]), FacetError::NoArea(1));
+    assert_eq!(error_of(&[[0, 1, 2], [1, 2, 4]]), FacetError::Orientation([0, 1]));
     let bad = [P3::origin(), P3::new(1.0, f64::NAN, 0.0), P3::new(0.0, 1.0, 0.0)];
     assert_eq!(FacetWall::new(&bad, &[[0, 1, 2]]).unwrap_err(), FacetError::NotFinite(1));
-    // Repetitions and facets that are lines by equal corners do no harm.
+    // Repeated facets, and facets with equal corners, are skipped.
     let wall = FacetWall::new(&p, &[[0, 1, 2], [2, 0, 1], [1, 1, 2], [2, 1, 4]]).unwrap();
-    assert_eq!((wall.facets(), wall.left_out(), wall.facet_of(2)), (2, 2, None));
+    assert_eq!((wall.facets(), wall.skipped(), wall.facet_of(2)), (2, 2, None));
     assert_eq!(wall.facet_of(0), wall.facet_of(1));
     let mut wall = wall;
-    assert!(wall.set_resolution(Resolution::Full { cutoff: -0.1 }).is_err(), "no angle");
+    assert!(wall.set_resolution(Resolution::Full { cutoff: -0.1 }).is_err(), "a negative angle");
     assert!(wall.set_motion(WallMotion::Vertices(vec![V3::zeros()])).is_err(), "too few velocities");
     let spin = V3::new(f64::INFINITY, 0.0, 0.0);
     let motion = WallMotion::Rigid { velocity: V3::zeros(), spin, center: P3::origin() };
-    assert!(wall.set_motion(motion).is_err(), "no velocity");
+    assert!(wall.set_motion(motion).is_err(), "an infinite velocity");
 }
 
-/// Local minima of the distance from `x` to the surface, below `radius`, by definition: a point p of the
-/// surface from which no corner of a facet at p lies towards x, among all feet on faces and edges and all
-/// vertices. None where one is a matter of rounding.
+/// Local minima of the distance from `x` to the surface below `radius`, by definition: points p, among all
+/// feet on faces and edges and all vertices, from which no corner of a facet at p lies towards x. `None` if
+/// rounding decides about one.
 fn minima(wall: &FacetWall, x: &P3, radius: f64) -> Option<Vec<P3>> {
     let facets: Vec<[P3; 3]> = (0..wall.facets() as u32).map(|k| wall.corners(k).unwrap()).collect();
     let mut candidates = Vec::new();
@@ -647,7 +656,7 @@ fn minima(wall: &FacetWall, x: &P3, radius: f64) -> Option<Vec<P3>> {
         candidates.extend([*a, *b, *c]);
     }
     candidates.retain(|p| (p - x).norm() < radius + 1e-9);
-    // Whether a point is on a triangle: all turns to its sides are to the left, and the plane is near.
+    // Whether a point is on a triangle: to the left of all sides, and near the plane.
     let is_on = |p: &P3, [a, b, c]: &[P3; 3]| {
         let n = (b - a).cross(&(c - a)).normalize();
         let inside = |u: &P3, v: &P3| n.dot(&(v - u).cross(&(p - u))) / (v - u).norm() > -1e-10;
@@ -656,7 +665,7 @@ fn minima(wall: &FacetWall, x: &P3, radius: f64) -> Option<Vec<P3>> {
     let mut out: Vec<P3> = Vec::new();
     for p in &candidates {
         let around: Vec<&[P3; 3]> = facets.iter().filter(|f| is_on(p, f)).collect();
-        // How far corners lie towards x at most.
+        // Maximum component of the corners towards x.
         let towards = |f: &[P3; 3]| f.iter().map(|c| (c - p).dot(&(x - p))).fold(f64::NEG_INFINITY, f64::max);
         let most = around.iter().map(|f| towards(f)).fold(f64::NEG_INFINITY, f64::max);
         if around.is_empty() || most > 1e-7 {
@@ -673,10 +682,10 @@ fn minima(wall: &FacetWall, x: &P3, radius: f64) -> Option<Vec<P3>> {
 }
 
 #[test]
-fn what_acts_are_the_local_minima_of_the_distance() {
-    // Rugged, stepped and flat floors; balls anywhere, above vertices and above edges.
+fn active_contacts_are_the_local_minima_of_the_distance() {
+    // Rugged, stepped and flat floors; spheres at any position, above vertices and above edges.
     let mut rng = SmallRng::seed_from_u64(77);
-    let (mut judged, mut several, mut unclear) = (0, 0, 0);
+    let (mut compared, mut several, mut unclear) = (0, 0, 0);
     for round in 0..60 {
         let (mut points, triangles) = tilted(5, 5.0, &Pose::identity());
         for p in &mut points {
@@ -699,20 +708,20 @@ fn what_acts_are_the_local_minima_of_the_distance() {
                 unclear += 1;
                 continue;
             };
-            let contacts = wall.contacts(&mut FacetMemory::default(), &center, radius).to_vec();
+            let contacts = wall.contacts(&mut FacetHistory::default(), &center, radius).to_vec();
             let same = contacts.len() == expected.len()
                 && expected.iter().all(|p| contacts.iter().any(|c| (c.contact.point - p).norm() < 1e-8));
             assert!(same, "{center} {radius}: {contacts:?}, not {expected:?}");
-            judged += 1;
+            compared += 1;
             several += usize::from(expected.len() > 1);
         }
     }
-    assert!(judged > 2_000 && several > 500 && unclear < judged / 3, "{judged} {several} {unclear}");
+    assert!(compared > 2_000 && several > 500 && unclear < compared / 3, "{compared} {several} {unclear}");
 }
 
 #[test]
-fn a_contact_lasts_all_around_a_ball_of_facets() {
-    // An icosahedron, halved three times and blown up: 1,280 triangles.
+fn a_contact_persists_all_around_a_sphere_of_facets() {
+    // An icosahedron, subdivided three times and projected onto a sphere: 1,280 triangles.
     let t = 0.5 * (1.0 + 5.0_f64.sqrt());
     let mut points: Vec<P3> = Vec::new();
     for (u, v) in [(1.0, t), (-1.0, t), (1.0, -t), (-1.0, -t)] {
@@ -746,13 +755,13 @@ fn a_contact_lasts_all_around_a_ball_of_facets() {
     points.iter_mut().for_each(|p| *p = P3::from(p.coords.normalize() * 10.0));
     let wall = full(FacetWall::new(&points, &triangles).unwrap(), 0.3);
     assert_eq!((wall.facets(), wall.vertices().len()), (1280, 642));
-    // Slowly, and in leaps over several facets.
+    // Small steps, and leaps over several facets.
     for steps in [3_000, 150] {
-        let mut memory = FacetMemory::default();
+        let mut history = FacetHistory::default();
         for k in 0..steps {
             let s = std::f64::consts::TAU * f64::from(k) / f64::from(steps);
             let direction = V3::new(math::cos(s), math::sin(s) * 0.8, math::sin(s) * 0.6);
-            let contacts = wall.contacts(&mut memory, &P3::from(direction * 11.8), 2.0);
+            let contacts = wall.contacts(&mut history, &P3::from(direction * 11.8), 2.0);
             assert_eq!(contacts.len(), 1, "{steps}, {k}");
             assert_eq!(contacts[0].contact.id, 0, "{steps}, {k}");
         }
@@ -760,7 +769,7 @@ fn a_contact_lasts_all_around_a_ball_of_facets() {
 }
 
 #[test]
-fn nothing_panics_on_nonsense() {
+fn invalid_input_does_not_panic() {
     let mut rng = SmallRng::seed_from_u64(5);
     let mut walls = 0;
     for round in 0..2_000 {
@@ -784,7 +793,7 @@ fn nothing_panics_on_nonsense() {
         let Ok(wall) = FacetWall::new(&points, &triangles) else { continue };
         walls += 1;
         let wall = proximity(wall, rng.random_range(0.0..3.0));
-        let mut memory = FacetMemory::default();
+        let mut history = FacetHistory::default();
         for center in [
             P3::origin(),
             P3::new(1.0, 0.5, 0.0),
@@ -793,7 +802,7 @@ fn nothing_panics_on_nonsense() {
             P3::new(1e200, 0.0, 0.0),
         ] {
             for radius in [1.0, 3.0, 0.0, -1.0, f64::NAN, f64::INFINITY] {
-                for c in wall.contacts(&mut memory, &center, radius) {
+                for c in wall.contacts(&mut history, &center, radius) {
                     assert!(c.contact.gap < 0.0, "{c:?}");
                 }
             }

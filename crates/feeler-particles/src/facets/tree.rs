@@ -1,19 +1,19 @@
-//! Which facets are near a ball: a tree of boxes.
+//! Tree of boxes that finds the facets near a point.
 
 use super::mesh::{Mesh, id};
 use feeler_geom::{Aabb, P3};
 
-/// A node: its box, and its facets or its children.
+/// A node: its box, and its facets or children.
 #[derive(Clone, Debug)]
 struct Node {
     bounds: Aabb,
-    /// Of a leaf its first facet in `order`, of another node its second child; the first one comes next.
+    /// First facet of a leaf in `order`; second child of another node, whose first child is the next node.
     start: u32,
-    /// Facets of a leaf; 0 otherwise.
+    /// Number of facets of a leaf; 0 for other nodes.
     count: u32,
 }
 
-/// Boxes around facets. The topology stays as it was built; boxes can be fitted again.
+/// Tree of boxes around facets. Its topology is fixed once it is built; boxes can be refitted.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     nodes: Vec<Node>,
@@ -30,11 +30,11 @@ impl Tree {
         tree
     }
 
-    /// Halves the facets along the longest side of the box around their centres: the depth is log₂ of their
-    /// number.
+    /// Halves the facets along the longest side of the box around their centres. The depth is the base-2
+    /// logarithm of their number.
     fn build(&mut self, centers: &[P3], from: usize, to: usize) {
         let at = self.nodes.len();
-        let is_leaf = to - from <= LEAF;
+        let is_leaf = to - from <= LEAF_SIZE;
         let count = if is_leaf { id(to - from) } else { 0 };
         self.nodes.push(Node { bounds: Aabb::empty(), start: id(from), count });
         if is_leaf {
@@ -51,7 +51,7 @@ impl Tree {
         self.build(centers, from + middle, to);
     }
 
-    /// Fits all boxes again.
+    /// Refits all boxes.
     pub(super) fn refit(&mut self, mesh: &Mesh) {
         for at in (0..self.nodes.len()).rev() {
             let node = &self.nodes[at];
@@ -65,33 +65,34 @@ impl Tree {
         }
     }
 
-    /// Facets whose boxes are within `reach` of a point, sorted.
+    /// Lists the facets whose boxes are within `reach` of a point, sorted.
     pub(super) fn near(&self, mesh: &Mesh, x: &P3, reach: f64, out: &mut Vec<u32>) {
         self.search(mesh, out, |b| b.distance_sq(x) <= reach * reach);
     }
 
-    /// Facets whose boxes are straight above a point, sorted.
+    /// Lists the facets whose boxes are straight above a point, sorted.
     pub(super) fn above(&self, mesh: &Mesh, x: &P3, out: &mut Vec<u32>) {
         let is_over = |b: &Aabb, k: usize| b.min[k] <= x[k] && x[k] <= b.max[k];
         self.search(mesh, out, |b| is_over(b, 0) && is_over(b, 1) && b.max.z >= x.z);
     }
 
-    /// Facets whose boxes are wanted, sorted; what is wanted of a box is of all around it.
-    fn search(&self, mesh: &Mesh, out: &mut Vec<u32>, is_wanted: impl Fn(&Aabb) -> bool) {
+    /// Lists the facets whose boxes satisfy a predicate, sorted. A box that contains one that satisfies it
+    /// must satisfy it, too.
+    fn search(&self, mesh: &Mesh, out: &mut Vec<u32>, is_accepted: impl Fn(&Aabb) -> bool) {
         out.clear();
-        let mut stack = [0_u32; DEPTH];
+        let mut stack = [0_u32; MAX_STACK];
         let mut open = 1;
         while open > 0 {
             open -= 1;
             let at = stack[open];
             let node = &self.nodes[at as usize];
-            if !is_wanted(&node.bounds) {
+            if !is_accepted(&node.bounds) {
                 continue;
             }
             let start = node.start as usize;
             if node.count > 0 {
                 let facets = &self.order[start..start + node.count as usize];
-                out.extend(facets.iter().filter(|k| is_wanted(&bounds(mesh, **k))));
+                out.extend(facets.iter().filter(|k| is_accepted(&bounds(mesh, **k))));
             } else {
                 stack[open] = node.start;
                 stack[open + 1] = at + 1;
@@ -101,7 +102,7 @@ impl Tree {
         out.sort_unstable();
     }
 
-    /// Box around all facets.
+    /// Bounding box of all facets.
     pub(super) fn bounds(&self) -> Aabb {
         self.nodes[0].bounds
     }
@@ -111,8 +112,8 @@ fn bounds(mesh: &Mesh, facet: u32) -> Aabb {
     Aabb::of_points(&mesh.corners(facet as usize))
 }
 
-/// Facets of a leaf.
-const LEAF: usize = 4;
+/// Maximum number of facets of a leaf.
+const LEAF_SIZE: usize = 4;
 
-/// Nodes that wait at most: one for each level, and 2³¹ facets are halved 31 times.
-const DEPTH: usize = 34;
+/// Maximum number of nodes on the stack: one for each level, and 2³¹ facets are halved 31 times.
+const MAX_STACK: usize = 34;

@@ -1,49 +1,50 @@
-//! A wall of facets: what it is made of, how it moves, which sides are active.
+//! A wall of facets: its mesh, its motion and its active sides.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
 use super::error::FacetError;
 use super::mesh::{Mesh, NONE};
 use super::tree::Tree;
-use crate::rotation::moved_on;
+use crate::rotation::advanced_pose;
 use feeler_geom::{Aabb, P3, Pose, V3};
+use serde::{Deserialize, Serialize};
 
-/// From which sides a facet is felt. The front is where its normal points, by the right-hand rule.
+/// Sides of a facet that have contacts. The normal, by the right-hand rule, points to the front.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sides {
-    /// From both.
+pub enum ActiveSides {
+    /// Both sides.
     #[default]
     Both,
-    /// By balls whose centre is in front of its plane.
+    /// Shapes whose centre is in front of the plane have contacts.
     Front,
-    /// By balls whose centre is behind its plane.
+    /// Shapes whose centre is behind the plane have contacts.
     Back,
-    /// Not at all.
+    /// The facet has no contacts.
     None,
 }
 
-/// How the contacts of one ball with many facets are made those of one surface.
+/// Resolution of the contacts of one shape with many facets into those of one surface.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Resolution {
-    /// Of contacts linked through edges and vertices the one with the largest overlap is active. A contact is
-    /// that of one facet: what friction remembers is lost where the ball moves on to the next one.
+    /// Among contacts linked through edges and vertices, the one with the largest overlap is active. A
+    /// contact belongs to one facet: its shear state is lost as the shape moves to the next facet.
     #[default]
     Reduced,
-    /// Also, what is behind other facets of the wall is not felt, and a contact moves on from facet to facet.
+    /// In addition, facets hidden by others have no contacts, and a contact moves from facet to facet.
     Full {
-        /// Largest angle Θ (rad) between normals of facets that a contact moves on to.
+        /// Maximum angle Θ (rad) between the normals of facets between which a contact moves.
         cutoff: f64,
     },
-    /// Also, active contacts with facets that hardly differ in direction are one contact.
+    /// In addition, active contacts with facets of similar normals are combined into one.
     Proximity {
-        /// Largest angle Θ (rad) between normals of facets whose contacts are one, or that a contact moves on
-        /// to.
+        /// Maximum angle Θ (rad) between the normals of facets whose contacts are combined, or between
+        /// which a contact moves.
         cutoff: f64,
     },
 }
 
 impl Resolution {
-    /// Θ; none in reduced mode.
+    /// Cutoff angle Θ; `None` in reduced mode.
     pub(super) fn cutoff(self) -> Option<f64> {
         match self {
             Self::Reduced => None,
@@ -52,59 +53,61 @@ impl Resolution {
     }
 }
 
-/// How a wall moves. It obeys no equations of motion.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Prescribed motion of a wall, which does not react to forces.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum WallMotion {
-    /// Not at all.
+    /// Rest.
     #[default]
     Still,
-    /// As a rigid body.
+    /// Motion of a rigid body.
     Rigid {
         /// Velocity of the reference point (mm/s).
         velocity: V3,
         /// Angular velocity (rad/s).
         spin: V3,
-        /// The reference point (world), which moves along with `velocity`.
+        /// Reference point (world), which moves with `velocity`.
         center: P3,
     },
-    /// Each vertex with its own velocity (mm/s, in the wall's coordinates), in the order of
-    /// [`FacetWall::vertices`]. Facets must not come to pass through one another, which is not checked.
+    /// Velocity of each vertex (mm/s, wall's coordinates), in the order of [`FacetWall::vertices`]. Facets
+    /// must not intersect as they move, which is not checked.
     Vertices(Vec<V3>),
 }
 
-/// A wall of triangles, which balls meet as one surface.
+/// A wall of triangles, whose contacts are those of one surface.
 ///
-/// It may be closed or open, with or without holes. Facets must not pass through one another. Vertices and
-/// facets are numbered by where they are, so that no result depends on the order of the input.
+/// The wall may be closed or open, with or without holes. Facets must not intersect each other except at
+/// common edges and vertices. Vertices and facets are numbered by position, so that no result depends on
+/// the order of the input.
 #[derive(Clone, Debug)]
 pub struct FacetWall {
     pub(super) mesh: Mesh,
     pub(super) tree: Tree,
-    pub(super) sides: Vec<Sides>,
+    pub(super) sides: Vec<ActiveSides>,
     pub(super) resolution: Resolution,
     /// From the wall's coordinates to the world's.
     pose: Pose,
     motion: WallMotion,
-    /// How often its facets have changed.
+    /// Number of changes of the facets.
     pub(super) version: u64,
-    /// Whether all facets are looked at, without the tree.
+    /// Whether all facets are listed as near, without the tree.
     #[cfg(test)]
     pub(crate) search_all: bool,
 }
 
 impl FacetWall {
-    /// A wall of triangles (mm), given by their corners' numbers among the points, in reduced mode, at rest.
+    /// A wall at rest of triangles (mm), given by the numbers of their corners among the points, in reduced
+    /// mode.
     ///
-    /// Equal points become one vertex: facets are neighbours where they share vertices. Facets with two equal
-    /// corners, and repetitions of a facet, are left out.
+    /// Equal points become one vertex: facets are neighbours if they share vertices. Facets with two equal
+    /// corners and repeated facets are skipped.
     ///
     /// # Errors
-    /// Points that are not finite, corners that are no points, facets without an area, neighbours
-    /// that look to opposite sides.
+    /// A point is not finite, a corner is not among the points, a facet has no area, or neighbours have
+    /// opposite orientations.
     pub fn new(points: &[P3], triangles: &[[u32; 3]]) -> Result<Self, FacetError> {
         let mesh = Mesh::new(points, triangles)?;
         let tree = Tree::new(&mesh);
-        let sides = vec![Sides::Both; mesh.facets.len()];
+        let sides = vec![ActiveSides::Both; mesh.facets.len()];
         let (pose, motion) = (Pose::identity(), WallMotion::Still);
         Ok(Self {
             mesh,
@@ -119,10 +122,10 @@ impl FacetWall {
         })
     }
 
-    /// Chooses how contacts are resolved.
+    /// Sets the resolution of contacts.
     ///
     /// # Errors
-    /// A cutoff angle that is negative or no number.
+    /// The cutoff angle is negative or not a number.
     pub fn set_resolution(&mut self, resolution: Resolution) -> Result<(), FacetError> {
         if resolution.cutoff().is_some_and(|angle| !(angle >= 0.0)) {
             return Err(FacetError::Setting("the cutoff angle must be 0 rad or more"));
@@ -131,17 +134,17 @@ impl FacetWall {
         Ok(())
     }
 
-    /// How contacts are resolved.
+    /// Resolution of contacts.
     #[must_use]
     pub fn resolution(&self) -> Resolution {
         self.resolution
     }
 
-    /// Chooses from which sides facets are felt; `choose` is told each facet's number and corners (wall's
+    /// Sets the active sides of facets; `choose` receives each facet's number and corners (wall's
     /// coordinates).
     ///
-    /// A ball that comes over from an inactive side to an active one meets its full force at once.
-    pub fn set_sides(&mut self, mut choose: impl FnMut(u32, [P3; 3]) -> Sides) {
+    /// A shape whose centre passes from an inactive side to an active one receives the full force at once.
+    pub fn set_sides(&mut self, mut choose: impl FnMut(u32, [P3; 3]) -> ActiveSides) {
         for k in 0..self.sides.len() {
             self.sides[k] = choose(super::mesh::id(k), self.mesh.corners(k));
         }
@@ -154,25 +157,25 @@ impl FacetWall {
         self.mesh.facets.len()
     }
 
-    /// How many triangles of the input were left out: those with two equal corners, and repetitions.
+    /// Number of skipped triangles of the input: those with two equal corners, and repeated ones.
     #[must_use]
-    pub fn left_out(&self) -> usize {
+    pub fn skipped(&self) -> usize {
         self.mesh.facet_of.len() - self.mesh.facets.len()
     }
 
-    /// The facet that a triangle of the input has become; none if it had two equal corners.
+    /// Facet of a triangle of the input; `None` if the triangle had two equal corners.
     #[must_use]
     pub fn facet_of(&self, triangle: usize) -> Option<u32> {
         self.mesh.facet_of.get(triangle).copied().filter(|k| *k != NONE)
     }
 
-    /// The vertex that a point of the input has become.
+    /// Vertex of a point of the input.
     #[must_use]
     pub fn vertex_of(&self, point: usize) -> Option<u32> {
         self.mesh.vertex_of.get(point).copied()
     }
 
-    /// The triangle of the input that a facet was, the first one of several.
+    /// First triangle of the input that became a facet.
     #[must_use]
     pub fn source(&self, facet: u32) -> Option<usize> {
         self.mesh.source.get(facet as usize).map(|k| *k as usize)
@@ -197,33 +200,33 @@ impl FacetWall {
         &self.mesh.vertices
     }
 
-    /// Box around the wall (wall's coordinates).
+    /// Bounding box of the wall (wall's coordinates).
     #[must_use]
     pub fn bounds(&self) -> Aabb {
         self.tree.bounds()
     }
 
-    /// Where the wall is: from its coordinates to the world's.
+    /// Pose of the wall: from its coordinates to the world.
     #[must_use]
     pub fn pose(&self) -> &Pose {
         &self.pose
     }
 
-    /// Puts the wall somewhere else.
+    /// Moves the wall to a pose at once, without a velocity.
     pub fn set_pose(&mut self, pose: Pose) {
         self.pose = pose;
     }
 
-    /// How it moves.
+    /// Motion of the wall.
     #[must_use]
     pub fn motion(&self) -> &WallMotion {
         &self.motion
     }
 
-    /// Chooses how it moves from now on.
+    /// Sets the motion of the wall from now on.
     ///
     /// # Errors
-    /// Velocities that are not finite, or not one for each vertex.
+    /// A velocity is not finite, or there is not one for each vertex.
     pub fn set_motion(&mut self, motion: WallMotion) -> Result<(), FacetError> {
         let is_finite = |v: &V3| v.iter().all(|c| c.is_finite());
         let is_good = match &motion {
@@ -245,24 +248,25 @@ impl FacetWall {
         Ok(())
     }
 
-    /// Gives each vertex the velocity (mm/s) that a field has there (all in the wall's coordinates).
+    /// Sets the velocity of each vertex (mm/s) to that of a field at the vertex (both in the wall's
+    /// coordinates).
     ///
     /// # Errors
-    /// Velocities that are not finite.
+    /// A velocity is not finite.
     pub fn set_velocity_field(&mut self, field: impl FnMut(&P3) -> V3) -> Result<(), FacetError> {
         let velocities = self.mesh.vertices.iter().map(field).collect();
         self.set_motion(WallMotion::Vertices(velocities))
     }
 
-    /// Moves on by a time (s).
+    /// Advances the motion by a time (s).
     ///
     /// # Errors
-    /// A facet that has lost its area; the wall is then as it was.
+    /// A facet has lost its area; the wall is then unchanged.
     pub fn advance(&mut self, time: f64) -> Result<(), FacetError> {
         match &mut self.motion {
             WallMotion::Still => {}
             WallMotion::Rigid { velocity, spin, center } => {
-                self.pose = moved_on(&self.pose, velocity, spin, center, time);
+                self.pose = advanced_pose(&self.pose, velocity, spin, center, time);
             }
             WallMotion::Vertices(velocities) => {
                 let before = self.mesh.vertices.clone();
@@ -271,7 +275,7 @@ impl FacetWall {
                 }
                 if let Err(facet) = self.mesh.measure() {
                     self.mesh.vertices = before;
-                    // It had an area before.
+                    // Each facet had an area before.
                     let _ = self.mesh.measure();
                     return Err(FacetError::Collapsed(self.mesh.source[facet] as usize));
                 }
@@ -282,16 +286,16 @@ impl FacetWall {
         Ok(())
     }
 
-    /// Moves the vertices to where they were in a saved state.
+    /// Sets the positions of the vertices to those of a saved state.
     ///
     /// # Errors
-    /// Not one place for each vertex, places that are not finite, or a facet without an area.
-    pub(crate) fn set_vertices(&mut self, places: &[P3]) -> Result<(), FacetError> {
-        if places.len() != self.mesh.vertices.len() || places.iter().any(|p| !p.iter().all(|c| c.is_finite()))
-        {
+    /// There is not one position for each vertex, a position is not finite, or a facet has no area.
+    pub(crate) fn set_vertices(&mut self, positions: &[P3]) -> Result<(), FacetError> {
+        let are_finite = positions.iter().all(|p| p.iter().all(|c| c.is_finite()));
+        if positions.len() != self.mesh.vertices.len() || !are_finite {
             return Err(FacetError::Setting("the wall has other vertices than the saved one"));
         }
-        let before = std::mem::replace(&mut self.mesh.vertices, places.to_vec());
+        let before = std::mem::replace(&mut self.mesh.vertices, positions.to_vec());
         if let Err(facet) = self.mesh.measure() {
             self.mesh.vertices = before;
             let _ = self.mesh.measure();
@@ -302,8 +306,8 @@ impl FacetWall {
         Ok(())
     }
 
-    /// The point about which moments on the wall are told (world): that of its rigid motion, or the origin of
-    /// its coordinates.
+    /// Reference point (world) of the moments on the wall: that of its rigid motion, or the origin of its
+    /// coordinates.
     #[must_use]
     pub fn reference(&self) -> P3 {
         match &self.motion {
@@ -338,13 +342,13 @@ impl FacetWall {
         [of(&b, &c), of(&c, &a), of(&a, &b)]
     }
 
-    /// Whether a facet is felt by a ball at a signed distance from its plane.
-    pub(super) fn is_felt(&self, facet: u32, signed: f64) -> bool {
+    /// Whether a facet is active for a centre at a signed distance from its plane.
+    pub(super) fn is_active(&self, facet: u32, signed: f64) -> bool {
         match self.sides[facet as usize] {
-            Sides::Both => true,
-            Sides::Front => signed >= 0.0,
-            Sides::Back => signed <= 0.0,
-            Sides::None => false,
+            ActiveSides::Both => true,
+            ActiveSides::Front => signed >= 0.0,
+            ActiveSides::Back => signed <= 0.0,
+            ActiveSides::None => false,
         }
     }
 }

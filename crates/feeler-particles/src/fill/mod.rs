@@ -1,8 +1,9 @@
-//! Filling a region with balls that do not overlap.
+//! Filling a region with spheres that do not overlap.
 //!
-//! Sizes are drawn first; then the largest ball is placed first, each at random places until one is free
-//! (random sequential addition). Equal balls fill 30 % of a region with ease and never more than 38 %: they
-//! settle to twice that density. The same request gives the same balls, to the bit, on every machine.
+//! Sizes are drawn first. Then spheres are placed from the largest to the smallest, each at random
+//! positions until one is free (random sequential addition). Equal spheres fill 30 % of a region easily and
+//! never more than 38 %; settled they have about twice that density. Equal requests give equal spheres, to
+//! the bit, on every machine.
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must take the cautious branch")]
 
@@ -12,50 +13,51 @@ pub use feeler_grains::Random;
 pub use feeler_grains::distribution::{Class, Distribution};
 pub use region::FillRegion;
 
-use crate::exact::Sphere;
+use crate::sphere::Sphere;
 use feeler_geom::{P3, math};
 use feeler_grains::GrainError;
 use std::collections::HashMap;
 
-/// How many balls are wanted.
+/// Amount of spheres.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
-    /// So many.
+    /// Number of spheres.
     Number(usize),
-    /// Balls are drawn until they have this volume together (mm³); the last one goes beyond.
+    /// Minimum total volume (mm³), which the last sphere reaches or exceeds.
     Volume(f64),
 }
 
-/// Why a region cannot be filled.
+/// Reason why a region cannot be filled.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FillError {
-    /// A distribution that is none.
+    /// The distribution of sizes is invalid.
     #[error(transparent)]
     Sizes(#[from] GrainError),
-    /// A region that is none.
+    /// The region is invalid.
     #[error("{0}")]
     Region(String),
-    /// A volume that is none.
+    /// The amount is invalid.
     #[error("{0}")]
     Amount(&'static str),
-    /// No room for all.
+    /// There is not enough space.
     #[error(
-        "only {fitted} of {wanted} grains fit into the region without overlaps; make it larger, or give \
-         fewer: at random places grains fill some 30 % of it"
+        "only {fitted} of {wanted} particles fit into the region without overlaps; make it larger, or give \
+         fewer: at random positions particles fill about 30 % of it"
     )]
     NoRoom {
-        /// How many found a place.
+        /// Number of spheres that were placed.
         fitted: usize,
-        /// How many were wanted.
+        /// Number of spheres requested.
         wanted: usize,
     },
 }
 
-/// Places balls at random within a region, without overlaps, in the order in which their sizes are drawn.
-/// `is_free` may refuse a ball in a place, as where it would touch a wall.
+/// Places spheres at random positions within a region, without overlaps. They are returned in the order in
+/// which their sizes were drawn. `is_free` may refuse a sphere at a position, for example if it would touch
+/// a wall.
 ///
 /// # Errors
-/// A distribution, a region or an amount that is none; no room, with how many found a place.
+/// The distribution, the region or the amount is invalid, or there is not enough space.
 pub fn fill(
     region: &FillRegion<'_>,
     sizes: &Distribution,
@@ -69,21 +71,21 @@ pub fn fill(
     let radii = drawn(sizes, amount, &mut random)?;
     let mut order: Vec<usize> = (0..radii.len()).collect();
     order.sort_by(|a, b| radii[*b].total_cmp(&radii[*a]).then(a.cmp(b)));
-    let mut random = Random::new(seed, PLACES);
+    let mut random = Random::new(seed, POSITIONS);
     let mut placed: Vec<Option<Sphere>> = vec![None; radii.len()];
     let mut grid = Grid::new(sizes.range().1);
     for (fitted, k) in order.into_iter().enumerate() {
         let radius = radii[k];
         let mut one = || {
             let center = region.random(radius, &mut random)?;
-            let ball = Sphere { center, radius };
-            (grid.is_free(&ball) && region.holds(&ball) && is_free(&ball)).then_some(ball)
+            let sphere = Sphere { center, radius };
+            (grid.is_free(&sphere) && region.contains(&sphere) && is_free(&sphere)).then_some(sphere)
         };
-        let Some(ball) = (0..TRIES).find_map(|_| one()) else {
+        let Some(sphere) = (0..MAX_TRIES).find_map(|_| one()) else {
             return Err(FillError::NoRoom { fitted, wanted: radii.len() });
         };
-        grid.add(ball);
-        placed[k] = Some(ball);
+        grid.add(sphere);
+        placed[k] = Some(sphere);
     }
     Ok(placed.into_iter().flatten().collect())
 }
@@ -93,13 +95,13 @@ fn drawn(sizes: &Distribution, amount: Amount, random: &mut Random) -> Result<Ve
         Amount::Number(n) => Ok((0..n).map(|_| 0.5 * sizes.draw(random)).collect()),
         Amount::Volume(volume) => {
             if !(volume > 0.0 && volume.is_finite()) {
-                return Err(FillError::Amount("the mass of grains must be above 0 kg"));
+                return Err(FillError::Amount("the mass of the particles must be above 0 kg"));
             }
             let (mut radii, mut sum) = (Vec::new(), 0.0);
             while sum < volume {
-                if radii.len() >= MOST {
+                if radii.len() >= MAX_SPHERES {
                     return Err(FillError::Amount(
-                        "the mass is that of more than ten million grains; give less",
+                        "the mass is that of more than ten million particles; give less",
                     ));
                 }
                 let r = 0.5 * sizes.draw(random);
@@ -111,7 +113,7 @@ fn drawn(sizes: &Distribution, amount: Amount, random: &mut Random) -> Result<Ve
     }
 }
 
-/// Balls by the cells that their centres are in, which are as wide as the largest diameter.
+/// Spheres by the cells that contain their centres. Cells are as wide as the largest diameter.
 struct Grid {
     size: f64,
     cells: HashMap<[i64; 3], Vec<Sphere>>,
@@ -122,34 +124,36 @@ impl Grid {
         Self { size, cells: HashMap::new() }
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "places are finite and cells as wide as balls")]
+    #[expect(clippy::cast_possible_truncation, reason = "positions are finite and cells as wide as spheres")]
     fn cell(&self, p: &P3) -> [i64; 3] {
         [0, 1, 2].map(|k| (p[k] / self.size).floor() as i64)
     }
 
-    fn is_free(&self, ball: &Sphere) -> bool {
-        let [x, y, z] = self.cell(&ball.center);
+    fn is_free(&self, sphere: &Sphere) -> bool {
+        let [x, y, z] = self.cell(&sphere.center);
         let near = (0..27_i64).map(|k| [x + k % 3 - 1, y + k / 3 % 3 - 1, z + k / 9 - 1]);
         let overlaps = |other: &Sphere| {
-            math::powi(other.radius + ball.radius, 2) > (other.center - ball.center).norm_squared()
+            math::powi(other.radius + sphere.radius, 2) > (other.center - sphere.center).norm_squared()
         };
         !near.filter_map(|cell| self.cells.get(&cell)).flatten().any(overlaps)
     }
 
-    fn add(&mut self, ball: Sphere) {
-        self.cells.entry(self.cell(&ball.center)).or_default().push(ball);
+    fn add(&mut self, sphere: Sphere) {
+        self.cells.entry(self.cell(&sphere.center)).or_default().push(sphere);
     }
 }
 
-/// Purposes of random numbers.
+/// Purpose of the random numbers of sizes.
 const SIZES: u64 = 1;
-const PLACES: u64 = 2;
 
-/// Places at which a ball is tried.
-const TRIES: u32 = 10_000;
+/// Purpose of the random numbers of positions.
+const POSITIONS: u64 = 2;
 
-/// Balls of a mass.
-const MOST: usize = 10_000_000;
+/// Maximum number of positions at which a sphere is tried.
+const MAX_TRIES: u32 = 10_000;
+
+/// Maximum number of spheres of a mass.
+const MAX_SPHERES: usize = 10_000_000;
 
 #[cfg(test)]
 mod tests;

@@ -1,53 +1,54 @@
-//! Where balls may be.
+//! Regions that are filled.
 
 use super::FillError;
-use crate::exact::Sphere;
 use crate::facets::FacetWall;
+use crate::sphere::Sphere;
 use feeler_geom::{Aabb, P3, V3, math};
 use feeler_grains::Random;
 use std::f64::consts::PI;
 
-/// A region that balls are placed in, whole (mm, world).
+/// A region (mm, world) that spheres are placed in; they lie in it completely.
 #[derive(Clone, Copy, Debug)]
 pub enum FillRegion<'a> {
-    /// Between two corners.
+    /// A box between two corners.
     Box {
-        /// Least coordinates.
+        /// Minimum coordinates.
         min: P3,
-        /// Largest coordinates.
+        /// Maximum coordinates.
         max: P3,
     },
     /// A cylinder with flat ends.
     Cylinder {
-        /// Middle of one end.
+        /// Centre of one end.
         from: P3,
-        /// Middle of the other end.
+        /// Centre of the other end.
         to: P3,
-        /// Its radius.
+        /// Radius.
         radius: f64,
     },
-    /// What a closed wall of facets encloses, where it is now, between two heights.
+    /// The volume that a closed wall of facets encloses in its present pose, between two heights.
     Inside {
         /// The wall.
         wall: &'a FacetWall,
-        /// Least z of the balls.
+        /// Minimum z of points of the spheres.
         above: f64,
-        /// Largest z of the balls.
+        /// Maximum z of points of the spheres.
         below: f64,
     },
 }
 
 impl FillRegion<'_> {
-    /// A random place for a ball in the region, or none where it is not in the region there: ask again then.
+    /// Draws a position for a sphere. `None` if the sphere is not in the region there; the caller may try
+    /// again.
     pub fn place(&self, radius: f64, random: &mut Random) -> Option<Sphere> {
-        let ball = Sphere { center: self.random(radius, random)?, radius };
-        self.holds(&ball).then_some(ball)
+        let sphere = Sphere { center: self.random(radius, random)?, radius };
+        self.contains(&sphere).then_some(sphere)
     }
 
-    /// Whether it is a region at all.
+    /// Checks the region.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The region is empty, infinite or not closed.
     pub fn check(&self) -> Result<(), FillError> {
         let wrong = |text: String| Err(FillError::Region(text));
         match self {
@@ -78,21 +79,21 @@ impl FillRegion<'_> {
         Ok(())
     }
 
-    /// A random place for the centre of a ball in a box around the region, or none where the ball is too
-    /// large.
+    /// Draws a position for the centre of a sphere in the region or in its bounding box. `None` if the
+    /// sphere is too large.
     pub(super) fn random(&self, radius: f64, random: &mut Random) -> Option<P3> {
         match self {
             Self::Box { min, max } => within(&Aabb { min: *min, max: *max }, radius, random),
             Self::Cylinder { from, to, radius: across } => {
-                let (length, room) = ((to - from).norm(), across - radius);
-                if length < 2.0 * radius || room < 0.0 {
+                let (length, free_radius) = ((to - from).norm(), across - radius);
+                if length < 2.0 * radius || free_radius < 0.0 {
                     return None;
                 }
                 let axis = (to - from) / length;
                 let u = axis.cross(&V3::ith(axis.iamin(), 1.0)).normalize();
                 let v = axis.cross(&u);
                 let (sin, cos) = math::sin_cos(random.between(0.0, 2.0 * PI));
-                let off = room * random.part().sqrt();
+                let off = free_radius * random.part().sqrt();
                 let along = random.between(radius, length - radius);
                 Some(from + axis * along + (u * cos + v * sin) * off)
             }
@@ -104,21 +105,21 @@ impl FillRegion<'_> {
         }
     }
 
-    /// Whether a ball at such a place is in the region.
-    pub(super) fn holds(&self, ball: &Sphere) -> bool {
+    /// Whether a sphere at a position drawn by [`random`](Self::random) is in the region.
+    pub(super) fn contains(&self, sphere: &Sphere) -> bool {
         match self {
             Self::Box { .. } | Self::Cylinder { .. } => true,
             Self::Inside { wall, .. } => {
-                !wall.reaches(&ball.center, ball.radius) && wall.encloses(&ball.center)
+                !wall.reaches(&sphere.center, sphere.radius) && wall.encloses(&sphere.center)
             }
         }
     }
 }
 
 fn within(bounds: &Aabb, radius: f64, random: &mut Random) -> Option<P3> {
-    let room = bounds.max - bounds.min - V3::repeat(2.0 * radius);
-    (room.min() >= 0.0).then(|| {
+    let extent = bounds.max - bounds.min - V3::repeat(2.0 * radius);
+    (extent.min() >= 0.0).then(|| {
         let parts = V3::new(random.part(), random.part(), random.part());
-        bounds.min + V3::repeat(radius) + room.component_mul(&parts)
+        bounds.min + V3::repeat(radius) + extent.component_mul(&parts)
     })
 }

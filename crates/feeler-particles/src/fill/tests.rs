@@ -2,7 +2,7 @@ use super::*;
 use crate::FacetWall;
 use feeler_geom::Pose;
 
-/// A box from the origin whose facets look outwards.
+/// A box from the origin with facets oriented outwards.
 fn block(size: [f64; 3]) -> FacetWall {
     let corner = |k: usize| {
         P3::new(size[0] * (k & 1) as f64, size[1] * (k >> 1 & 1) as f64, size[2] * (k >> 2) as f64)
@@ -14,44 +14,44 @@ fn block(size: [f64; 3]) -> FacetWall {
     FacetWall::new(&points, &triangles).unwrap()
 }
 
-fn overlaps(balls: &[Sphere]) -> usize {
+fn overlaps(spheres: &[Sphere]) -> usize {
     let mut found = 0;
-    for (k, a) in balls.iter().enumerate() {
-        found += balls[..k].iter().filter(|b| (a.center - b.center).norm() < a.radius + b.radius).count();
+    for (k, a) in spheres.iter().enumerate() {
+        found += spheres[..k].iter().filter(|b| (a.center - b.center).norm() < a.radius + b.radius).count();
     }
     found
 }
 
 #[test]
-fn balls_are_within_and_apart() {
+fn spheres_are_in_the_region_and_do_not_overlap() {
     let sizes = Distribution::Uniform { from: 1.0, to: 3.0 };
     let (min, max) = (P3::new(-10.0, 0.0, 5.0), P3::new(10.0, 15.0, 25.0));
-    let balls = fill(&FillRegion::Box { min, max }, &sizes, Amount::Number(400), 5, |_| true).unwrap();
-    assert_eq!((balls.len(), overlaps(&balls)), (400, 0), "in the box");
-    for b in &balls {
+    let spheres = fill(&FillRegion::Box { min, max }, &sizes, Amount::Number(400), 5, |_| true).unwrap();
+    assert_eq!((spheres.len(), overlaps(&spheres)), (400, 0), "in the box");
+    for b in &spheres {
         assert!(
             (0..3).all(|k| b.center[k] >= min[k] + b.radius && b.center[k] <= max[k] - b.radius),
             "{b:?}"
         );
     }
-    // Sizes and places have nothing to do with the order.
+    // The order is independent of sizes and positions.
     let mean = |part: &[Sphere]| part.iter().map(|b| b.radius).sum::<f64>() / part.len() as f64;
-    assert!((mean(&balls[..200]) - mean(&balls[200..])).abs() < 0.15, "no order of sizes");
+    assert!((mean(&spheres[..200]) - mean(&spheres[200..])).abs() < 0.15, "no order of sizes");
     let (from, to) = (P3::new(1.0, 2.0, 3.0), P3::new(11.0, 22.0, 3.0));
     let cylinder = FillRegion::Cylinder { from, to, radius: 9.0 };
-    let balls = fill(&cylinder, &sizes, Amount::Number(300), 5, |_| true).unwrap();
+    let spheres = fill(&cylinder, &sizes, Amount::Number(300), 5, |_| true).unwrap();
     let axis = (to - from).normalize();
-    for b in &balls {
+    for b in &spheres {
         let along = (b.center - from).dot(&axis);
         let off = (b.center - from - axis * along).norm();
         let end = (to - from).norm() - b.radius;
         assert!(off <= 9.0 - b.radius + 1e-12 && along >= b.radius - 1e-12 && along <= end + 1e-12, "{b:?}");
     }
-    assert_eq!(overlaps(&balls), 0, "in the cylinder");
+    assert_eq!(overlaps(&spheres), 0, "in the cylinder");
 }
 
 #[test]
-fn the_same_request_gives_the_same_balls() {
+fn equal_requests_give_equal_spheres() {
     let sizes = Distribution::Normal { mean: 2.0, deviation: 0.3, from: 1.0, to: 3.0 };
     let region = FillRegion::Box { min: P3::origin(), max: P3::new(20.0, 20.0, 20.0) };
     let of = |seed: u64| fill(&region, &sizes, Amount::Volume(1500.0), seed, |_| true).unwrap();
@@ -64,22 +64,22 @@ fn the_same_request_gives_the_same_balls() {
 }
 
 #[test]
-fn closed_walls_are_filled_where_they_are() {
+fn closed_walls_are_filled_in_their_pose() {
     let mut wall = block([30.0, 20.0, 10.0]);
     assert_eq!(wall.open_sides(), 0, "closed");
     assert!((wall.volume() - 6000.0).abs() < 1e-9, "{}", wall.volume());
     let turn = nalgebra::UnitQuaternion::from_euler_angles(0.3, 0.2, 0.1);
     wall.set_pose(Pose::from_parts(nalgebra::Translation3::new(100.0, 50.0, 0.0), turn));
     let region = FillRegion::Inside { wall: &wall, above: 2.0, below: 12.0 };
-    let balls = fill(&region, &Distribution::Same(2.0), Amount::Number(200), 1, |_| true).unwrap();
-    assert_eq!(overlaps(&balls), 0, "apart");
-    for b in &balls {
+    let spheres = fill(&region, &Distribution::Same(2.0), Amount::Number(200), 1, |_| true).unwrap();
+    assert_eq!(overlaps(&spheres), 0, "apart");
+    for b in &spheres {
         let local = wall.pose().inverse_transform_point(&b.center);
-        let room = [30.0, 20.0, 10.0];
-        assert!((0..3).all(|k| local[k] >= 1.0 && local[k] <= room[k] - 1.0), "{local}");
+        let size = [30.0, 20.0, 10.0];
+        assert!((0..3).all(|k| local[k] >= 1.0 && local[k] <= size[k] - 1.0), "{local}");
         assert!(b.center.z >= 3.0 && b.center.z <= 11.0, "{b:?}");
     }
-    // Also where the point is straight below edges and vertices.
+    // The points include some straight below edges and vertices.
     let block = block([2.0, 2.0, 2.0]);
     for x in [0.5, 1.0, 1.5] {
         for y in [0.5, 1.0, 1.5] {
@@ -94,28 +94,28 @@ fn closed_walls_are_filled_where_they_are() {
 }
 
 #[test]
-fn what_does_not_fit_is_told() {
+fn requests_that_do_not_fit_are_refused() {
     let region = FillRegion::Box { min: P3::origin(), max: P3::new(10.0, 10.0, 10.0) };
     let error = fill(&region, &Distribution::Same(2.0), Amount::Number(200), 1, |_| true).unwrap_err();
     let FillError::NoRoom { fitted, wanted } = error else { panic!("{error}") };
-    // 26 % to 38.5 % of the box, wall layers count against it.
+    // 26 % to 38.5 % of the box, whose layers at the walls stay empty.
     assert!(wanted == 200 && (60..=95).contains(&fitted), "{fitted}");
     let none = fill(&region, &Distribution::Same(11.0), Amount::Number(1), 1, |_| true).unwrap_err();
     assert_eq!(none, FillError::NoRoom { fitted: 0, wanted: 1 });
     let refused =
         fill(&region, &Distribution::Same(1.0), Amount::Number(5), 1, |b| b.center.z > 20.0).unwrap_err();
     assert_eq!(refused, FillError::NoRoom { fitted: 0, wanted: 5 });
-    let told = |region: &FillRegion<'_>| {
+    let error_of = |region: &FillRegion<'_>| {
         fill(region, &Distribution::Same(1.0), Amount::Number(1), 1, |_| true).unwrap_err().to_string()
     };
     let open = FacetWall::new(&[P3::origin(), P3::new(1.0, 0.0, 0.0), P3::new(0.0, 1.0, 0.0)], &[[0, 1, 2]]);
     let open = open.unwrap();
     let inside = FillRegion::Inside { wall: &open, above: 0.0, below: 1.0 };
-    assert!(told(&inside).contains("3 sides of facets have no neighbour"), "{}", told(&inside));
+    assert!(error_of(&inside).contains("3 sides of facets have no neighbour"), "{}", error_of(&inside));
     let flat = FillRegion::Box { min: P3::origin(), max: P3::new(1.0, 0.0, 1.0) };
-    assert!(told(&flat).contains("two corners"), "{}", told(&flat));
+    assert!(error_of(&flat).contains("two corners"), "{}", error_of(&flat));
     let thin = FillRegion::Cylinder { from: P3::origin(), to: P3::origin(), radius: 1.0 };
-    assert!(told(&thin).contains("two different ends"), "{}", told(&thin));
+    assert!(error_of(&thin).contains("two different ends"), "{}", error_of(&thin));
     let empty =
         fill(&region, &Distribution::Same(1.0), Amount::Volume(0.0), 1, |_| true).unwrap_err().to_string();
     assert!(empty.contains("above 0 kg"), "{empty}");

@@ -1,43 +1,48 @@
-//! Why there is no simulation, or no step.
+//! Errors of simulations.
 
+use super::ids::{ParticleId, WallId};
 use crate::facets::FacetError;
 use crate::law::LawError;
 
-/// Why there is no particle, no simulation or no step.
+/// Reason why a particle, a simulation or a step is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum StepError {
-    /// A radius, a density or a mass that is none.
+    /// Invalid numbers of a particle or a wall.
     #[error("{0}")]
     Particle(&'static str),
-    /// A law that is none.
+    /// Invalid parameters of a contact law.
     #[error("law of {what}: {error}")]
     Law {
-        /// Of what.
+        /// The bodies that the law is for.
         what: &'static str,
-        /// Why.
+        /// The invalid parameter.
         error: LawError,
     },
-    /// No time.
-    #[error("the step is {0} s; give a finite one above 0")]
+    /// Invalid duration of a step.
+    #[error("the step is {0} s; give a finite duration above 0")]
     Step(f64),
-    /// A particle that has gone beyond all numbers: the step is too long for the stiffness of its contacts.
-    #[error("particle {0} has left all finite places; make steps shorter, or contacts softer")]
-    Lost(usize),
-    /// A wall's motion that cannot go on.
+    /// The position or momentum of a particle has exceeded all sensible numbers: the step is too long for the
+    /// stiffness of its contacts.
+    #[error("particle {0} has left all finite positions; make steps shorter, or contacts softer")]
+    Lost(ParticleId),
+    /// A position or velocity of a sphere of [`WallForces`](crate::WallForces) is not finite.
+    #[error("sphere {0}: its centre, velocity or spin is not finite")]
+    NotFinite(usize),
+    /// A wall's motion cannot continue.
     #[error("wall {wall}: {error}")]
     Wall {
-        /// Which.
-        wall: usize,
-        /// Why.
+        /// The wall.
+        wall: WallId,
+        /// The reason.
         error: FacetError,
     },
-    /// Two balls of one tag.
-    #[error("tag {0} is that of two balls; each needs one of its own")]
+    /// Two spheres with equal tags.
+    #[error("tag {0} occurs twice; each sphere needs its own")]
     Tag(i64),
-    /// More particles than numbers for them.
+    /// More spheres than can be numbered.
     #[error("more than 2³¹ spheres")]
     TooMany,
-    /// Bytes that are no saved state, or that of another simulation.
+    /// Bytes that are not a saved state of this simulation.
     #[error("the saved state {0}")]
     State(String),
 }

@@ -1,15 +1,15 @@
-//! Grains of smooth shape in a simulation: where they are, and what contacts need of their shape.
+//! Grains: superellipsoids and poly-superellipsoids as shapes of particles.
 //!
-//! A grain is one convex shape with one contact to each other body; with an exact wall, or with facets, one
-//! at each place. The ball around it stands for it wherever only nearness is asked for.
+//! A grain is convex and has one contact with each other body, but one at each place with an exact wall or
+//! with facets. Its bounding sphere represents it wherever only proximity matters.
 //!
 //! # Source
-//! The radius of Hertz's law is the geometric mean of the radii of curvature at the contact, as in
+//! The radius in Hertz's law is the geometric mean of the radii of curvature at the contact, as in
 //! Podlozhnyuk, Pirker and Kloss, *Computational Particle Mechanics* 4 (2017).
 //!
 //! # Deviations
-//! It is kept within a factor of [`ROUNDEST`] of the radius of the ball of equal volume: flat faces and tips,
-//! of which Hertz knows nothing, would be rigid or without force.
+//! The radius is kept within a factor of [`MAX_RADIUS_RATIO`] of the radius of the sphere of equal volume.
+//! Otherwise flat faces would be rigid and tips without force, since Hertz's law covers neither.
 
 use super::Motion;
 use feeler_geom::{P3, Pose, V3, math};
@@ -18,53 +18,53 @@ use feeler_grains::mass::poly_superellipsoid;
 use nalgebra::{Translation3, UnitQuaternion};
 use std::f64::consts::PI;
 
-/// A grain of smooth shape.
+/// A grain as the shape of a particle.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Smooth {
+pub(super) struct GrainShape {
     grain: Grain,
     /// From the coordinates of the semi-axes to the axes of inertia.
-    turn: UnitQuaternion<f64>,
-    /// Radius (mm) of the ball of equal volume.
-    radius: f64,
+    rotation: UnitQuaternion<f64>,
+    /// Radius (mm) of the sphere of equal volume.
+    equal_radius: f64,
 }
 
-/// A grain in its place.
+/// A grain in its pose (world).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Met<'g> {
+pub(super) struct PosedGrain<'g> {
     pub(super) placed: Placed<'g>,
-    /// Radius (mm) of the ball of equal volume.
-    radius: f64,
+    /// Radius (mm) of the sphere of equal volume.
+    equal_radius: f64,
 }
 
-impl Smooth {
-    pub(super) fn new(grain: &Grain, turn: &UnitQuaternion<f64>) -> Option<Self> {
+impl GrainShape {
+    /// `rotation` leads from the coordinates of the semi-axes to the axes of inertia. `None` if the grain has
+    /// no volume.
+    pub(super) fn new(grain: &Grain, rotation: &UnitQuaternion<f64>) -> Option<Self> {
         let volume = poly_superellipsoid(grain.shape()).ok()?.volume;
-        let radius = math::powf(0.75 * volume / PI, 1.0 / 3.0) + grain.dilation();
-        Some(Self { grain: *grain, turn: *turn, radius })
+        let equal_radius = math::powf(0.75 * volume / PI, 1.0 / 3.0) + grain.dilation();
+        Some(Self { grain: *grain, rotation: *rotation, equal_radius })
     }
 
-    /// In the place of the ball around it; none where that is at no finite place.
-    pub(super) fn met(&self, center: &P3, motion: &Motion) -> Option<Met<'_>> {
-        let pose = Pose::from_parts(Translation3::from(center.coords), motion.rotation * self.turn);
+    /// The grain in the pose of its bounding sphere; `None` if the pose is not finite.
+    pub(super) fn posed(&self, center: &P3, motion: &Motion) -> Option<PosedGrain<'_>> {
+        let pose = Pose::from_parts(Translation3::from(center.coords), motion.rotation * self.rotation);
         let placed = Placed::new(&self.grain, &pose).ok()?;
-        Some(Met { placed, radius: self.radius })
+        Some(PosedGrain { placed, equal_radius: self.equal_radius })
     }
 }
 
-impl Met<'_> {
-    /// Radius (mm) of the ball that it is like where its outward normal is `n`.
+impl PosedGrain<'_> {
+    /// Radius (mm) of the sphere that the grain resembles at its point with outward normal `n`.
     pub(super) fn radius_at(&self, n: &V3) -> f64 {
-        radius_at(&self.placed, self.radius, n)
+        let (_, bend) = self.placed.surface(n);
+        // One eigenvalue is 0, so the product of the other two is the sum of the minors.
+        let minor = |i: usize, j: usize| bend[(i, i)] * bend[(j, j)] - bend[(i, j)] * bend[(i, j)];
+        let radius = (minor(0, 1) + minor(0, 2) + minor(1, 2)).max(0.0).sqrt();
+        radius.clamp(self.equal_radius / MAX_RADIUS_RATIO, self.equal_radius * MAX_RADIUS_RATIO)
     }
 }
 
-fn radius_at(placed: &Placed<'_>, radius: f64, n: &V3) -> f64 {
-    let (_, bend) = placed.surface(n);
-    // One eigenvalue is 0, so the product of the others is the sum of the minors.
-    let minor = |i: usize, j: usize| bend[(i, i)] * bend[(j, j)] - bend[(i, j)] * bend[(i, j)];
-    (minor(0, 1) + minor(0, 2) + minor(1, 2)).max(0.0).sqrt().clamp(radius / ROUNDEST, radius * ROUNDEST)
-}
-
-/// How often the radius of the ball of equal volume a radius of curvature counts at most, and at least one in
-/// so many.
-pub(super) const ROUNDEST: f64 = 10.0;
+/// Maximum ratio of a radius of curvature in Hertz's law to the radius of the sphere of equal volume, and
+/// of the latter to the former. A larger ratio makes flat faces almost rigid and tips almost without force;
+/// with a ratio near 1 all grains are spheres to Hertz's law.
+pub(super) const MAX_RADIUS_RATIO: f64 = 10.0;

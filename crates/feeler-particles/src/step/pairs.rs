@@ -1,184 +1,223 @@
-//! What particles do to each other: pairs that are near, their contacts and forces.
+//! Pairs of particles: the broad phase, contacts of spheres and grains, and their forces.
 
-use super::bodies::{Bodies, Touch};
-use super::form;
-use super::solid::Asker;
+use super::error::StepError;
+use super::force::{PairContact, ParticleStates};
+use super::pair_queries::PairQueries;
+use super::shape::{ParticleShape, PosedShape};
 use super::solid_pair::SolidPair;
-use super::{CHUNK, Load, PARALLEL, Simulation, Sphere, StepError, sphere_center};
+use super::{Collider, Load, MIN_PARALLEL, MIN_TASK, Simulation};
 use crate::law::ShearState;
+use crate::sphere::Sphere;
 use feeler_convex::{Ball, BroadPhase, BroadPhaseError, BroadPhaseRequest};
 use feeler_geom::{P3, Pose, V3};
+use feeler_grains::convex::{Contact, Grain, Placed, contact};
 use nalgebra::{Translation3, UnitQuaternion};
 use rayon::prelude::*;
 
-/// What lasts of the contact of two spheres, or grains.
+/// A pair of spheres or grains, with the contact history that persists from step to step.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PairMemory {
-    pub(super) spheres: (u32, u32),
-    pub(super) stands: Stands,
-    /// Its normal is where the contact of grains is looked for in the next step.
+pub(super) struct ConvexPair {
+    pub(super) colliders: (u32, u32),
+    pub(super) status: PairStatus,
+    /// Shear state. Its normal is the start of the search for the contact of grains in the next step.
     pub(super) state: ShearState,
-    /// On the first one, and where.
+    /// Force (mN) on the first collider.
     pub(super) force: V3,
-    pub(super) at: P3,
+    /// Point at which the force acts.
+    pub(super) acts_at: P3,
 }
 
-/// How a pair stands.
+/// Status of a pair whose bounding spheres overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stands {
-    /// In contact.
+pub(super) enum PairStatus {
     Touching,
-    /// Grains whose balls overlap; whether they touched in the step before.
-    Near { touched: bool },
-    /// Grains that do not touch.
+    /// The contact of the shapes has not been computed yet.
+    Unresolved {
+        /// Whether the pair was touching in the previous step.
+        was_touching: bool,
+    },
     Apart,
 }
 
-impl PairMemory {
-    /// Where the pair touches now, if it does.
-    fn touch(&mut self, bodies: &Bodies<'_>) -> Option<Touch> {
-        let Stands::Near { touched } = self.stands else {
-            let [a, b] = [self.spheres.0, self.spheres.1].map(|k| &bodies.spheres[k as usize]);
-            let [x, y] = [a, b].map(|s| sphere_center(s, &bodies.motions[s.particle as usize]));
-            let apart = x - y;
-            let distance = apart.norm();
-            let normal = if distance > 0.0 { apart / distance } else { V3::z() };
-            let (r, q) = (a.radius, b.radius);
-            return Some(Touch { overlap: r + q - distance, normal, at: self.at, radius: r * q / (r + q) });
+impl ConvexPair {
+    /// Computes the contact, if there is one, and updates the status.
+    fn contact(&mut self, states: &ParticleStates<'_>) -> Option<PairContact> {
+        let PairStatus::Unresolved { was_touching } = self.status else {
+            let [a, b] = [self.colliders.0, self.colliders.1].map(|k| &states.colliders[k as usize]);
+            let [x, y] = [a, b].map(|c| c.center(&states.motions[c.particle as usize]));
+            let (distance, normal) = distance_and_normal(&x, &y);
+            let (r, q) = (a.sphere.radius, b.sphere.radius);
+            let radius = r * q / (r + q);
+            return Some(PairContact { overlap: r + q - distance, normal, acts_at: self.acts_at, radius });
         };
-        let [a, b] = [self.spheres.0, self.spheres.1].map(|k| bodies.form(k));
-        let Some(found) = form::touch(&a, &b, touched.then_some(self.state.normal)) else {
-            self.stands = Stands::Apart;
+        let [a, b] = [self.colliders.0, self.colliders.1].map(|k| states.posed(k));
+        let Some(found) = convex_contact(&a, &b, was_touching.then_some(self.state.normal)) else {
+            self.status = PairStatus::Apart;
             return None;
         };
-        self.stands = Stands::Touching;
-        if !touched {
+        self.status = PairStatus::Touching;
+        if !was_touching {
             self.state = ShearState::new(-found.normal);
         }
-        self.at = found.point;
+        self.acts_at = found.point;
         let (r, q) = (a.radius_at(&found.normal), b.radius_at(&-found.normal));
-        Some(Touch { overlap: -found.gap, normal: -found.normal, at: found.point, radius: r * q / (r + q) })
+        let radius = r * q / (r + q);
+        Some(PairContact { overlap: -found.gap, normal: -found.normal, acts_at: found.point, radius })
+    }
+}
+
+/// Distance of two centres, and the unit normal from the second to the first.
+fn distance_and_normal(x: &P3, y: &P3) -> (f64, V3) {
+    let difference = x - y;
+    let distance = difference.norm();
+    (distance, if distance > 0.0 { difference / distance } else { V3::z() })
+}
+
+/// The contact of two spheres or grains; `None` if they do not overlap. `previous_normal` is that of the
+/// previous step, from the second shape to the first.
+fn convex_contact(a: &PosedShape<'_>, b: &PosedShape<'_>, previous_normal: Option<V3>) -> Option<Contact> {
+    let (mut sphere_a, mut sphere_b) = (None, None);
+    let (a, b) = (as_grain(a, &mut sphere_a)?, as_grain(b, &mut sphere_b)?);
+    contact(&a, &b, 0.0, previous_normal.map(|n| -n)).filter(|c| c.gap < 0.0)
+}
+
+/// The shape as a grain; a sphere is stored in `sphere` as a grain.
+fn as_grain<'g>(shape: &PosedShape<'g>, sphere: &'g mut Option<Grain>) -> Option<Placed<'g>> {
+    match shape {
+        PosedShape::Grain(grain) => Some(grain.placed),
+        PosedShape::Solid(_) => None,
+        PosedShape::Sphere(Sphere { center, radius }) => {
+            let grain = Grain::superellipsoid(V3::repeat(*radius), [1.0, 1.0]).ok()?;
+            let pose = Pose::from_parts(Translation3::from(center.coords), UnitQuaternion::identity());
+            Placed::new(sphere.insert(grain), &pose).ok()
+        }
     }
 }
 
 impl Simulation {
-    /// Finds what spheres do to each other.
-    pub(super) fn meet_particles(&mut self, time: f64) -> Result<(), StepError> {
-        std::mem::swap(&mut self.pairs, &mut self.pairs_before);
-        std::mem::swap(&mut self.solid_pairs, &mut self.solid_pairs_before);
+    /// Computes the forces of all pairs of particles.
+    pub(super) fn update_pairs(&mut self, time: f64) -> Result<(), StepError> {
+        std::mem::swap(&mut self.pairs, &mut self.previous_pairs);
+        std::mem::swap(&mut self.solid_pairs, &mut self.previous_solid_pairs);
         self.pairs.clear();
         self.solid_pairs.clear();
-        let Some(law) = self.settings.particles else { return Ok(()) };
+        let Some(law) = self.settings.between else { return Ok(()) };
         if self.present.len() < 2 {
             return Ok(());
         }
-        let (grains, solids) = self.find_near()?;
-        let Self { pairs, solid_pairs, spheres, motions, particles, driven, spins, .. } = self;
-        let bodies = Bodies { spheres, particles, motions, spins, driven };
-        let act = |pair: &mut PairMemory| {
-            if let Some(touch) = pair.touch(&bodies) {
-                pair.force = bodies.force(&law, pair.spheres, &touch, &mut pair.state, time);
+        let (has_grains, has_solids) = self.list_pairs()?;
+        let Self { pairs, solid_pairs, colliders, motions, particles, driven, spins, .. } = self;
+        let states = ParticleStates { colliders, particles, motions, spins, driven };
+        let update = |pair: &mut ConvexPair| {
+            if let Some(contact) = pair.contact(&states) {
+                pair.force = states.pair_force(&law, pair.colliders, &contact, &mut pair.state, time);
             }
         };
-        if pairs.len() < PARALLEL {
-            pairs.iter_mut().for_each(act);
+        if pairs.len() < MIN_PARALLEL {
+            pairs.iter_mut().for_each(update);
         } else {
-            pairs.par_iter_mut().with_min_len(CHUNK).for_each(act);
+            pairs.par_iter_mut().with_min_len(MIN_TASK).for_each(update);
         }
-        if grains {
-            pairs.retain(|pair| pair.stands == Stands::Touching);
+        if has_grains {
+            pairs.retain(|pair| pair.status == PairStatus::Touching);
         }
-        if solids {
-            solid_pairs.par_iter_mut().try_for_each_init(Asker::default, |asker, pair| {
-                pair.act(&bodies, &law, asker, time)
-                    .map_err(|_| StepError::Lost(bodies.spheres[pair.spheres.0 as usize].particle as usize))
+        if has_solids {
+            solid_pairs.par_iter_mut().try_for_each_init(PairQueries::default, |queries, pair| {
+                pair.update(&states, &law, queries, time)
+                    .map_err(|_| StepError::Lost(states.colliders[pair.colliders.0 as usize].particle_id()))
             })?;
         }
         Ok(())
     }
 
-    /// Lists the pairs whose balls overlap, with what is known of them: whether there are grains among them,
-    /// and whether solids.
-    fn find_near(&mut self) -> Result<(bool, bool), StepError> {
-        let Self { poses, spheres, motions, present, .. } = self;
+    /// Lists the pairs whose bounding spheres overlap, with their contact histories. Returns whether there
+    /// are grains among them, and whether there are solids.
+    fn list_pairs(&mut self) -> Result<(bool, bool), StepError> {
+        let Self { poses, colliders, motions, present, .. } = self;
         poses.clear();
         poses.extend(present.iter().map(|k| {
-            let s = &spheres[*k as usize];
-            let at = sphere_center(s, &motions[s.particle as usize]);
-            Pose::from_parts(Translation3::from(at.coords), UnitQuaternion::identity())
+            let c = &colliders[*k as usize];
+            let center = c.center(&motions[c.particle as usize]);
+            Pose::from_parts(Translation3::from(center.coords), UnitQuaternion::identity())
         }));
-        if self.broad.is_none() {
-            let radii = || self.present.iter().map(|k| self.spheres[*k as usize].radius);
+        if self.broad_phase.is_none() {
+            let radii = || self.present.iter().map(|k| self.colliders[*k as usize].sphere.radius);
             let largest = radii().fold(0.0, f64::max);
-            let shapes: Result<Vec<Ball>, _> = radii().map(|r| Ball::new(P3::origin(), r)).collect();
-            let request = BroadPhaseRequest { d_max: 0.0, margin: MARGIN * largest };
-            let broad = shapes.ok().and_then(|shapes| BroadPhase::new(shapes, request).ok());
-            self.broad = Some(broad.ok_or(StepError::Particle("radii of particles are out of range"))?);
+            let balls: Result<Vec<Ball>, _> = radii().map(|r| Ball::new(P3::origin(), r)).collect();
+            let request = BroadPhaseRequest { d_max: 0.0, margin: BROAD_PHASE_MARGIN * largest };
+            let broad_phase = balls.ok().and_then(|balls| BroadPhase::new(balls, request).ok());
+            self.broad_phase =
+                Some(broad_phase.ok_or(StepError::Particle("radii of particles are out of range"))?);
         }
-        let Some(broad) = &mut self.broad else { return Ok((false, false)) };
-        let near = broad.step(&self.poses).map_err(|e| match e {
+        let Some(broad_phase) = &mut self.broad_phase else { return Ok((false, false)) };
+        let near = broad_phase.step(&self.poses).map_err(|e| match e {
             BroadPhaseError::Pose(k) => {
-                StepError::Lost(self.spheres[self.present[k] as usize].particle as usize)
+                StepError::Lost(self.colliders[self.present[k] as usize].particle_id())
             }
             _ => StepError::Particle("radii of particles are out of range"),
         })?;
-        let is_solid = |s: &Sphere| {
-            s.is_grain && self.particles[s.particle as usize].shaped.as_ref().is_some_and(|x| x.is_solid())
+        let is_solid = |c: &Collider| {
+            let shape = &self.particles[c.particle as usize].shape;
+            c.is_bounding && shape.as_deref().is_some_and(ParticleShape::is_solid)
         };
-        let (mut grains, mut solids) = (false, false);
-        let mut known_solids = self.solid_pairs_before.drain(..).peekable();
-        let mut known_pairs = self.pairs_before.iter().peekable();
+        let (mut has_grains, mut has_solids) = (false, false);
+        let mut known_solids = self.previous_solid_pairs.drain(..).peekable();
+        let mut known_pairs = self.previous_pairs.iter().peekable();
         for (i, j) in near {
-            // Numbers of spheres increase with their places among those that are there.
+            // Numbers of colliders increase with their positions in `present`, so all lists of pairs have the
+            // same order.
             let [a, b] = [i, j].map(|k| self.present[*k as usize]);
-            let (s, t) = (&self.spheres[a as usize], &self.spheres[b as usize]);
+            let (s, t) = (&self.colliders[a as usize], &self.colliders[b as usize]);
             if s.particle == t.particle {
                 continue;
             }
             let [x, y] = [i, j].map(|k| P3::from(self.poses[*k as usize].translation.vector));
-            let apart = x - y;
-            let distance = apart.norm();
-            if distance >= s.radius + t.radius {
+            let (distance, normal) = distance_and_normal(&x, &y);
+            if distance >= s.sphere.radius + t.sphere.radius {
                 continue;
             }
             if is_solid(s) || is_solid(t) {
-                solids = true;
-                while known_solids.next_if(|p| p.spheres < (a, b)).is_some() {}
-                let known = known_solids.next_if(|p| p.spheres == (a, b));
+                has_solids = true;
+                while known_solids.next_if(|p| p.colliders < (a, b)).is_some() {}
+                let known = known_solids.next_if(|p| p.colliders == (a, b));
                 self.solid_pairs.push(known.unwrap_or_else(|| SolidPair::new((a, b))));
                 continue;
             }
-            let normal = if distance > 0.0 { apart / distance } else { V3::z() };
-            while known_pairs.next_if(|p| p.spheres < (a, b)).is_some() {}
-            let known = known_pairs.next_if(|p| p.spheres == (a, b));
+            while known_pairs.next_if(|p| p.colliders < (a, b)).is_some() {}
+            let known = known_pairs.next_if(|p| p.colliders == (a, b));
             let state = known.map_or_else(|| ShearState::new(normal), |p| p.state);
-            let (force, at) = (V3::zeros(), y + normal * (0.5 * (distance + t.radius - s.radius)));
-            let is_of_balls = !(s.is_grain || t.is_grain);
-            grains |= !is_of_balls;
-            let stands =
-                if is_of_balls { Stands::Touching } else { Stands::Near { touched: known.is_some() } };
-            self.pairs.push(PairMemory { spheres: (a, b), stands, state, force, at });
+            let acts_at = y + normal * (0.5 * (distance + t.sphere.radius - s.sphere.radius));
+            let are_spheres = !(s.is_bounding || t.is_bounding);
+            has_grains |= !are_spheres;
+            let status = if are_spheres {
+                PairStatus::Touching
+            } else {
+                PairStatus::Unresolved { was_touching: known.is_some() }
+            };
+            let force = V3::zeros();
+            self.pairs.push(ConvexPair { colliders: (a, b), status, state, force, acts_at });
         }
-        Ok((grains, solids))
+        Ok((has_grains, has_solids))
     }
 
-    /// Adds up what particles do to each other, in the order of pairs.
+    /// Adds the forces of pairs to the loads of their particles, in the order of the pairs.
     pub(super) fn add_up_pairs(&mut self) {
-        let Self { pairs, solid_pairs, spheres, motions, loads, .. } = self;
-        let mut add = |spheres_of: (u32, u32), force: &V3, at: &P3| {
-            let [i, j] = [spheres_of.0, spheres_of.1].map(|k| spheres[k as usize].particle as usize);
+        let Self { pairs, solid_pairs, colliders, motions, loads, .. } = self;
+        let mut add = |pair: (u32, u32), force: &V3, acts_at: &P3| {
+            let [i, j] = [pair.0, pair.1].map(|k| colliders[k as usize].particle as usize);
             for (k, force) in [(i, *force), (j, -force)] {
                 let load: &mut Load = &mut loads[k];
                 load.force += force;
-                load.moment += (at - motions[k].center).cross(&force);
+                load.moment += (acts_at - motions[k].center).cross(&force);
             }
         };
-        pairs.iter().for_each(|pair| add(pair.spheres, &pair.force, &pair.at));
+        pairs.iter().for_each(|pair| add(pair.colliders, &pair.force, &pair.acts_at));
         for pair in solid_pairs.iter() {
-            pair.acts.iter().for_each(|(force, at)| add(pair.spheres, force, at));
+            pair.forces.iter().for_each(|(force, acts_at)| add(pair.colliders, force, acts_at));
         }
     }
 }
 
-/// How far apart spheres may be that are looked at as a pair, as a part of the largest radius.
-const MARGIN: f64 = 0.1;
+/// Distance up to which the broad phase lists pairs ahead, as a part of the largest radius. With a larger
+/// margin it lists more pairs in vain; with a smaller one it computes more distances.
+const BROAD_PHASE_MARGIN: f64 = 0.1;

@@ -1,201 +1,103 @@
-//! Particles that are prepared solids, also concave ones: contacts at each place where they touch.
+//! Prepared solids, also concave ones, as shapes of particles.
 //!
-//! Contacts with other solids, with exact walls and with planes are followed from step to step and looked for
-//! again after a stride ([`Following`]); those with balls and grains are those of an exact wall. A plane has
-//! no end: a solid meets the [`Piece`] of it that it is above.
+//! Contacts with other solids, with exact walls and with planes are tracked from step to step and searched
+//! for anew after a stride ([`Following`](feeler_runtime::Following)). Contacts with spheres and grains are
+//! those of an exact wall.
 //!
 //! # Source
-//! The effective radius of Hertz's law is the geometric mean of the relative radii of curvature, kept within
-//! a factor of [`ROUNDEST`] of that of balls of equal volume, as for grains.
+//! The effective radius in Hertz's law is the geometric mean of the relative radii of curvature, kept
+//! within a factor of [`MAX_RADIUS_RATIO`] of that of spheres of equal volume, as for grains.
 
 use super::Motion;
-use super::grain::ROUNDEST;
-use super::plane::Piece;
-use super::wall::{PlaneWall, RigidMotion, SolidWall, WallMeeting, moving};
-use crate::contact::WallContact;
-use crate::exact::{Batch, ExactWall, Sphere};
+use super::grain::MAX_RADIUS_RATIO;
+use super::plane_patch::PlanePatch;
+use crate::exact::ExactWall;
+use crate::sphere::Sphere;
 use feeler_geom::{P3, Pose, V3, math};
-use feeler_runtime::{Body, ContactPair, FollowOptions, Following, QueryError};
+use feeler_runtime::Body;
 use nalgebra::{Translation3, UnitQuaternion};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
 /// A solid as the shape of a particle.
 #[derive(Clone, Debug)]
-pub(super) struct Solid {
-    /// In its own coordinates.
-    wall: ExactWall,
-    /// Middle of the ball around it (own coordinates).
-    middle: V3,
-    /// From its own coordinates to the axes of inertia.
-    turn: UnitQuaternion<f64>,
-    /// Radius (mm) of the ball of equal volume.
-    equal: f64,
-    /// What of a plane it meets.
-    piece: Piece,
+pub(super) struct SolidShape {
+    /// The solid in its own coordinates, as spheres and grains touch it.
+    exact: ExactWall,
+    /// Centre of the bounding sphere (own coordinates).
+    center: V3,
+    /// From the solid's own coordinates to the axes of inertia.
+    rotation: UnitQuaternion<f64>,
+    /// Radius (mm) of the sphere of equal volume.
+    equal_radius: f64,
+    /// The patch that represents a plane.
+    plane_patch: PlanePatch,
 }
 
-impl PartialEq for Solid {
+impl PartialEq for SolidShape {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(self.wall.body(), other.wall.body())
-            && (self.middle, self.turn, self.equal) == (other.middle, other.turn, other.equal)
+        Arc::ptr_eq(self.exact.body(), other.exact.body())
+            && (self.center, self.rotation, self.equal_radius)
+                == (other.center, other.rotation, other.equal_radius)
     }
 }
 
-/// A solid in its place.
+/// A solid in its pose.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct MetSolid<'s> {
-    solid: &'s Solid,
+pub(super) struct PosedSolid<'s> {
+    shape: &'s SolidShape,
+    /// From the solid's own coordinates to the world.
     pub(super) pose: Pose,
-    /// Radius (mm) of the ball of equal volume.
-    pub(super) equal: f64,
+    /// Radius (mm) of the sphere of equal volume.
+    pub(super) equal_radius: f64,
 }
 
-impl Solid {
-    /// `turn`: from its own coordinates to the axes of inertia; `volume` in mm³. None of a solid that is too
-    /// small or too large for a plane.
+impl SolidShape {
+    /// `rotation` leads from the solid's own coordinates to the axes of inertia; `volume` is in mm³. `None`
+    /// if the solid is too small or too large for a patch of a plane.
     pub(super) fn new(
         body: &Arc<Body>,
-        around: &Sphere,
-        turn: &UnitQuaternion<f64>,
+        bounding: &Sphere,
+        rotation: &UnitQuaternion<f64>,
         volume: f64,
     ) -> Option<Self> {
-        let equal = math::powf(0.75 * volume / PI, 1.0 / 3.0);
-        let piece = Piece::under(around.radius)?;
-        let wall = ExactWall::new(Arc::clone(body));
-        Some(Self { wall, middle: around.center.coords, turn: *turn, equal, piece })
+        let equal_radius = math::powf(0.75 * volume / PI, 1.0 / 3.0);
+        let plane_patch = PlanePatch::for_radius(bounding.radius)?;
+        let exact = ExactWall::new(Arc::clone(body));
+        Some(Self { exact, center: bounding.center.coords, rotation: *rotation, equal_radius, plane_patch })
     }
 
-    /// In the place of the ball around it.
-    pub(super) fn met(&self, center: &P3, motion: &Motion) -> MetSolid<'_> {
-        let rotation = motion.rotation * self.turn;
-        let origin = center.coords - rotation * self.middle;
-        MetSolid {
-            solid: self,
+    /// The solid in the pose of its bounding sphere.
+    pub(super) fn posed(&self, center: &P3, motion: &Motion) -> PosedSolid<'_> {
+        let rotation = motion.rotation * self.rotation;
+        let origin = center.coords - rotation * self.center;
+        PosedSolid {
+            shape: self,
             pose: Pose::from_parts(Translation3::from(origin), rotation),
-            equal: self.equal,
+            equal_radius: self.equal_radius,
         }
     }
 }
 
-/// What questions reuse: one a thread.
-#[derive(Debug, Default)]
-pub(super) struct Asker {
-    pairs: Vec<ContactPair>,
-    pub(super) batch: Batch,
-}
-
-/// Pairs of bodies that are kept: more kinds of solids than these are asked more slowly.
-const KEPT: usize = 32;
-
-impl Asker {
-    /// Contacts of B with A, followed, or looked for where that does not go on.
-    pub(super) fn follow(
-        &mut self,
-        following: &mut Following,
-        [(a, pose_a), (b, pose_b)]: [(&Arc<Body>, &Pose); 2],
-    ) -> Result<(), QueryError> {
-        let options = options(a, b);
-        if following.go_on(a, b, pose_a, pose_b, &options)? {
-            return Ok(());
-        }
-        let is_it = |p: &ContactPair| Arc::ptr_eq(p.body_a(), a) && Arc::ptr_eq(p.body_b(), b);
-        let known = self.pairs.iter().position(is_it).unwrap_or_else(|| {
-            if self.pairs.len() == KEPT {
-                self.pairs.remove(0);
-            }
-            self.pairs.push(ContactPair::new(Arc::clone(a), Arc::clone(b)));
-            self.pairs.len() - 1
-        });
-        following.ask(&mut self.pairs[known], pose_a, pose_b, &options)
-    }
-}
-
-/// How far solids of a size move between two askings, and how deep they may be pressed, as parts of the size
-/// of the smaller one; and of both walls.
-const STRIDE: f64 = 0.02;
-const DEPTH: f64 = 0.05;
-const WALLS: f64 = 0.4;
-
-fn options(a: &Body, b: &Body) -> FollowOptions {
-    let size = a.size().min(b.size());
-    FollowOptions {
-        reach: 0.0,
-        penetration: (DEPTH * size).min(WALLS * (a.min_thickness() + b.min_thickness())),
-        stride: STRIDE * size,
-    }
-}
-
-/// Effective radius (mm) of a gap of these curvatures, beside that of balls of equal volume.
-pub(super) fn effective_radius(curvatures: [f64; 2], of_balls: f64) -> f64 {
-    let product = curvatures[0].max(0.0) * curvatures[1].max(0.0);
-    (1.0 / product.sqrt()).clamp(of_balls / ROUNDEST, of_balls * ROUNDEST)
-}
-
-impl MetSolid<'_> {
-    pub(super) fn body(&self) -> &Arc<Body> {
-        self.solid.wall.body()
+impl<'s> PosedSolid<'s> {
+    pub(super) fn body(&self) -> &'s Arc<Body> {
+        self.shape.exact.body()
     }
 
-    /// As something that balls and grains meet.
+    /// The patch that represents a plane.
+    pub(super) fn plane_patch(&self) -> &'s PlanePatch {
+        &self.shape.plane_patch
+    }
+
+    /// The solid as spheres and grains touch it.
     pub(super) fn as_wall(&self) -> ExactWall {
-        self.solid.wall.at(&self.pose)
+        self.shape.exact.with_pose(&self.pose)
     }
+}
 
-    /// Its contacts with an exact wall. `is_clear`: the ball around it has none.
-    pub(super) fn wall_contacts(
-        &self,
-        wall: &SolidWall,
-        is_clear: bool,
-        following: &mut Following,
-        asker: &mut Asker,
-        out: &mut Vec<WallMeeting>,
-    ) -> Result<(), QueryError> {
-        if is_clear {
-            following.forget();
-            return Ok(());
-        }
-        self.met(wall.wall.body(), wall.wall.pose(), &wall.motion, following, asker, out)
-    }
-
-    /// Its contacts with a plane. `center`: of the ball around it, and its radius (mm).
-    pub(super) fn plane_contacts(
-        &self,
-        wall: &PlaneWall,
-        (center, radius): (&P3, f64),
-        following: &mut Following,
-        asker: &mut Asker,
-        out: &mut Vec<WallMeeting>,
-    ) -> Result<(), QueryError> {
-        if wall.height(center) >= radius {
-            following.forget();
-            return Ok(());
-        }
-        let piece = &self.solid.piece;
-        let pose = piece.placed(&wall.frame(), center);
-        piece.carry(following, &pose.inv_mul(&self.pose));
-        self.met(piece.body(), &pose, &wall.motion, following, asker, out)
-    }
-
-    fn met(
-        &self,
-        wall: &Arc<Body>,
-        pose: &Pose,
-        motion: &Option<RigidMotion>,
-        following: &mut Following,
-        asker: &mut Asker,
-        out: &mut Vec<WallMeeting>,
-    ) -> Result<(), QueryError> {
-        asker.follow(following, [(wall, pose), (self.body(), &self.pose)])?;
-        out.extend(following.contacts().iter().filter(|c| c.distance < 0.0).map(|c| {
-            let (point, normal) = (pose * c.local_a, pose.rotation * c.normal);
-            let at = nalgebra::center(&point, &(self.pose * c.local_b));
-            let (velocity, spin) = moving(motion, &at);
-            let contact =
-                WallContact { id: c.id, point, normal, gap: c.distance, curvatures: c.curvatures };
-            let radius = Some(effective_radius(c.curvatures, self.equal));
-            WallMeeting { contact, at, velocity, spin, radius }
-        }));
-        Ok(())
-    }
+/// Effective radius (mm) of a contact whose gap has the given curvatures (1/mm), kept within the factor of
+/// [`MAX_RADIUS_RATIO`] of `of_spheres`, the effective radius of spheres of equal volume.
+pub(super) fn effective_radius(curvatures: [f64; 2], of_spheres: f64) -> f64 {
+    let product = curvatures[0].max(0.0) * curvatures[1].max(0.0);
+    (1.0 / product.sqrt()).clamp(of_spheres / MAX_RADIUS_RATIO, of_spheres * MAX_RADIUS_RATIO)
 }

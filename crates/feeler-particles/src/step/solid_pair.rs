@@ -1,72 +1,75 @@
-//! Two particles of which one at least is a solid: all places where they touch.
+//! Pairs of particles at least one of which is a solid: all places where they touch.
 
-use super::bodies::{Bodies, Touch};
-use super::form::Form;
-use super::grain::Met;
-use super::solid::{Asker, MetSolid, effective_radius};
-use crate::exact::{Batch, ParticleState, Sphere};
-use crate::law::{Law, ShearState, radius_on};
+use super::contact_history::state_of;
+use super::force::{PairContact, ParticleStates};
+use super::pair_queries::PairQueries;
+use super::shape::PosedShape;
+use super::solid::{PosedSolid, effective_radius};
+use crate::exact::{Batch, ProximityCache};
+use crate::law::{Law, ShearState, radius_on_wall};
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::{FollowedContact, Following, QueryError};
 
-/// What lasts of the contacts of two particles of which one at least is a solid.
+/// A pair of colliders at least one of which is a solid, with the contact history that persists from step to
+/// step.
 #[derive(Clone, Debug)]
 pub(super) struct SolidPair {
-    pub(super) spheres: (u32, u32),
-    /// Of two solids.
-    pub(super) following: Following,
-    /// Of a solid and a ball or grain: for speed.
-    near: ParticleState,
+    pub(super) colliders: (u32, u32),
+    /// Tracked contacts of two solids.
+    pub(super) tracked: Following,
+    /// Cache for the contacts of a solid with a sphere or a grain.
+    cache: ProximityCache,
+    /// Shear states by identity of the contact.
     pub(super) shear: Vec<(u64, ShearState)>,
-    /// Forces on the first one, and where.
-    pub(super) acts: Vec<(V3, P3)>,
-    /// Storage.
-    before: Vec<(u64, ShearState)>,
+    /// Forces (mN) on the first collider, with the points at which they act.
+    pub(super) forces: Vec<(V3, P3)>,
+    /// Scratch buffer.
+    previous_shear: Vec<(u64, ShearState)>,
 }
 
 impl SolidPair {
-    pub(super) fn new(spheres: (u32, u32)) -> Self {
+    pub(super) fn new(colliders: (u32, u32)) -> Self {
         Self {
-            spheres,
-            following: Following::default(),
-            near: ParticleState::default(),
+            colliders,
+            tracked: Following::default(),
+            cache: ProximityCache::default(),
             shear: Vec::new(),
-            acts: Vec::new(),
-            before: Vec::new(),
+            forces: Vec::new(),
+            previous_shear: Vec::new(),
         }
     }
 
-    /// Finds the contacts and their forces.
-    pub(super) fn act(
+    /// Computes the contacts and their forces.
+    pub(super) fn update(
         &mut self,
-        bodies: &Bodies<'_>,
+        states: &ParticleStates<'_>,
         law: &Law,
-        asker: &mut Asker,
+        queries: &mut PairQueries,
         time: f64,
     ) -> Result<(), QueryError> {
-        let [a, b] = [self.spheres.0, self.spheres.1].map(|k| bodies.form(k));
-        let Self { spheres, following, near, shear, acts, before } = self;
-        std::mem::swap(shear, before);
+        let [a, b] = [self.colliders.0, self.colliders.1].map(|k| states.posed(k));
+        let Self { colliders, tracked, cache, shear, forces, previous_shear } = self;
+        std::mem::swap(shear, previous_shear);
         shear.clear();
-        acts.clear();
-        let mut one = |(id, touch): (u64, Touch)| {
-            let known = before.iter().find(|(known, _)| *known == id).map(|(_, state)| *state);
-            let mut state = known.unwrap_or_else(|| ShearState::new(touch.normal));
-            acts.push((bodies.force(law, *spheres, &touch, &mut state, time), touch.at));
+        forces.clear();
+        let mut add = |(id, contact): (u64, PairContact)| {
+            let known = state_of(previous_shear, id);
+            let mut state = known.unwrap_or_else(|| ShearState::new(contact.normal));
+            forces.push((states.pair_force(law, *colliders, &contact, &mut state, time), contact.acts_at));
             shear.push((id, state));
         };
         match (&a, &b) {
-            (Form::Solid(x), Form::Solid(y)) => {
-                let [of_x, of_y] = [x, y].map(|m| (m.body(), &m.pose));
-                asker.follow(following, [of_x, of_y])?;
-                let of_balls = x.equal * y.equal / (x.equal + y.equal);
-                let told = following.contacts().iter().filter(|c| c.distance < 0.0);
-                told.for_each(|c| one((c.id, between(c, &x.pose, &y.pose, of_balls))));
+            (PosedShape::Solid(x), PosedShape::Solid(y)) => {
+                let [of_x, of_y] = [x, y].map(|solid| (solid.body(), &solid.pose));
+                queries.track(tracked, [of_x, of_y])?;
+                let of_spheres = x.equal_radius * y.equal_radius / (x.equal_radius + y.equal_radius);
+                let overlapping = tracked.contacts().iter().filter(|c| c.distance < 0.0);
+                overlapping.for_each(|c| add((c.number, pair_contact(c, &x.pose, &y.pose, of_spheres))));
             }
-            (Form::Solid(x), other) => touches(x, other, near, &mut asker.batch)?.for_each(one),
-            (other, Form::Solid(y)) => {
-                let turned = |(id, t): (u64, Touch)| (id, Touch { normal: -t.normal, ..t });
-                touches(y, other, near, &mut asker.batch)?.map(turned).for_each(one);
+            (PosedShape::Solid(x), other) => contacts(x, other, cache, &mut queries.batch)?.for_each(add),
+            (other, PosedShape::Solid(y)) => {
+                let reversed = |(id, c): (u64, PairContact)| (id, PairContact { normal: -c.normal, ..c });
+                contacts(y, other, cache, &mut queries.batch)?.map(reversed).for_each(add);
             }
             _ => {}
         }
@@ -74,34 +77,32 @@ impl SolidPair {
     }
 }
 
-/// A followed contact; the normal points to the first solid.
-fn between(c: &FollowedContact, pose_a: &Pose, pose_b: &Pose, of_balls: f64) -> Touch {
-    Touch {
+/// A tracked contact of two solids.
+fn pair_contact(c: &FollowedContact, pose_a: &Pose, pose_b: &Pose, of_spheres: f64) -> PairContact {
+    PairContact {
         overlap: -c.distance,
         normal: -(pose_a.rotation * c.normal),
-        at: nalgebra::center(&(pose_a * c.local_a), &(pose_b * c.local_b)),
-        radius: effective_radius(c.curvatures, of_balls),
+        acts_at: nalgebra::center(&(pose_a * c.local_a), &(pose_b * c.local_b)),
+        radius: effective_radius(c.curvatures, of_spheres),
     }
 }
 
-/// Where a solid touches a ball or a grain, told with the number of the place; normals point to the solid.
-fn touches<'t>(
-    solid: &MetSolid<'_>,
-    other: &'t Form<'_>,
-    state: &mut ParticleState,
+/// Contacts of a solid with a sphere or a grain, with their identities; normals point to the solid.
+fn contacts<'t>(
+    solid: &PosedSolid<'_>,
+    other: &'t PosedShape<'_>,
+    cache: &mut ProximityCache,
     batch: &'t mut Batch,
-) -> Result<impl Iterator<Item = (u64, Touch)> + 't, QueryError> {
+) -> Result<impl Iterator<Item = (u64, PairContact)> + 't, QueryError> {
     let wall = solid.as_wall();
     let found = match other {
-        Form::Ball(center, radius) => {
-            wall.of_ball(&Sphere { center: *center, radius: *radius }, state, batch)?
-        }
-        Form::Grain(Met { placed, .. }) => wall.of_grain(placed, state, batch)?,
-        Form::Solid(_) => &[],
+        PosedShape::Sphere(sphere) => wall.sphere_contacts(sphere, cache, batch)?,
+        PosedShape::Grain(grain) => wall.grain_contacts(&grain.placed, cache, batch)?,
+        PosedShape::Solid(_) => &[],
     };
     Ok(found.iter().filter(|c| c.gap < 0.0).map(|c| {
-        let radius = radius_on(other.radius_at(&-c.normal), c.curvatures);
-        let at = c.point + c.normal * (0.5 * c.gap);
-        (c.id, Touch { overlap: -c.gap, normal: -c.normal, at, radius })
+        let radius = radius_on_wall(other.radius_at(&-c.normal), c.curvatures);
+        let acts_at = c.point + c.normal * (0.5 * c.gap);
+        (c.id, PairContact { overlap: -c.gap, normal: -c.normal, acts_at, radius })
     }))
 }

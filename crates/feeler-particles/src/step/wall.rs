@@ -1,22 +1,22 @@
-//! The walls that particles may meet.
+//! Walls: triangles, exact solids and planes, with their rigid motions.
 
 use super::error::StepError;
-use super::plane::frame;
+use super::plane_patch::frame;
 use crate::contact::WallContact;
 use crate::exact::{ExactWall, WallError};
-use crate::facets::{FacetContact, FacetError, FacetWall, WallMotion};
-use crate::rotation::moved_on;
+use crate::facets::{FacetError, FacetWall, WallMotion};
+use crate::rotation::advanced_pose;
 use feeler_geom::{P3, Pose, V3};
-use feeler_grains::convex::Placed;
+use serde::{Deserialize, Serialize};
 
-/// How a rigid wall moves. It obeys no equations of motion.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Prescribed motion of a rigid wall, which does not react to forces.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RigidMotion {
     /// Velocity of the reference point (mm/s).
     pub velocity: V3,
     /// Angular velocity (rad/s).
     pub spin: V3,
-    /// The reference point (world), which moves along with `velocity`.
+    /// Reference point (world), which moves with `velocity`.
     pub center: P3,
 }
 
@@ -31,107 +31,72 @@ impl RigidMotion {
     }
 }
 
-/// A plane with the material behind it: what facets are compared with.
+/// Velocity (mm/s) of a wall's point, and the wall's angular velocity (rad/s).
+#[inline]
+pub(super) fn velocity_at(motion: &Option<RigidMotion>, point: &P3) -> (V3, V3) {
+    motion.map_or((V3::zeros(), V3::zeros()), |m| m.velocity_at(point))
+}
+
+/// A half-space: everything behind a plane is material.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlaneWall {
-    /// In the wall's coordinates.
+    /// Point and normal in the wall's coordinates.
     local: (P3, V3),
-    /// From coordinates in which it is z = 0 to the wall's.
-    flat: Pose,
-    /// In the world.
+    /// From coordinates in which the plane is z = 0 to the wall's.
+    local_frame: Pose,
+    /// Point and normal in the world.
     point: P3,
     normal: V3,
-    pub(super) pose: Pose,
-    pub(super) motion: Option<RigidMotion>,
+    pose: Pose,
+    motion: Option<RigidMotion>,
 }
 
 impl PlaneWall {
-    /// Through a point (mm), with a normal away from the material, of any length; at rest.
+    /// A plane at rest through a point (mm). The normal points away from the material and may have any
+    /// length.
     ///
     /// # Errors
-    /// No direction, numbers that are not finite.
+    /// The normal is zero, or a number is not finite.
     pub fn new(point: P3, normal: V3) -> Result<Self, StepError> {
         let length = normal.norm();
         if !(length > 0.0 && length.is_finite() && point.iter().all(|c| c.is_finite())) {
             return Err(StepError::Particle("a plane needs a finite point and a normal"));
         }
         let normal = normal / length;
-        let flat = frame(&point, &normal);
-        Ok(Self { local: (point, normal), flat, point, normal, pose: Pose::identity(), motion: None })
+        let local_frame = frame(&point, &normal);
+        Ok(Self { local: (point, normal), local_frame, point, normal, pose: Pose::identity(), motion: None })
     }
 
-    /// From coordinates in which it is z = 0 to the world.
+    /// From coordinates in which the plane is z = 0 to the world.
     pub(super) fn frame(&self) -> Pose {
-        // Not made of the normal in the world: the basis across a normal jumps where the normal turns.
-        self.pose * self.flat
+        // A frame computed from the normal in the world would jump as the normal turns.
+        self.pose * self.local_frame
     }
 
-    /// How far a point is in front of it (mm).
+    /// Signed distance (mm) of a point, positive in front of the plane.
+    #[inline]
     pub(super) fn height(&self, point: &P3) -> f64 {
         self.normal.dot(&(point - self.point))
     }
 
-    /// The contact of a ball.
-    pub(super) fn contact(&self, center: &P3, radius: f64) -> Option<WallMeeting> {
-        let height = self.height(center);
-        self.met(height - radius, center - self.normal * height)
+    pub(super) fn normal(&self) -> &V3 {
+        &self.normal
     }
 
-    /// The contact of a grain that a ball of a radius (mm) holds.
-    pub(super) fn grain_contact(&self, grain: &Placed<'_>, radius: f64) -> Option<WallMeeting> {
-        if self.height(&grain.origin()) >= radius {
-            return None;
-        }
-        let (deepest, _) = grain.surface(&-self.normal);
-        let gap = self.height(&deepest);
-        self.met(gap, deepest - self.normal * gap)
+    pub(super) fn motion(&self) -> &Option<RigidMotion> {
+        &self.motion
     }
 
-    /// The contact with what is nearest to it, or in it, above a point of the plane.
-    fn met(&self, gap: f64, point: P3) -> Option<WallMeeting> {
-        if gap >= 0.0 {
-            return None;
-        }
-        let contact = WallContact { id: 0, point, normal: self.normal, gap, curvatures: [0.0; 2] };
-        let at = point + self.normal * (0.5 * gap);
-        let (velocity, spin) = moving(&self.motion, &at);
-        Some(WallMeeting { contact, at, velocity, spin, radius: None })
-    }
-
-    pub(super) fn set_pose(&mut self, pose: Pose) {
+    fn set_pose(&mut self, pose: Pose) {
         (self.pose, self.point, self.normal) = (pose, pose * self.local.0, pose.rotation * self.local.1);
     }
 }
 
-/// A solid as it is, without triangles, that moves as a rigid body.
+/// An exact solid, without triangles, that moves as a rigid body.
 #[derive(Clone, Debug)]
 pub struct SolidWall {
-    pub(super) wall: ExactWall,
+    pub(super) exact: ExactWall,
     pub(super) motion: Option<RigidMotion>,
-}
-
-pub(super) fn moving(motion: &Option<RigidMotion>, at: &P3) -> (V3, V3) {
-    motion.map_or((V3::zeros(), V3::zeros()), |m| m.velocity_at(at))
-}
-
-/// Contacts with triangles, and how these move there.
-pub(super) fn facets_met(wall: &FacetWall, found: &[FacetContact], out: &mut Vec<WallMeeting>) {
-    for found in found {
-        let at = found.contact.point + found.contact.normal * (0.5 * found.contact.gap);
-        let (velocity, spin) = wall.velocity_at(found.facet, &at);
-        out.push(WallMeeting { contact: found.contact, at, velocity, spin, radius: None });
-    }
-}
-
-impl SolidWall {
-    /// What it has answered, as far as it is pressed.
-    pub(super) fn met(&self, asked: &[WallContact], out: &mut Vec<WallMeeting>) {
-        for contact in asked.iter().filter(|c| c.gap < 0.0) {
-            let at = contact.point + contact.normal * (0.5 * contact.gap);
-            let (velocity, spin) = moving(&self.motion, &at);
-            out.push(WallMeeting { contact: *contact, at, velocity, spin, radius: None });
-        }
-    }
 }
 
 /// A wall of a simulation.
@@ -139,22 +104,36 @@ impl SolidWall {
 pub enum Wall {
     /// Triangles.
     Facets(Box<FacetWall>),
-    /// A solid without triangles.
+    /// An exact solid.
     Exact(Box<SolidWall>),
     /// A plane.
     Plane(Box<PlaneWall>),
 }
 
-/// A contact with a wall, and how the wall moves there.
+/// A contact with a wall, with the velocity of the wall there.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WallMeeting {
+pub(super) struct MovingWallContact {
     pub(super) contact: WallContact,
-    /// Where forces act: in the middle of the overlap.
-    pub(super) at: P3,
+    /// Point at which forces act: the middle of the overlap.
+    pub(super) acts_at: P3,
+    /// Velocity (mm/s) of the wall at that point.
     pub(super) velocity: V3,
+    /// Angular velocity (rad/s) of the wall.
     pub(super) spin: V3,
-    /// Effective radius (mm), where it is not that of a ball or grain on the wall.
-    pub(super) radius: Option<f64>,
+    /// Effective radius (mm) for Hertz's law; `None` if it follows from the shape's radius and the wall's
+    /// curvatures.
+    pub(super) effective_radius: Option<f64>,
+}
+
+impl MovingWallContact {
+    /// A contact whose effective radius follows from the shape; `velocity_at` returns the velocity and the
+    /// angular velocity of the wall at a point.
+    #[inline]
+    pub(super) fn new(contact: WallContact, velocity_at: impl FnOnce(&P3) -> (V3, V3)) -> Self {
+        let acts_at = contact.point + contact.normal * (0.5 * contact.gap);
+        let (velocity, spin) = velocity_at(&acts_at);
+        Self { contact, acts_at, velocity, spin, effective_radius: None }
+    }
 }
 
 impl From<FacetWall> for Wall {
@@ -170,26 +149,26 @@ impl From<PlaneWall> for Wall {
 }
 
 impl From<ExactWall> for Wall {
-    fn from(wall: ExactWall) -> Self {
-        Self::Exact(Box::new(SolidWall { wall, motion: None }))
+    fn from(exact: ExactWall) -> Self {
+        Self::Exact(Box::new(SolidWall { exact, motion: None }))
     }
 }
 
 impl Wall {
-    /// Where it is: from its coordinates to the world's.
+    /// Pose of the wall: from its coordinates to the world.
     #[must_use]
     pub fn pose(&self) -> &Pose {
         match self {
             Self::Facets(wall) => wall.pose(),
-            Self::Exact(solid) => solid.wall.pose(),
+            Self::Exact(solid) => solid.exact.pose(),
             Self::Plane(wall) => &wall.pose,
         }
     }
 
-    /// Puts it somewhere else.
+    /// Moves the wall to a pose at once, without a velocity.
     ///
     /// # Errors
-    /// Numbers that are not finite.
+    /// A number is not finite.
     pub fn set_pose(&mut self, pose: Pose) -> Result<(), StepError> {
         let numbers = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
         if !numbers.copied().all(f64::is_finite) {
@@ -199,7 +178,7 @@ impl Wall {
             Self::Facets(wall) => wall.set_pose(pose),
             Self::Exact(solid) => {
                 solid
-                    .wall
+                    .exact
                     .set_pose(&pose)
                     .map_err(|_: WallError| StepError::Particle("the pose of a wall must be finite"))?;
             }
@@ -208,10 +187,10 @@ impl Wall {
         Ok(())
     }
 
-    /// Chooses how it moves from now on, as a rigid body; none: not at all.
+    /// Sets the rigid motion of the wall from now on; `None` is rest.
     ///
     /// # Errors
-    /// Numbers that are not finite.
+    /// A number is not finite.
     pub fn set_motion(&mut self, motion: Option<RigidMotion>) -> Result<(), StepError> {
         if motion.is_some_and(|m| !m.is_finite()) {
             return Err(StepError::Particle("velocities of walls must be finite"));
@@ -232,20 +211,20 @@ impl Wall {
         Ok(())
     }
 
-    /// Moves on by a time (s).
+    /// Advances the wall's motion by a time (s).
     pub(super) fn advance(&mut self, time: f64) -> Result<(), FacetError> {
         match self {
             Self::Facets(wall) => wall.advance(time)?,
             Self::Exact(solid) => {
                 if let Some(m) = &mut solid.motion {
-                    let pose = moved_on(solid.wall.pose(), &m.velocity, &m.spin, &mut m.center, time);
-                    let lost = |_| FacetError::Setting("the wall has left all finite places");
-                    solid.wall.set_pose(&pose).map_err(lost)?;
+                    let pose = advanced_pose(solid.exact.pose(), &m.velocity, &m.spin, &mut m.center, time);
+                    let lost = |_| FacetError::Setting("the wall has left all finite positions");
+                    solid.exact.set_pose(&pose).map_err(lost)?;
                 }
             }
             Self::Plane(wall) => {
                 if let Some(mut m) = wall.motion {
-                    wall.set_pose(moved_on(&wall.pose, &m.velocity, &m.spin, &mut m.center, time));
+                    wall.set_pose(advanced_pose(&wall.pose, &m.velocity, &m.spin, &mut m.center, time));
                     wall.motion = Some(m);
                 }
             }
@@ -253,13 +232,14 @@ impl Wall {
         Ok(())
     }
 
-    /// Where moments are told about (world).
+    /// Reference point (world) of the moments on the wall: that of its motion, or of a wall at rest the
+    /// origin of its coordinates (of a plane its point).
     #[must_use]
     pub fn reference(&self) -> P3 {
         match self {
             Self::Facets(wall) => wall.reference(),
             Self::Exact(solid) => {
-                solid.motion.map_or_else(|| solid.wall.pose().translation.vector.into(), |m| m.center)
+                solid.motion.map_or_else(|| solid.exact.pose().translation.vector.into(), |m| m.center)
             }
             Self::Plane(wall) => wall.motion.map_or(wall.point, |m| m.center),
         }

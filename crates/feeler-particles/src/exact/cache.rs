@@ -1,0 +1,75 @@
+//! Proximity cache of a particle beside a wall.
+
+use super::distance;
+use feeler_geom::P3;
+
+/// Maximum number of cached places. More places are near only in corners of many small faces.
+const MAX_PLACES: usize = 8;
+
+/// Marks the end of a list of places.
+const NO_PLACE: u32 = u32::MAX;
+
+/// Proximity cache: places of the wall near one particle at its last query, in the wall's frame. It takes one
+/// cache line. The default is empty.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct ProximityCache {
+    /// Position of the last query that changed the cache.
+    at: [f64; 3],
+    /// Distance (mm) of `at` within which the wall has no point.
+    clear: f32,
+    /// Distance (mm) of `at` within which all places are listed; negative if there is no list.
+    listed: f32,
+    places: [u32; MAX_PLACES],
+}
+
+const _: () = assert!(size_of::<ProximityCache>() == 64, "the cache takes one cache line");
+
+impl Default for ProximityCache {
+    fn default() -> Self {
+        Self { at: [0.0; 3], clear: -1.0, listed: -1.0, places: [NO_PLACE; MAX_PLACES] }
+    }
+}
+
+/// A lower bound of `x`, with a margin for the rounding of the distances that it is compared with.
+#[expect(clippy::cast_possible_truncation, reason = "the result is rounded down")]
+fn below(x: f64) -> f32 {
+    ((x * (1.0 - 1e-6)) as f32).next_down()
+}
+
+impl ProximityCache {
+    /// Whether the wall certainly has no point within `near` (mm) of a point.
+    pub(crate) fn is_clear(&self, p: &P3, near: f64) -> bool {
+        distance(p, &self.at) + near < f64::from(self.clear)
+    }
+
+    /// Radius (mm) around a point within which all places are listed; negative if unknown.
+    pub(crate) fn listed_radius(&self, p: &P3) -> f64 {
+        if self.listed < 0.0 { -1.0 } else { f64::from(self.listed) - distance(p, &self.at) }
+    }
+
+    pub(crate) fn places(&self) -> impl Iterator<Item = u32> + '_ {
+        self.places.iter().copied().take_while(|k| *k != NO_PLACE)
+    }
+
+    /// Stores all places within `radius` of a point, unless there are too many, and that the wall has no
+    /// point within `clear`.
+    pub(crate) fn set(&mut self, p: &P3, clear: f64, radius: f64, places: &[u32]) {
+        self.at = [p.x, p.y, p.z];
+        self.clear = below(clear);
+        self.places = [NO_PLACE; MAX_PLACES];
+        self.listed = -1.0;
+        if places.len() <= MAX_PLACES {
+            self.places[..places.len()].copy_from_slice(places);
+            self.listed = below(radius);
+        }
+    }
+
+    /// Stores that the wall has no point within `clear` of a point, and keeps the list of places.
+    pub(crate) fn set_clear(&mut self, p: &P3, clear: f64) {
+        let listed = self.listed_radius(p);
+        self.listed = if listed > 0.0 { below(listed) } else { -1.0 };
+        self.at = [p.x, p.y, p.z];
+        self.clear = below(clear);
+    }
+}

@@ -1,0 +1,58 @@
+//! Forces on the particles of a simulation that an external program integrates: it sets their motions and
+//! reads their loads.
+//!
+//! Contacts and forces are computed by the same functions as in [`Simulation::step`].
+
+use super::error::StepError;
+use super::ids::ParticleId;
+use super::{Load, MAX_COORDINATE, Motion, Simulation};
+use feeler_geom::{P3, V3};
+use nalgebra::UnitQuaternion;
+
+impl Simulation {
+    /// Sets the motion of a particle: its centre of mass (mm), the rotation from its axes of inertia to the
+    /// world's, its velocity (mm/s) and angular momentum (kg·mm²/s, world). A particle that does not exist is
+    /// ignored.
+    ///
+    /// # Errors
+    /// A number is not finite, or its square could overflow.
+    pub fn set_motion(
+        &mut self,
+        particle: ParticleId,
+        center: P3,
+        rotation: UnitQuaternion<f64>,
+        velocity: V3,
+        momentum: V3,
+    ) -> Result<(), StepError> {
+        let vectors = center.iter().chain(velocity.iter()).chain(momentum.iter());
+        if !vectors.chain(rotation.coords.iter()).all(|c| c.abs() <= MAX_COORDINATE) {
+            return Err(StepError::Lost(particle));
+        }
+        if let Some(motion) = self.motions.get_mut(particle.index()) {
+            *motion = Motion { center, rotation, velocity, momentum };
+        }
+        Ok(())
+    }
+
+    /// Computes the load of all contacts on each particle at its present position, after a step of `time` (s)
+    /// with which shear states are updated. With a time of 0 the same step is computed again. Gravity is not
+    /// included, and nothing moves.
+    ///
+    /// # Errors
+    /// The time is negative or not finite, or a particle has left all finite positions.
+    pub fn contact_loads(&mut self, time: f64) -> Result<&[Load], StepError> {
+        if !(time.is_finite() && time >= 0.0) {
+            return Err(StepError::Step(time));
+        }
+        self.update_loads(time)?;
+        Ok(&self.loads)
+    }
+
+    /// Advances the motions of the walls alone by a time (s).
+    ///
+    /// # Errors
+    /// A wall's motion cannot continue.
+    pub fn advance_walls(&mut self, time: f64) -> Result<(), StepError> {
+        self.walls.advance(time)
+    }
+}
