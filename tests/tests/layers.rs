@@ -1,8 +1,8 @@
 //! Dependencies between modules and crates: modules of a crate have no circular dependencies, modules of the
 //! runtime use lower layers only, and no crate uses one that the code map (`crates/README.md`) excludes.
 //!
-//! All paths that begin with `crate`, `super` or `self` are read, in `use` lines and elsewhere. Re-exports are
-//! resolved and unit tests skipped. A child module may use items of its parents.
+//! All paths that begin with `crate`, `super` or `self` are read, in `use` lines and elsewhere. Re-exports
+//! are resolved and unit tests skipped. A child module may use items of its parents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

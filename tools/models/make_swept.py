@@ -221,7 +221,7 @@ class Profile:
             sign = 1 if self.along else -1
             self.parameter = lambda s: sign * ((segment.at(s)[0] - at[0]) * d[0] + (segment.at(s)[1] - at[1]) * d[1])
             self.id = f.line(place(at), [sign * x for x in place(d)])
-            # A horizontal line goes on beyond the axis.
+            # A horizontal line continues beyond the axis.
             self.crosses = abs(d[0]) > 1e-12
         else:
             grows = (segment.t1 > segment.t0) == self.along

@@ -263,7 +263,7 @@ impl Languages {
     }
 
     /// Whether a name exists in the language of a column.
-    fn has(&self, column: &Column, name: &str) -> bool {
+    fn has(&self, column: &Column<'_>, name: &str) -> bool {
         let full = column.full(name);
         match column.language {
             "Rust" => {

@@ -11,7 +11,8 @@ pub(crate) fn tidy_up_on_interrupt() {
     // Without a handler, the process ends as well, and the next run removes the temporary files.
     let _ = ctrlc::set_handler(|| {
         let halt = feeler_hierarchy::whole::halt_writers();
-        let message = "\nfeeler: interrupted; finished files are complete, and the same command continues with the rest";
+        let message =
+            "\nfeeler: interrupted; finished files are complete, the same command continues with the rest";
         let _ = writeln!(std::io::stderr(), "{message}");
         // The writers stay halted until the process ends.
         let _halt = halt;

@@ -42,7 +42,7 @@ pub(crate) fn of_joint(
         angles: range(turn, "--turn")?,
         lengths: range(slide, "--slide")?,
     };
-    Trajectory::of_joint(&joint, steps).with_context(|| format!("--joint {axis}"))
+    Trajectory::of_joint(&joint, steps).with_context(|| format!("--joint {axis} --steps {steps}"))
 }
 
 /// Finite numbers separated by commas.

@@ -197,7 +197,7 @@ fn open_shells() {
     let refused = feeler(&["preprocess", file.to_str().unwrap()]);
     assert_eq!(refused.status.code(), Some(2));
     let text = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(text.contains("surface model") && text.contains("open shells"), "{text}");
+    assert!(text.contains("surface model") && text.contains("--open-shells"), "{text}");
     assert!(!dir.path().join("tub.feeler").exists(), "no output");
 
     let report = json(&["preprocess", file.to_str().unwrap(), "--open-shells", "--json"]);
@@ -381,7 +381,9 @@ fn a_solid_among_several_must_be_named() {
     let run = feeler(&["query", frame.to_str().unwrap(), bolt.to_str().unwrap(), "--d-max", "1"]);
     let message = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(2), "{message}");
-    assert!(message.contains("--solid-a") && message.contains("0 'frame/") && message.contains("clearance"), "{message}");
+    for word in ["--solid-a", "0 'frame/", "clearance"] {
+        assert!(message.contains(word), "{word}: {message}");
+    }
 }
 
 /// `sweep` prints the results of `query` for the same pose to the last bit, and reads numbers without
@@ -503,7 +505,7 @@ fn stl_files_are_solids() {
     assert!(
         refused.status.code() == Some(2) && said.contains("block.stl: STL files do not state their unit")
     );
-    assert!(said.contains("give one (--unit mm"), "{said}");
+    assert!(said.contains("give it with --unit"), "{said}");
     let shown = run(&["inspect", file, "--unit", "mm", "--json"]);
     let document: Value = serde_json::from_slice(&shown.stdout).unwrap();
     let solid = &document["solids"][0];

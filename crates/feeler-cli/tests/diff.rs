@@ -128,7 +128,7 @@ fn folders_are_compared_file_by_file() {
 }
 
 #[test]
-fn what_cannot_work_is_said() {
+fn errors_name_the_mistake() {
     let fails = |old: &Path, new: &Path, message: &str| {
         let run = feeler(&["diff", &path(old), &path(new)]);
         let err = String::from_utf8_lossy(&run.stderr);
@@ -137,9 +137,9 @@ fn what_cannot_work_is_said() {
     };
     let dir = tempfile::tempdir().unwrap();
     let bore = data("bore.step");
-    fails(&bore, &dir.path().join("nothing.step"), "no such file");
-    fails(&bore, dir.path(), "give two files, or two folders");
-    fails(dir.path(), dir.path(), "neither folder holds");
+    fails(&bore, &dir.path().join("nothing.step"), "the file or folder does not exist");
+    fails(&bore, dir.path(), "give two files or two folders");
+    fails(dir.path(), dir.path(), "neither folder contains");
     let bad = dir.path().join("bad.step");
     std::fs::write(&bad, "nothing").unwrap();
     fails(&bore, &bad, "cannot be read any more");

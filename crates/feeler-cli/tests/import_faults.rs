@@ -131,8 +131,10 @@ fn inner_bounds_turned() {
     let mut repaired = 0;
     for name in ["socket.step", "bore.step", "perforated-plate.step"] {
         let (text, volume) = read(name);
-        let inner: Vec<&str> = text
-            .lines()
+        // Long lists go on in the next line.
+        let joined = text.replace("\n", "").replace(' ', "");
+        let inner: Vec<&str> = joined
+            .split(';')
             .filter_map(|l| l.split_once("ADVANCED_FACE('',(")?.1.split_once(')'))
             .flat_map(|(bounds, _)| bounds.split(',').skip(1))
             .collect();

@@ -177,11 +177,11 @@ fn reports_are_written() {
     let xml = std::fs::read_to_string(xml).unwrap();
     assert!(xml.contains("tests=\"5\"") && xml.contains("failures=\"2\""), "{xml}");
     let html = std::fs::read_to_string(html).unwrap();
-    assert!(html.contains("radius 10 -&gt; 10.001 mm") && html.contains("as it was"), "{html}");
+    assert!(html.contains("radius 10 -&gt; 10.001 mm") && html.contains("no differences"), "{html}");
 }
 
 #[test]
-fn what_cannot_work_is_said() {
+fn errors_name_the_mistake() {
     let dir = tempfile::tempdir().unwrap();
     let suite = dir.path().join("suite.toml");
     let fails = |text: Option<&str>, args: &[&str], message: &str| {
@@ -195,7 +195,7 @@ fn what_cannot_work_is_said() {
     };
     fails(None, &[], "the suite cannot be read");
     fails(Some("[[model]]\nfile = 'x.step'\n"), &[], "--bless writes them");
-    fails(Some("[[model]]\nfile = '*.step'\n"), &[], "no file is like this");
+    fails(Some("[[model]]\nfile = '*.step'\n"), &[], "no file matches this pattern");
     fails(Some("[[model]]\nfile = 3\n"), &[], "suite.toml");
     std::fs::write(dir.path().join("suite.golden.json"), "{\"schema\":9,\"program\":\"\",\"entries\":{}}")
         .unwrap();
@@ -203,7 +203,7 @@ fn what_cannot_work_is_said() {
     std::fs::write(dir.path().join("suite.golden.json"), "{").unwrap();
     fails(Some("[[model]]\nfile = 'x.step'\n"), &[], "suite.golden.json");
     std::fs::remove_file(dir.path().join("suite.golden.json")).unwrap();
-    // A file that is not there is a result, too.
+    // A missing file is a recorded result as well.
     let run = feeler(&["regress", suite.to_str().unwrap(), "--bless"]);
     assert_eq!(run.status.code(), Some(0));
     let golden = std::fs::read_to_string(dir.path().join("suite.golden.json")).unwrap();

@@ -219,8 +219,8 @@ impl Assembly<'_> {
         }
         if self.chain.len() >= MAX_CHAIN {
             return Err(format!(
-                "has its shape in {path}, behind a chain of more than {MAX_CHAIN} files; export the assembly as \
-                    one file"
+                "has its shape in {path}, behind a chain of more than {MAX_CHAIN} files; export the assembly \
+                    as one file"
             ));
         }
         Ok(file)

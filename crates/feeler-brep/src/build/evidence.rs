@@ -16,8 +16,8 @@ use super::loops::{self, Tolerances};
 use super::pcurve::Pcurve;
 use super::repair::Guess;
 use super::{Report, status};
-use feeler_geom::mass;
 use crate::solid::{EdgeInfo, EdgeStatus, Solid};
+use feeler_geom::mass;
 
 /// Cosine of the angle between the normals of tangent faces.
 const TANGENT_COS: f64 = 1.0 - 1e-3;

@@ -64,7 +64,7 @@ pub enum Problem {
         faces: Vec<u64>,
     },
     /// Two faces use an edge in the same direction.
-    #[error("faces #{} and #{} use edge #{edge} in the same direction; check orientations", faces[0], faces[1])]
+    #[error("faces #{} and #{} use edge #{edge} in the same direction; check them", faces[0], faces[1])]
     SameDirection {
         /// Edge.
         edge: u64,

@@ -617,8 +617,8 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
             report.warn(
                 id,
                 format!(
-                    "edge #{id}: its same_sense leads this seam {degrees:.1}° around its circle, outside of its \
-                    face; the other {:.1}° were taken",
+                    "edge #{id}: its same_sense leads this seam {degrees:.1}° around its circle, outside of \
+                    its face; the other {:.1}° were taken",
                     360.0 - degrees
                 ),
             );

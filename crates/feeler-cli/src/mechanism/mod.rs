@@ -59,6 +59,8 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
         Some(_) => None,
         None => Some(file.motion(&mechanism).with_context(|| name.to_string())?),
     };
+    // A motion beyond limits is reported before the parts are loaded.
+    motion.as_ref().map(|m| mechanism.paths(m)).transpose().with_context(|| name.to_string())?;
     let parts = parts(&file, &mechanism, folder, args, err)?;
     let ignored = ignored(&file, &mechanism).with_context(|| name.to_string())?;
     let check = MechanismCheck::new(&mechanism, &parts, &ignored, file.neighbours)

@@ -54,8 +54,8 @@ fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
 }
 
 /// Explanation of the tables.
-const LEGEND: &str = "Lengths are in mm, locations in the coordinates of their solid. Notes have no effect on the \
-                      shape; warnings report what was repaired, guessed or approximated.";
+const LEGEND: &str = "Lengths are in mm, locations in the coordinates of their solid. Notes have no effect \
+                      on the shape; warnings report what was repaired, guessed or approximated.";
 
 fn put(page: &mut String, line: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.

@@ -70,7 +70,8 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
     for pattern in &unmatched {
         writeln!(
             err,
-            "feeler: '{pattern}' is expected to fail, but no input that matches it fails; remove it from the list"
+            "feeler: '{pattern}' is expected to fail, but no input that matches it fails; remove it from the \
+             list"
         )?;
     }
     let unexpected = reports.iter().filter(|r| !r.ok && !expected.contains(&r.path)).count();

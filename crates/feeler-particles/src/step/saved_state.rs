@@ -504,7 +504,7 @@ mod tests {
     #[test]
     fn tracked_contacts_round_trip_with_infinite_curvatures() {
         let contact = FollowedContact {
-            number: 7,
+            id: 7,
             distance: -0.1,
             local_a: P3::new(1.0, -0.0, 3.0),
             local_b: P3::origin(),

@@ -64,7 +64,7 @@ impl SolidPair {
                 queries.track(tracked, [of_x, of_y])?;
                 let of_spheres = x.equal_radius * y.equal_radius / (x.equal_radius + y.equal_radius);
                 let overlapping = tracked.contacts().iter().filter(|c| c.distance < 0.0);
-                overlapping.for_each(|c| add((c.number, pair_contact(c, &x.pose, &y.pose, of_spheres))));
+                overlapping.for_each(|c| add((c.id, pair_contact(c, &x.pose, &y.pose, of_spheres))));
             }
             (PosedShape::Solid(x), other) => contacts(x, other, cache, &mut queries.batch)?.for_each(add),
             (other, PosedShape::Solid(y)) => {

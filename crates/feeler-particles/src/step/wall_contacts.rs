@@ -124,7 +124,7 @@ fn tracked_contacts(
         let (point, normal) = (pose * c.local_a, pose.rotation * c.normal);
         let acts_at = nalgebra::center(&point, &(solid.pose * c.local_b));
         let (velocity, spin) = velocity_at(motion, &acts_at);
-        let contact = WallContact { id: c.number, point, normal, gap: c.distance, curvatures: c.curvatures };
+        let contact = WallContact { id: c.id, point, normal, gap: c.distance, curvatures: c.curvatures };
         let effective_radius = Some(effective_radius(c.curvatures, solid.equal_radius));
         MovingWallContact { contact, acts_at, velocity, spin, effective_radius }
     }));

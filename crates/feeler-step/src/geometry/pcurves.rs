@@ -149,7 +149,9 @@ impl Geometry<'_> {
                 }
                 self.note(
                     r.id,
-                    format!("is the curve of an edge as a PCURVE only; it is fitted to {deviation:.1e} mm in space"),
+                    format!(
+                        "is the curve of an edge as a PCURVE only; fitted to {deviation:.1e} mm in space"
+                    ),
                 );
                 return Ok(ReadCurve {
                     curve: Curve::Bezier(spline),

@@ -198,8 +198,8 @@ impl Geometry<'_> {
                 surface,
                 format!(
                     "is a surface of revolution that passes through itself, because its profile crosses the \
-                     axis; the file does not determine which part bounds face #{}, so it is ambiguous; export \
-                     it with a trimmed profile",
+                     axis; the file does not determine which part bounds face #{}, so it is ambiguous; \
+                     export it with a trimmed profile",
                     self.part.unwrap_or(surface)
                 ),
             );

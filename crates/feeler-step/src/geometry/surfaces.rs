@@ -168,7 +168,9 @@ impl Geometry<'_> {
                 let deviation = deviation + basis.deviation;
                 self.note(
                     r.id,
-                    format!("is an OFFSET_SURFACE of a free-form surface; it is approximated to {deviation:.1e} mm"),
+                    format!(
+                        "is an OFFSET_SURFACE of a free-form surface; approximated to {deviation:.1e} mm"
+                    ),
                 );
                 // Only offsets of splines are cached; other free-form surfaces depend on the location of
                 // the face.

@@ -52,8 +52,9 @@ pub(super) fn repair(
             out.swapped.extend(&seams);
             continue;
         }
+        // Backwards is also how a loop connects whose edges all have their vertices swapped.
         if let Some(walk) = &mut walks[i]
-            && let Some(ordered) = in_order(walk, edges, same)
+            && let Some(ordered) = in_order(walk, edges, same).filter(|o| !is_backwards(walk, o))
         {
             **walk = ordered;
             out.ordered.push(i);
@@ -85,14 +86,21 @@ pub(super) fn repair(
         }
     }
     for i in broken(&walks, edges) {
-        if let Some(walk) = &mut walks[i]
-            && let Some(turned) = turned_to_connect(walk, edges, same)
-        {
+        let Some(walk) = &mut walks[i] else { continue };
+        if let Some(ordered) = in_order(walk, edges, same) {
+            **walk = ordered;
+            out.ordered.push(i);
+        } else if let Some(turned) = turned_to_connect(walk, edges, same) {
             **walk = turned;
             out.turned.push(i);
         }
     }
     out
+}
+
+/// Whether an order of a loop, which begins with the same edge, is that of its list backwards.
+fn is_backwards(walk: &[(u32, bool)], order: &[(u32, bool)]) -> bool {
+    walk.len() > 2 && walk[1..].iter().rev().eq(&order[1..])
 }
 
 /// Start and end vertex of an edge as a loop walks it.
@@ -106,9 +114,9 @@ fn connected(walk: &[(u32, bool)], edges: &[EdgeSource], same: &dyn Fn(u32, u32)
     walk.iter().zip(next).all(|(a, b)| same(ends(edges, *a).1, ends(edges, *b).0))
 }
 
-/// Edges that the loop walks to and fro whose vertices are swapped: with these exchanged, the loop connects as
-/// it is listed. Another order would connect it as well, and lead arcs the other way round. The edges are left
-/// exchanged.
+/// Edges that the loop walks to and fro whose vertices are swapped: with these exchanged, the loop connects
+/// as it is listed. Another order would connect it as well, and lead arcs the other way round. The edges are
+/// left exchanged.
 fn swapped_seams(
     walk: &[(u32, bool)],
     edges: &mut [EdgeSource],
