@@ -145,8 +145,9 @@ fn index(all: &BTreeMap<String, Vec<Constant>>) -> String {
     let _ = write!(
         out,
         "Numeric constants of the libraries, {count} in all, generated from their doc comments by\n\
-         `FEELER_BLESS=1 cargo test -p feeler-tests --test constants`. The comment at the constant gives the\n\
-         reason, the unit and the effect of larger and smaller values; tolerances that users set are in [TOLERANCES.md](TOLERANCES.md).\n"
+         `FEELER_BLESS=1 cargo test -p feeler-tests --test constants`. The comment at\n\
+         the constant gives the reason, the unit and the effect of larger and smaller values. Tolerances\n\
+         that users set are in [TOLERANCES.md](TOLERANCES.md).\n"
     );
     for (name, constants) in all {
         let _ = write!(out, "\n## {name}\n\n| constant | value | file | meaning |\n|---|---|---|---|\n");

@@ -168,8 +168,8 @@ impl Report {
             let length: f64 = c.curves.iter().map(sides).sum();
             let (n, m) = (c.curves.len(), c.left_out.len());
             format!(
-                "interfering: the boundaries cross in {n} curves of {length:.6} mm in total; {m} curves could \
-                 not be traced"
+                "interfering: the boundaries cross in {n} curves of {length:.6} mm in total; {m} curves \
+                 could not be traced"
             )
         });
         let curves = curves.filter(|_| self.interfering);

@@ -197,7 +197,7 @@ impl FeatureType {
     }
 }
 
-/// Strict masks, indexed by bit number; those of has_unknown_bits bits allow all types.
+/// Strict masks, indexed by bit number; entries of unknown bits allow all types.
 const STRICT_MASKS: [u16; 16] = {
     let mut table = [ALL; 16];
     let mut i = 0;
@@ -208,7 +208,7 @@ const STRICT_MASKS: [u16; 16] = {
     table
 };
 
-/// Conformal masks, indexed by bit number; those of has_unknown_bits bits allow all types.
+/// Conformal masks, indexed by bit number; entries of unknown bits allow all types.
 const CONFORMAL_MASKS: [u16; 16] = {
     let mut table = [ALL; 16];
     let mut i = 0;

@@ -3,7 +3,7 @@
 use super::exact;
 use feeler_geom::{P3, V3};
 
-/// Small random number generator (SplitMix64) with the same sequence on every platform.
+/// Small random number generator (`SplitMix64`) with the same sequence on every platform.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 

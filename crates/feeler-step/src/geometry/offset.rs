@@ -45,8 +45,8 @@ pub(super) fn offset(id: u64, grid: &BezierSurface, d: f64) -> Res<(BezierSurfac
                 if !error.is_finite() {
                     return bad(
                         id,
-                        "is an OFFSET_SURFACE of a surface whose normal is undefined at some points; export it \
-                            as a B-spline",
+                        "is an OFFSET_SURFACE of a surface whose normal is undefined at some points; export \
+                            it as a B-spline",
                     );
                 }
                 worst = worst.max(error);
