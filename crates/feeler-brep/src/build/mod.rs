@@ -212,9 +212,10 @@ fn build(
     split_at_kinks(&mut draft, options);
     split_at_singular_points(&mut draft, &tol);
     let unknown = repair::reconnect_loops(&mut draft, report);
+    repair::orient_loops(&mut draft, true, &tol, report);
     repair::flip_faces(&mut draft, &tol, report);
     repair::flip_loops(&mut draft, &unknown, &tol, report);
-    repair::orient_loops(&mut draft, &tol, report);
+    repair::orient_loops(&mut draft, false, &tol, report);
     repair::drop_flat_faces(&mut draft, &tol, report);
     let within = sew::tolerance(source, draft.size);
     repair::pair_up_edges(&mut draft, within, &tol, report);

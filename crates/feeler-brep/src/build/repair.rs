@@ -317,7 +317,10 @@ pub(super) fn flip_loops(
 /// Reverses loops if edges are still used twice in one direction: single reversed bounds, several on one
 /// face, or bounds together with the faces behind them. Loops that share edges form two sets; the set whose
 /// reversal leaves fewer faces with contradicting loops is reversed. If both leave equally many, no loop is.
-pub(super) fn orient_loops(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+/// Loops on closed surfaces are not reversed: that gives another domain there, and no contradiction.
+///
+/// `only_clean`: only sets are reversed that leave no face of theirs with contradicting loops.
+pub(super) fn orient_loops(draft: &mut Draft, only_clean: bool, tol: &Tolerances, report: &mut Report) {
     let uses = draft.uses();
     let pairs: Vec<[UseAt; 2]> =
         uses.iter().filter_map(|at| <[UseAt; 2]>::try_from(at.as_slice()).ok()).collect();
@@ -381,10 +384,16 @@ pub(super) fn orient_loops(draft: &mut Draft, tol: &Tolerances, report: &mut Rep
             around.iter().filter(|face| !is_consistent(&trial, turned(**face), tol)).count()
         };
         let counts = [contradictions(&sets[0]), contradictions(&sets[1])];
-        if counts[0] == counts[1] {
+        let best = &sets[usize::from(counts[1] < counts[0])];
+        let is_closed = |l: &usize| {
+            let f = &trial.faces[faces[*l].0];
+            super::evidence::is_closed(&loops::host(&trial, f))
+        };
+        let is_clean = counts[0].min(counts[1]) == 0 || !only_clean;
+        if counts[0] == counts[1] || !is_clean || best.iter().any(is_closed) {
             continue;
         }
-        for l in &sets[usize::from(counts[1] < counts[0])] {
+        for l in best {
             let (face, ring) = faces[*l];
             flip(&mut trial.faces[face], ring);
             flip(&mut draft.faces[face], ring);
