@@ -146,7 +146,7 @@ fn inner_bounds_turned() {
                 let (from, to) = if rest.contains(".T.") { (".T.", ".F.") } else { (".F.", ".T.") };
                 (all || k == 0).then(|| format!("{id} = FACE_BOUND({}", rest.replace(from, to)))
             });
-            repaired += usize::from(is_repaired(name, &damaged, volume, "turned round"));
+            repaired += usize::from(is_repaired(name, &damaged, volume, "was reversed"));
         }
     }
     assert!(repaired >= 3, "{repaired} repaired");

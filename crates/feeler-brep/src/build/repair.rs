@@ -398,7 +398,8 @@ pub(super) fn orient_loops(draft: &mut Draft, only_clean: bool, tol: &Tolerances
             flip(&mut trial.faces[face], ring);
             flip(&mut draft.faces[face], ring);
             let id = draft.faces[face].id;
-            report.warn(id, format!("face #{id}: a loop ran against its neighbours and was turned round"));
+            let message = format!("face #{id}: a loop was oriented against its neighbours and was reversed");
+            report.warn(id, message);
         }
     }
 }
