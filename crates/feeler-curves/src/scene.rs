@@ -188,6 +188,7 @@ impl CurveScene {
 
     /// Removes a curve.
     ///
+    /// # Errors
     /// [`CurveSceneError::NoCurve`].
     pub fn remove(&mut self, id: CurveId) -> Result<Curve, CurveSceneError> {
         let at = self.position(id)?;
