@@ -22,15 +22,15 @@ fn radius(part: &Part) -> f64 {
     0.5 * (part.body.bounds().max.x - part.body.bounds().min.x)
 }
 
-/// The centre of B moves from `from` by `way` in a unit of time, while B rotates about it.
-fn pass(parts: &[Part; 2], (from, way): (V3, V3), distance: f64) -> Passage {
+/// The centre of B moves from `from` by `displacement` in a unit of time, while B rotates about it.
+fn pass(parts: &[Part; 2], (from, displacement): (V3, V3), distance: f64) -> Passage {
     let centre = |part: &Part| part.pose * part.body.bounds().center();
     let pose_b = Pose::translation(from.x, from.y, from.z)
         * Pose::from(centre(&parts[0]) - centre(&parts[1]))
         * parts[1].pose;
     // Rotation about its own centre does not change the ball, but the motion is not a pure translation.
     let turn = Twist::rotation(&(centre(&parts[0]) + from), V3::new(0.3, -1.0, 0.5));
-    let twists = vec![Twist::translation(way), turn];
+    let twists = vec![Twist::translation(displacement), turn];
     let path_b = Path::of_pieces(vec![PathPiece { pose: pose_b, twists, duration: 1.0 }]).expect("a path");
     let mut pair = ContactPair::new(parts[0].body.clone(), parts[1].body.clone());
     let options = PassageOptions { distance, ..PassageOptions::default() };
@@ -38,8 +38,9 @@ fn pass(parts: &[Part; 2], (from, way): (V3, V3), distance: f64) -> Passage {
 }
 
 /// Time at which the centres are first at a distance of `reach`.
-fn first((from, way): (V3, V3), reach: f64) -> Option<f64> {
-    let (a, b, c) = (way.norm_squared(), from.dot(&way), from.norm_squared() - reach * reach);
+fn first((from, displacement): (V3, V3), reach: f64) -> Option<f64> {
+    let (a, b, c) =
+        (displacement.norm_squared(), from.dot(&displacement), from.norm_squared() - reach * reach);
     let root = b * b - a * c;
     (root >= 0.0 && b < 0.0).then(|| c / (-b + root.sqrt()))
 }
@@ -55,10 +56,10 @@ fn times_of_contact_of_balls_follow_from_their_centres() {
         // From head-on to a wide miss.
         let off = 2.4 * r * f / 200.0;
         let from = V3::new(-4.0 * r, off * c, off * s);
-        let way = V3::new(8.0 * r, 0.1 * r, 0.0);
+        let displacement = V3::new(8.0 * r, 0.1 * r, 0.0);
         let limit = if k % 3 == 0 { 0.0 } else { 0.05 * r };
-        let expected = first((from, way), 2.0 * r + limit);
-        match (pass(&parts, (from, way), limit).outcome, expected) {
+        let expected = first((from, displacement), 2.0 * r + limit);
+        match (pass(&parts, (from, displacement), limit).outcome, expected) {
             (PassageOutcome::Free, None) => {}
             (PassageOutcome::Contact(c), Some(t)) => {
                 contacts += 1;

@@ -612,7 +612,7 @@ typedef struct FeelerFeatureRef {
    */
   uint32_t index;
   /*
-   Number of the entity in the STEP file; 0 if there is none, and in contacts of trackers.
+   Number of the entity in the STEP file; 0 without an entity and in contacts of trackers.
    */
   uint64_t source;
   /*
@@ -1247,8 +1247,8 @@ enum FeelerResult feeler_curve_scene_curves_interfere(const struct FeelerCurveSc
                                                       bool *interfere);
 
 /*
- Returns the message of the last call of this thread that did not return `FEELER_RESULT_OK`; "" if
- there was none. Never NULL, not to be freed; valid until the next failed call of this thread.
+ Returns the message of the last call of this thread that did not return `FEELER_RESULT_OK`; "" before
+ any. Never NULL, not to be freed; valid until the next failed call of this thread.
  */
 const char *feeler_last_error(void);
 
