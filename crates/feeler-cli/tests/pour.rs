@@ -516,7 +516,7 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
         (change("diameter = 4.0", "diameter = { from = 4 }"), &["{mean, deviation, from, to}"]),
         (
             change("diameter = 4.0", "diameter = { from = 4, to = 3 }"),
-            &["[[grains]] 'one': diameter", "no range"],
+            &["[[grains]] 'one': diameter", "range from 4 to 3 is not valid"],
         ),
         (change("sphere = { diameter = 4.0 }\n", ""), &["'one'", "either sphere or shape"]),
         (

@@ -70,7 +70,7 @@ fn inertia(model: &mut Model) -> &mut Inertia {
 fn impossible_facts_are_refused() {
     refused(|m| inertia(m).tensor[0][1] += 1.0, "solid 0: inertia");
     for x in [f64::NAN, -1.0, f64::NEG_INFINITY] {
-        refused(|m| m.solids[1].info.min_thickness = x, "solid 1: wall");
+        refused(|m| m.solids[1].info.min_thickness = x, "solid 1: min_thickness");
     }
     refused(|m| m.solids[1].hull.clear(), "solid 1: hull");
     let mut model = fixture::model();
