@@ -14,8 +14,8 @@
 //! there the inward normal is added as one more constraint.
 //!
 //! If a surface is singular at the vertex, the sector is the set of its limit directions, sampled at
-//! steps of at most [`MAX_DIRECTION_STEP`]. Compared with a cone of revolution, the sampled polar is too large
-//! by less than `STEP² / 8` = 1.3e-3 rad; it is never too small.
+//! steps of at most [`MAX_DIRECTION_STEP`]. Compared with a cone of revolution, the sampled polar is too
+//! large by less than `STEP² / 8` = 1.3e-3 rad; it is never too small.
 
 use std::f64::consts::TAU;
 
