@@ -92,7 +92,7 @@ def stored(program, path):
         out = str(Path(folder) / "part.feeler")
         subprocess.run([program, "preprocess", path, "--quiet", "--output", out], capture_output=True)
         text = subprocess.run([program, "inspect", out, "--json"], capture_output=True, text=True).stdout
-    walls = [s["wall"] for s in json.loads(text)["solids"]]
+    walls = [s["min_thickness"] for s in json.loads(text)["solids"]]
     return min((w for w in walls if w is not None), default=math.inf)
 
 

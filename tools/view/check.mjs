@@ -266,7 +266,7 @@ const byPlace = minima => minima
 let worst = 0, compared = 0;
 const compare = (what, page, program) => {
   check(`${what}: status`, page.status === program.status, [page.status, program.status]);
-  const [a, b] = [byPlace(page.minima), byPlace(program.lmds)];
+  const [a, b] = [byPlace(page.minima), byPlace(program.contacts)];
   check(`${what}: number of minima`, a.length === b.length, [a.length, b.length]);
   a.forEach((m, i) => m.forEach((x, k) => {
     worst = Math.max(worst, Math.abs(x - (b[i]?.[k] ?? Infinity)) / Math.max(1, Math.abs(x)));
