@@ -5,7 +5,7 @@
 //!
 //! | question | start with |
 //! |---|---|
-//! | Which parts of an assembly touch or come too close? | [`clearance`], [`Rules`], [`Baseline`] |
+//! | Which parts of an assembly touch or come too close? | [`clearance()`], [`Rules`], [`Baseline`] |
 //! | How close do two solids come along a trajectory? | [`Sweep`], [`Trajectory`] |
 //! | Do the parts of a mechanism stay free of each other as it moves? | [`MechanismCheck`] |
 //! | What differs between two versions of a model? | [`compare_models`] |

@@ -95,7 +95,7 @@ macro_rules! coordinates {
 
 coordinates!(P2: 2, P3: 3, V3: 3, Vector4<f64>: 4);
 
-/// Implements [`Record`](crate::bulk::Record) for a struct of records:
+/// Implements [`Record`] for a struct of records:
 /// `record!(Type { field: FieldType, … })` lists all fields.
 #[macro_export]
 macro_rules! record {
