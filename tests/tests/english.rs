@@ -49,7 +49,7 @@ const COMPARATIVES: [&str; 12] = [
 ];
 
 /// Maximum number of lines that still have to be rewritten, most of them of `feeler pour`; it only decreases.
-const MAX_OLD_LINES: usize = 116;
+const MAX_OLD_LINES: usize = 0;
 
 /// Maximum number of exceptions; it only decreases.
 const MAX_EXCEPTIONS: usize = 50;

@@ -2,12 +2,12 @@
 //! faces.
 //!
 //! ```text
-//! cargo run --profile dist -p feeler-benches --bin particle_walls -- judge [--points N] [STEP...]
+//! cargo run --profile dist -p feeler-benches --bin particle_walls -- compare [--points N] [STEP...]
 //! cargo run --profile dist -p feeler-benches --bin particle_walls -- speed [--spheres N] [STEP...]
 //! cargo run --profile dist -p feeler-benches --bin particle_walls -- growth [--holes N]
 //! ```
 //!
-//! `judge` compares the minima of points beside faces, edges, vertices, axes and planes of symmetry with
+//! `compare` compares the minima of points beside faces, edges, vertices, axes and planes of symmetry with
 //! those of the brute-force reference (`feeler_tests::particle_walls`); exit status 1 if they differ.
 //! `speed` moves spheres, 5 % of them near the wall, and queries all contacts in each step, on one
 //! thread. `growth` does so with spheres in one hole of plates with up to 10,000 holes, all of them near
@@ -38,7 +38,7 @@ struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     /// Compares minima with the brute-force reference.
-    Judge {
+    Compare {
         /// Total number of points of all solids.
         #[arg(long, default_value_t = 20_000)]
         points: usize,
@@ -66,7 +66,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match Args::parse().command {
-        Command::Judge { points, reach, seed, files } => compare_all(points, reach, seed, &files),
+        Command::Compare { points, reach, seed, files } => compare_all(points, reach, seed, &files),
         Command::Speed { spheres, steps, files } => speed(spheres, steps, &files).map(|()| true),
         Command::Growth { holes } => growth(holes).map(|()| true),
     };

@@ -3,10 +3,10 @@
 use clap::ValueEnum;
 use console::{Style, style};
 
-/// When to use colours.
+/// Conditions under which the output is coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    /// On terminals, unless `NO_COLOR` is set.
+    /// Coloured if the output is a terminal and `NO_COLOR` is not set.
     #[default]
     Auto,
     /// Always.

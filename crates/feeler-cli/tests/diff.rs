@@ -41,7 +41,7 @@ fn faces_are_matched_by_their_geometry() {
             })
         )
     );
-    // Other entity numbers and line ends are no differences.
+    // Entity numbers and line endings are not compared.
     let text = std::fs::read_to_string(&old).unwrap();
     let data_at = text.find("DATA;").unwrap();
     let renumbered: String = text[data_at..].replace('#', "#9");

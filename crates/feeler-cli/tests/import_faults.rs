@@ -131,7 +131,7 @@ fn inner_bounds_turned() {
     let mut repaired = 0;
     for name in ["socket.step", "bore.step", "perforated-plate.step"] {
         let (text, volume) = read(name);
-        // Long lists go on in the next line.
+        // Long lists continue in the next line.
         let joined = text.replace("\n", "").replace(' ', "");
         let inner: Vec<&str> = joined
             .split(';')

@@ -98,7 +98,7 @@ fn planted_changes_are_named() {
     has("perforated-plate.step", &["mass", "centroid"]);
     has("socket.step", &["import", "fails now", "the shell is open"]);
     assert!(differences(&found, "pin.step").is_empty());
-    // Changes within the tolerances of the suite are no differences.
+    // Changes within the tolerances of the suite are not reported.
     std::fs::write(dir.path().join("bore.step"), wider_bore(1e-3)).unwrap();
     let loose = format!("[tolerance]\nlength = 0.1\nrelative = 0.1\n{SUITE}");
     std::fs::write(&suite, loose).unwrap();

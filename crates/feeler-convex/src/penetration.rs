@@ -26,9 +26,9 @@ pub struct PenetrationRequest {
     pub rel_tol: f64,
     /// Maximum error of the depth (mm). The search ends when either tolerance is satisfied.
     pub abs_tol: f64,
-    /// Maximum number of support points evaluated for the polytope. Hulls need as many as the facets
-    /// near the result have vertices. Round shapes need about 1 / `rel_tol` if the depth is that of a
-    /// common centre, and far fewer otherwise.
+    /// Maximum number of support points evaluated for the polytope. Hulls need one for each vertex of the
+    /// facets near the result. Round shapes need about 1 / `rel_tol` if their centres coincide, and far
+    /// fewer otherwise.
     pub max_iterations: u32,
 }
 

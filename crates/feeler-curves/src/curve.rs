@@ -177,7 +177,7 @@ impl Curve {
     /// If the number of points differs, a coordinate is not finite, or a piece has no length.
     pub fn update(&mut self, points: &[P3]) -> Result<(), CurveError> {
         if points.len() != self.points.len() {
-            let expected = format!("give as many as the curve was made with {}", self.points.len());
+            let expected = format!("the number cannot change from {}", self.points.len());
             return Err(CurveError::Count { given: points.len(), expected });
         }
         check(self.degree, points, self.is_closed())?;

@@ -35,12 +35,12 @@ pub enum GrainError {
     Depth(f64),
     /// An erosion deeper than the proven lower bound of the radius of curvature.
     #[error(
-        "depth of the erosion is {asked} mm, but the radii of curvature of this grain are only proven to be \
+        "depth of the erosion is {requested} mm, but the radii of curvature of this grain are only proven to be \
         at least {proven} mm; erode by at most that, or not at all if an exponent is above 1"
     )]
     Erosion {
         /// Requested depth (mm).
-        asked: f64,
+        requested: f64,
         /// Largest depth that is proven to be correct (mm).
         proven: f64,
     },

@@ -152,7 +152,7 @@ fn in_words(error: &DecodeError) -> String {
         DecodeError::InvalidBooleanValue(value) => format!("{value} is neither true nor false"),
         DecodeError::OutsideUsizeRange(n) => format!("{n} is more than a length can be"),
         DecodeError::UnexpectedVariant { type_name, found, .. } => {
-            format!("{found} is no variant of {type_name}")
+            format!("{type_name} has no variant {found}")
         }
         DecodeError::Other(text) => (*text).to_owned(),
         DecodeError::OtherString(text) => text.clone(),

@@ -173,8 +173,8 @@ fn zone(x: f64, has_seam: bool, sense: bool, (a, b): (f64, f64)) -> File {
     f
 }
 
-/// With a seam, the half of the circle on its side is meant. Without one, the other side would be two caps,
-/// and a face is connected. Neither is told by the volume, which is positive for the turned complement.
+/// A seam selects the half of the circle on its side. Without a seam, the complement would be two caps, which
+/// are not connected. The volume is not evidence in either case: it is positive for the complement too.
 #[test]
 fn zones_of_balls() {
     for (a, b) in [(-3.0_f64, 4.0_f64), (-9.5, 9.0), (6.0, 9.9)] {
@@ -196,8 +196,8 @@ fn zones_of_balls() {
     }
 }
 
-/// Balls cut by a plane, as ellipsoids above: the file's curve in the parameters tells the half, or else the
-/// volume.
+/// Balls cut by a plane, like the ellipsoids above: the parametric curve of the file selects the half;
+/// without one, the volume does.
 #[test]
 fn cut_balls() {
     let volume = PI * (100.0 * 12.0 - (8.0 + 1000.0) / 3.0);
@@ -207,7 +207,7 @@ fn cut_balls() {
         let frame = f.placement([0., 0., 0.], [0., -1., 0.], Some([1., 0., 0.]));
         let surface = turned(&mut f, &format!("CIRCLE('',#{frame},10.)"));
         below(&mut f, surface, sense, 96.0_f64.sqrt(), 2.0, v);
-        assert_eq!(import(&f).solids[0].faces[0].either_way, v.is_none(), "told by the file");
+        assert_eq!(import(&f).solids[0].faces[0].either_way, v.is_none(), "only a parametric curve decides");
         let solid = built(&f);
         assert_near(solid.volume, volume);
         assert_eq!(solid.remarks.len(), usize::from(v.is_none() && !sense), "{:?}", solid.remarks);
@@ -263,8 +263,8 @@ fn a_dimple_may_be_a_dome() {
     }
 }
 
-/// A circle turned about a line that cuts it: an apple and a lemon. A trimmed profile tells which; with the
-/// whole circle and no edges nothing does.
+/// A circle revolved about a line that intersects it: an apple and a lemon. A trimmed profile selects one of
+/// them; the whole circle without edges is ambiguous.
 #[test]
 fn apples_and_lemons() {
     for (name, t0, t1) in [("apple", -2.0, 2.0), ("lemon", -1.0, 1.0)] {

@@ -1,4 +1,4 @@
-//! One place of a part that several entities lead to, and shapes that are no parts.
+//! Instances that are reachable through several entities, and shapes that are not parts.
 
 mod writer;
 
@@ -78,7 +78,7 @@ fn usages_in_one_place_stay_two() {
     assert_eq!(import(&f).instances.len(), 2);
 }
 
-/// The plug of a hole is the shape of a form feature, which is no part, however the file writes it.
+/// The plug of a hole is the shape of a form feature and not a part, in every notation.
 #[test]
 fn shapes_of_form_features_are_no_parts() {
     for (aspect, is_direct) in [
@@ -124,7 +124,7 @@ fn shapes_of_form_features_are_no_parts() {
     }
 }
 
-/// Where nothing else has a shape, that of a feature is read.
+/// The shape of a form feature is read if the file contains no other shape.
 #[test]
 fn a_feature_alone_is_read() {
     let mut f = File::new();

@@ -110,9 +110,9 @@ fn apostrophes_in_names() {
         (r"C:\S\", r"C:\S\", Some("escape")),
     ] {
         let text = block(written);
-        let told = remarks(&text);
-        assert_eq!(told.len(), usize::from(says.is_some()), "{written}: {told:?}");
-        assert!(told.iter().zip(says).all(|(t, says)| t.contains(says)), "{written}: {told:?}");
+        let found = remarks(&text);
+        assert_eq!(found.len(), usize::from(says.is_some()), "{written}: {found:?}");
+        assert!(found.iter().zip(says).all(|(t, says)| t.contains(says)), "{written}: {found:?}");
         assert_eq!(read(&text).solids[0].name, name, "{written}");
     }
     let header = block("a").replace("'small'", "'D'x part'");
@@ -130,8 +130,8 @@ fn bad_records() {
         "#9990=;",
         "#9990=CARTESIAN_POINT('x,(1.,2.,3.));",
     ] {
-        let told = remarks(with(record));
-        assert!(told.len() == 1 && told[0].contains("nothing refers to #9990"), "{record}: {told:?}");
+        let found = remarks(with(record));
+        assert!(found.len() == 1 && found[0].contains("nothing refers to #9990"), "{record}: {found:?}");
     }
     let refused = |text: &str| read_step_bytes("odd.step", text.as_bytes()).unwrap_err().to_string();
     // The point is needed; an assembly's use acts without being referred to.

@@ -1,10 +1,10 @@
-//! Which of the two domains of a closed surface a face is, from what the file says beside its senses.
+//! Evidence for one of the two domains that the loops of a face bound on a closed surface.
 //!
-//! The loops of a face on a sphere or another closed surface bound two domains, and both are consistent: with
-//! the other normal, the loops enclose the complement, and every edge is still used once in each direction.
-//! No winding number and no turned shell tells them apart. What does: a seam that the loops walk to and fro
-//! lies in the domain; a domain is connected; and a face continues its neighbours where they are tangent,
-//! rather than folding back on them. [`vector_area`] checks what is the same for both domains.
+//! Both domains are consistent: with the other normal, the loops enclose the complement, and every edge is
+//! still used once in each direction. Neither winding numbers nor the orientation of the shell distinguish
+//! the domains. Three properties do: a seam that the loops traverse in both directions lies in the domain; the
+//! domain is connected; and a face continues its tangent neighbours instead of folding back on them.
+//! [`vector_area`] checks a quantity that both domains share.
 
 use feeler_geom::trim::TrimCells;
 use feeler_geom::{Curve, P3, Surface, V3};
@@ -141,8 +141,8 @@ fn reversed(draft: &Draft, face: usize, tol: &Tolerances) -> Option<(Face, FaceD
     (report.problems.is_empty() && d.is_consistent()).then_some((f, d))
 }
 
-/// What the domain of a face and its neighbours say of the guesses about outward normals. Guesses that
-/// nothing supports or contradicts are not in the list.
+/// Evaluates the guesses about outward normals against the domains of the faces and their neighbours.
+/// Guesses without supporting or contradicting evidence are not in the list.
 pub(super) fn of_guesses(
     draft: &Draft,
     hosts: &[Host<'_>],

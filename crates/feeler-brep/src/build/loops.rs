@@ -77,7 +77,7 @@ pub(super) fn fit_all(draft: &mut Draft, tol: &Tolerances, report: &mut Report) 
     draft.faces = faces;
 }
 
-/// Returns the start of use `k` of a loop, if the use before it is fitted.
+/// Returns the start of the `k`-th use of a loop, if the previous use is fitted.
 fn end_before(ring: &[Use], k: usize) -> Option<Known> {
     let before = &ring[k.checked_sub(1)?];
     let p = before.pcurve.as_ref()?;
@@ -194,8 +194,8 @@ enum Corner {
 /// value tilts edges, a smaller one leaves jumps at corners that could be closed.
 const TILT: f64 = 8.0;
 
-/// Moves the end of use `k` and the start of use `next` to one point (up to periods), unless that would
-/// displace the edges too far.
+/// Moves the end of the use `k` and the start of the use `next` to one point (up to periods), unless the
+/// displacement of the edges would exceed the tolerance.
 fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &Tolerances) -> Corner {
     let (k_at_end, next_at_end) = (ring[k].forward, !ring[next].forward);
     let end_of = |u: &Use, at_end: bool| {

@@ -588,18 +588,18 @@ fn sweep(source: &SolidSource, e: usize) -> f64 {
     math::wrap(if e.same_sense { b - a } else { a - b }, 0.0, TAU)
 }
 
-/// What one look at a whole solid shows to be wrong.
+/// Orientation errors found by one inspection of a whole solid.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Wrong {
     /// Shells inside out.
     pub(super) shells: Vec<InsideOut>,
-    /// Ids of faces with the wrong outward normal, with what shows it.
+    /// Ids of faces with the wrong outward normal, each with its evidence.
     pub(super) faces: Vec<(u64, String)>,
     /// Ids of seam edges that run the wrong way round their circles.
     pub(super) arcs: Vec<u64>,
     /// Guesses that have been tested.
     pub(super) guesses: Vec<Guess>,
-    /// Ids of faces whose patches must stay the patches that they are.
+    /// Ids of faces whose patches must not be replaced by canonical surfaces.
     pub(super) patches: Vec<u64>,
 }
 

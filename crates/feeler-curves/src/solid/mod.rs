@@ -326,8 +326,8 @@ impl Context<'_> {
         })
     }
 
-    /// Returns the candidate at a parameter of the curve opposite to an area's feature; `None` if there
-    /// is no valid footpoint.
+    /// Returns the candidate at a parameter of the curve opposite to an area's feature; `None` if
+    /// the footpoint does not exist.
     fn candidate(&self, feature: Feature, area: u32, u: f64, set: Option<u32>) -> Option<Candidate> {
         match feature {
             Feature::Face(f) if self.solid.faces[f.index()].is_none() => {

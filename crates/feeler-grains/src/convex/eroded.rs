@@ -30,7 +30,7 @@ impl<'g> Eroded<'g> {
         }
         let proven = placed.grain.least_radius();
         if by > proven {
-            return Err(GrainError::Erosion { asked: by, proven });
+            return Err(GrainError::Erosion { requested: by, proven });
         }
         Ok(Self { placed, by })
     }

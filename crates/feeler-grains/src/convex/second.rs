@@ -10,8 +10,8 @@
 //! # Source
 //! POLY (3.31), (3.36); the norms are dual to those in the equation of the surface.
 //! # Deviations
-//! POLY computes the Jacobian by finite differences. The closed form costs four powers, as many as the
-//! point itself.
+//! POLY computes the Jacobian by finite differences. The closed form costs four powers, which
+//! is the cost of the point itself.
 
 use super::shape::Grain;
 use feeler_geom::V3;

@@ -156,7 +156,7 @@ impl ExactWall {
         })
     }
 
-    /// The same solid in another pose.
+    /// Returns this solid in another pose.
     pub(crate) fn with_pose(&self, pose: &Pose) -> Self {
         Self { boundary: Arc::clone(&self.boundary), pose: *pose }
     }

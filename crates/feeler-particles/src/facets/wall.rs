@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// Sides of a facet that have contacts. The normal, by the right-hand rule, points to the front.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ActiveSides {
-    /// Both sides.
+    /// Shapes on both sides have contacts.
     #[default]
     Both,
     /// Shapes whose centre is in front of the plane have contacts.
@@ -30,12 +30,13 @@ pub enum Resolution {
     /// contact belongs to one facet: its shear state is lost as the shape moves to the next facet.
     #[default]
     Reduced,
-    /// In addition, facets hidden by others have no contacts, and a contact moves from facet to facet.
+    /// Like `Reduced`; in addition, facets hidden by others have no contacts, and a contact moves from facet to
+    /// facet.
     Full {
         /// Maximum angle Θ (rad) between the normals of facets between which a contact moves.
         cutoff: f64,
     },
-    /// In addition, active contacts with facets of similar normals are combined into one.
+    /// Like `Full`; in addition, active contacts with facets of similar normals are combined into one.
     Proximity {
         /// Maximum angle Θ (rad) between the normals of facets whose contacts are combined, or between
         /// which a contact moves.

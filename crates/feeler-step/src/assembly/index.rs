@@ -266,16 +266,16 @@ impl<'a> Index<'a> {
         Ok(if from == relation.rep_1 { forward } else { forward.inverse() })
     }
 
-    /// Where a usage places `component` in `parent`.
+    /// Returns the pose of `component` in `parent` that a usage defines.
     pub(super) fn component_pose(&self, relation: &Relation, parent: u64, component: u64) -> Res<Motion> {
         let owner = |rep: u64| self.reps.get(&rep).and_then(|r| r.part);
-        // The component should come first; some writers turn it round.
+        // The component should come first; some writers swap the two.
         let turned = owner(relation.rep_1) == Some(parent) && owner(relation.rep_2) == Some(component);
         self.relation_pose(relation, if turned { relation.rep_2 } else { relation.rep_1 })
     }
 }
 
-/// What one pass collects.
+/// Records collected in one pass over the file.
 #[derive(Default)]
 struct Scan {
     reps: BTreeMap<u64, Rep>,
@@ -285,7 +285,7 @@ struct Scan {
     relations: BTreeMap<u64, Relation>,
     /// Relation and product definition shape of every context-dependent shape representation.
     placements: Vec<(u64, u64)>,
-    /// What a product definition shape is the shape of.
+    /// Entity id of the owner of each product definition shape.
     shape_of: BTreeMap<u64, u64>,
     /// Product definition shape and representation of every shape definition representation.
     shapes: Vec<(u64, u64)>,
@@ -451,8 +451,8 @@ fn relation(r: &Record<'_>) -> Option<Relation> {
     })
 }
 
-/// A representation: plain by its name, complex by its part. Drawings and views are none: what they show a
-/// second time has its place already.
+/// Reads a representation, either a plain record or a part of a complex one. Drawings and views are skipped,
+/// because they refer to items whose poses are defined elsewhere.
 fn representation(entities: &Entities, r: &Record<'_>) -> Option<Rep> {
     if r.kinds()
         .any(|k| k == "DRAUGHTING_MODEL" || k.starts_with("PRESENTATION") || k.contains("_PRESENTATION"))

@@ -28,29 +28,29 @@ const MAX_LEVELS: usize = 64;
 /// Steps through the tree beyond this are taken for a mistake, too: a few entities can describe any number.
 const MAX_STEPS: usize = 1_000_000;
 
-/// One place of a solid.
+/// One instance of a solid.
 #[derive(Debug)]
 pub(crate) struct Placed {
     /// Entity id of the solid.
     pub(crate) solid: u64,
     pub(crate) name: String,
     pub(crate) path: String,
-    /// In the file's coordinates.
+    /// Pose in the file's coordinates.
     pub(crate) motion: Motion,
-    /// Index of the component that it is directly in.
+    /// Index of the innermost component that contains the instance.
     pub(crate) component: Option<usize>,
 }
 
-/// A product in its place.
+/// One instance of a product.
 #[derive(Clone, Debug)]
 pub(crate) struct Component {
     /// Name, numbered where the parent uses the product several times.
     pub(crate) name: String,
     /// Entity id of its usage, or of the product definition at a root.
     pub(crate) id: u64,
-    /// Index of the component that it is in, which comes first.
+    /// Index of the component that contains it; smaller than its own index.
     pub(crate) parent: Option<usize>,
-    /// In the parent's coordinates.
+    /// Pose in the parent's coordinates.
     pub(crate) local: Motion,
 }
 
@@ -61,10 +61,10 @@ pub(crate) struct External {
     pub(crate) files: Vec<String>,
     /// Entity id of the product definition.
     pub(crate) id: u64,
-    /// Index of the component that it is.
+    /// Index of the component whose shape is in the file.
     pub(crate) component: usize,
     pub(crate) path: String,
-    /// In the file's coordinates.
+    /// Pose in the file's coordinates.
     pub(crate) motion: Motion,
 }
 
@@ -102,8 +102,8 @@ pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout
     Layout { solids, instances: walk.instances, components: walk.components, externals: walk.externals }
 }
 
-/// Removes solids that are the shapes of nothing but shape aspects: form features (the plug of a hole) are no
-/// parts. They stay where the file has no other solid.
+/// Removes solids that are shapes of shape aspects only: a form feature (the plug of a hole) is not a part.
+/// They are kept if the file has no other solid.
 fn leave_out_aspects(index: &Index<'_>, solids: &mut BTreeMap<u64, Res<Units>>, problems: &mut Vec<Problem>) {
     let mut aspect_of: BTreeMap<u64, u64> = BTreeMap::new();
     let mut of_parts: BTreeSet<u64> = BTreeSet::new();
@@ -178,16 +178,16 @@ fn same_size(a: &Units, b: &Units) -> bool {
     (a.mm - b.mm).abs() <= 1e-9 * a.mm && (a.rad - b.rad).abs() <= 1e-9 * a.rad
 }
 
-/// What a walk through the tree has found so far.
+/// State and results of the traversal of the product tree.
 struct Walk<'a> {
     index: &'a Index<'a>,
     problems: Vec<Problem>,
     instances: Vec<Placed>,
     components: Vec<Component>,
     externals: Vec<External>,
-    /// The component that the walk is in.
+    /// Index of the component being traversed.
     here: Option<usize>,
-    /// Solids of which some instance had to be left out.
+    /// Solids of which at least one instance was skipped.
     refused: BTreeSet<u64>,
     overflow: bool,
     steps: usize,
@@ -199,12 +199,12 @@ struct Walk<'a> {
     already: BTreeSet<u64>,
 }
 
-/// What a product's usages place, so that its own content does not place it again.
+/// Items placed by the usages of a product; its own content must not place them again.
 #[derive(Debug, Default)]
 struct Elsewhere {
     /// Components that usages place by transformations.
     parts: BTreeSet<u64>,
-    /// What representations of usages show, in the product's coordinates.
+    /// Items of the representations of usages, with poses in the product's coordinates.
     items: Vec<(Item, Motion)>,
 }
 
@@ -503,7 +503,7 @@ impl Walk<'_> {
         mapped
     }
 
-    /// What a representation shows, in its own coordinates moved by `pose`.
+    /// Returns the items of a representation, with poses in its own coordinates premultiplied by `pose`.
     fn content(
         &mut self,
         rep_id: u64,

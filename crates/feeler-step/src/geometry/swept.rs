@@ -52,7 +52,7 @@ impl Geometry<'_> {
         let either_way = part.is_some_and(|p| p.is_guess);
         let at = part.map(|p| 0.5 * (p.t0 + p.t1));
         let canonical = canonical.filter(|surface| {
-            // Nothing but an edge tells the inner sheet of a canonical spindle torus from the outer one.
+            // Only an edge distinguishes the inner sheet of a canonical spindle torus from the outer one.
             let is_inner = |p: P3| match surface {
                 Surface::Torus { frame, major, .. } => (p - frame.origin).dot(&frame.x) * major < 0.0,
                 _ => false,

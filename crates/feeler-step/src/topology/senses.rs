@@ -1,9 +1,9 @@
-//! Loops whose edges do not connect as the file's flags say.
+//! Repair of loops whose edges do not connect with the orientation flags of the file.
 //!
-//! Three faults are told apart before a flag is turned. The edges of a loop are listed in another order:
-//! their flags connect them in exactly one order. The vertices of an edge are swapped: its flag connects in
-//! none of its loops, and turning the flags would lead arcs the other way round. What is left are flags that
-//! are wrong in one loop.
+//! Three faults are distinguished, in this order. (1) The edges of a loop are listed in the wrong order: their
+//! flags connect them in exactly one other order. (2) The vertices of an edge are swapped: its flag does not
+//! connect in any of its loops, and inverting the flags would reverse arcs. (3) In all other cases, the flags
+//! of one loop are wrong and are inverted.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use feeler_brep::source::{EdgeSource, FaceSource, LoopSource};
 
 type Walk = Vec<(u32, bool)>;
 
-/// What was repaired.
+/// Repairs that were made.
 #[derive(Debug, Default)]
 pub(super) struct Repaired {
     /// Indices of edges whose vertices were swapped.
@@ -22,7 +22,7 @@ pub(super) struct Repaired {
     pub(super) turned: Vec<usize>,
 }
 
-/// Connects the loops of all faces. `same`: whether two vertices are in one place.
+/// Connects the loops of all faces. `same` decides whether two vertices coincide.
 pub(super) fn repair(
     faces: &mut [FaceSource],
     edges: &mut [EdgeSource],
@@ -60,7 +60,8 @@ pub(super) fn repair(
             out.ordered.push(i);
         }
     }
-    // For each edge its uses, and those whose flag does not connect; loops that cannot tell do not count.
+    // For each edge, the numbers of its uses and of those whose flag does not connect; ambiguous loops do not
+    // count.
     let mut votes: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
     let open = broken(&walks, edges);
     for (i, walk) in walks.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! What tells the domains of a face apart, and the vector area of faces against that of their edges.
+//! Evidence that distinguishes the two domains of a face; vector areas of faces compared with those of their
+//! edges.
 
 use super::*;
 use feeler_geom::mass;
