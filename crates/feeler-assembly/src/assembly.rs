@@ -71,7 +71,7 @@ impl Assembly {
         Ok(assembly)
     }
 
-    /// Adds the parts of a model, moved by `pose` from their places in the model. Unless `name` is empty, it
+    /// Adds the parts of a model, moved by `pose` from their poses in the model. Unless `name` is empty, it
     /// precedes their paths. Equal paths are numbered: `bolt#1`, `bolt#2`, …
     ///
     /// # Errors

@@ -21,7 +21,7 @@ pub enum AssemblyError {
     Query {
         /// Step or pair of parts.
         subject: String,
-        /// Reason.
+        /// Reason why the query is not possible.
         error: QueryError,
     },
     /// The poses of a trajectory do not form a path.
@@ -36,9 +36,9 @@ pub enum AssemblyError {
     /// A pattern of names is not valid.
     #[error("'{pattern}' is not a valid pattern: {reason}")]
     Pattern {
-        /// Pattern.
+        /// The invalid pattern.
         pattern: String,
-        /// Reason.
+        /// Reason why the pattern is invalid.
         reason: String,
     },
     /// A length of the rules is not above 0.
@@ -81,9 +81,9 @@ pub enum AssemblyError {
     /// No part of the assembly belongs to a link.
     #[error("link '{link}': no part is called '{pattern}'; the parts are {names}")]
     NoPart {
-        /// Link.
+        /// Name of the link.
         link: String,
-        /// Pattern of names.
+        /// Pattern of the names of its parts.
         pattern: String,
         /// Names of parts, cut after the first 40.
         names: String,
@@ -91,11 +91,11 @@ pub enum AssemblyError {
     /// A part belongs to two links.
     #[error("part '{part}' is in two links, '{first}' and '{second}'; name it in one of them")]
     PartInTwoLinks {
-        /// Part.
+        /// Name of the part.
         part: String,
-        /// First link.
+        /// Name of the first link.
         first: String,
-        /// Second link.
+        /// Name of the second link.
         second: String,
     },
     /// A grid needs joints with limits.

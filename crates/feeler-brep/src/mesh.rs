@@ -19,9 +19,9 @@ pub enum MeshError {
         "triangle {triangle} refers to point {corner}, but there are only {points} points (numbered from 0)"
     )]
     Corner {
-        /// Triangle.
+        /// Number of the triangle.
         triangle: usize,
-        /// Index of the point.
+        /// Number of the missing point.
         corner: u32,
         /// Number of points.
         points: usize,

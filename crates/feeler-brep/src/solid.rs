@@ -59,7 +59,7 @@ pub struct FaceInfo {
 /// One use of an edge by a face.
 #[derive(Clone, Debug)]
 pub struct EdgeSide {
-    /// Face.
+    /// Index of the face.
     pub face: u32,
     /// Whether the face, seen from outside, is on the left of the edge in the direction of its curve.
     pub forward: bool,

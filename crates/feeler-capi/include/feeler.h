@@ -75,8 +75,8 @@ typedef enum FeelerStatus {
    */
   FEELER_STATUS_SEPARATED = 0,
   /*
-   The smallest distance is below the tolerance, and the interiors do not intersect deeper than
-   that.
+   The smallest distance is below the `tolerance` of the query options, and the interiors do not
+   intersect deeper than that.
    */
   FEELER_STATUS_TOUCHING = 1,
   /*
@@ -116,15 +116,15 @@ typedef enum FeelerEventKind {
  */
 typedef enum FeelerTrackedStatus {
   /*
-   Every gap exceeds the tolerance.
+   Every gap exceeds the tolerance, 1e-7 of the larger body plus rounding.
    */
   FEELER_TRACKED_STATUS_SEPARATED = 0,
   /*
-   The smallest gap is within the tolerance.
+   The smallest gap is between minus this tolerance and this tolerance.
    */
   FEELER_TRACKED_STATUS_TOUCHING = 1,
   /*
-   A gap is negative beyond the tolerance.
+   The smallest gap is below minus this tolerance.
    */
   FEELER_TRACKED_STATUS_PRESSED = 2,
   /*
@@ -779,7 +779,7 @@ typedef struct FeelerContactEvent {
    */
   int64_t contact;
   /*
-   Change.
+   Whether the contact has begun, persisted or ended.
    */
   enum FeelerEventKind kind;
   /*
@@ -825,8 +825,8 @@ typedef struct FeelerTrackerOptions {
    */
   double max_depth;
   /*
-   Largest motion between two updates that continues the motion; a larger one is a jump. Default 0.1
-   rad and 1 mm.
+   Largest relative motion between two updates up to which contacts continue. A larger motion is a
+   jump: after it, no contact continues one of the previous update. Default 0.1 rad and 1 mm.
    */
   struct FeelerStepBound max_step;
   /*

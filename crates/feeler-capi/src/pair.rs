@@ -193,8 +193,8 @@ pub(crate) fn verdict(pair: &ContactPair) -> FeelerVerdict {
     verdict_record(pair.verdict(), min_distance, pair.tolerances().tol, undecided_pairs)
 }
 
-/// Record of a verdict, with the smallest distance (mm) of a contact, the tolerance (mm) and the number
-/// of undecided pairs of areas.
+/// Record of a verdict, with the smallest distance (mm) of a contact, the tolerance of the query (mm) and
+/// the number of undecided pairs of areas.
 pub(crate) fn verdict_record(
     verdict: Option<&Verdict>,
     min_distance: f64,

@@ -136,8 +136,8 @@ pub struct FeelerContact {
 pub enum FeelerStatus {
     /// The solids have no common point.
     Separated = 0,
-    /// The smallest distance is below the tolerance, and the interiors do not intersect deeper than
-    /// that.
+    /// The smallest distance is below the `tolerance` of the query options, and the interiors do not
+    /// intersect deeper than that.
     Touching = 1,
     /// The interiors intersect.
     Interfering = 2,

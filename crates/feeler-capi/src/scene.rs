@@ -53,7 +53,7 @@ pub struct FeelerContactEvent {
     pub id: u64,
     /// Index of the contact in `feeler_scene_contacts`; -1 if it has ended.
     pub contact: i64,
-    /// Change.
+    /// Whether the contact has begun, persisted or ended.
     pub kind: FeelerEventKind,
     /// Reserved, 0.
     pub reserved: u32,

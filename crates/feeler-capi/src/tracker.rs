@@ -45,8 +45,8 @@ pub struct FeelerTrackerOptions {
     /// Depth (mm) down to which contacts are tracked, as far as the thickness of the bodies
     /// (`min_thickness`) allows; default infinite.
     pub max_depth: f64,
-    /// Largest motion between two updates that continues the motion; a larger one is a jump. Default 0.1
-    /// rad and 1 mm.
+    /// Largest relative motion between two updates up to which contacts continue. A larger motion is a
+    /// jump: after it, no contact continues one of the previous update. Default 0.1 rad and 1 mm.
     pub max_step: FeelerStepBound,
     /// Largest error (mm) of a gap at the end of a step; default 1e-3.
     pub gap_error: f64,
@@ -116,11 +116,11 @@ pub struct FeelerStepContact {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FeelerTrackedStatus {
-    /// Every gap exceeds the tolerance.
+    /// Every gap exceeds the tolerance, 1e-7 of the larger body plus rounding.
     Separated = 0,
-    /// The smallest gap is within the tolerance.
+    /// The smallest gap is between minus this tolerance and this tolerance.
     Touching = 1,
-    /// A gap is negative beyond the tolerance.
+    /// The smallest gap is below minus this tolerance.
     Pressed = 2,
     /// A contact is deeper than the option `max_depth`; it is still tracked.
     Deep = 3,

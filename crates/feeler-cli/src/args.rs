@@ -345,7 +345,7 @@ pub struct View {
     /// Largest distance (mm) between triangles and solid [default: 1/2000 of the diagonal of each solid]
     #[arg(long, value_name = "MM", value_parser = positive)]
     pub chord: Option<f64>,
-    /// Measure pairs of parts up to this distance (mm), and store their minima in the page
+    /// Measure local minimal distances of pairs of parts up to this length (mm), and show them in the page
     #[arg(long, value_name = "MM", default_value_t = 1.0, value_parser = positive)]
     pub d_max: f64,
     /// Play the output of `sweep --json` for the two files

@@ -16,7 +16,7 @@ pub(crate) const MAX_DRAWN_MINIMA: usize = 20;
 /// One step as it is played.
 #[derive(Clone, Debug)]
 pub(crate) struct PlayedStep {
-    /// Motions of both solids from their places in their files.
+    /// Motions of both solids from their poses in their files.
     pub(crate) poses: [Pose; 2],
     pub(crate) distance: Option<f64>,
     pub(crate) interferes: bool,

@@ -6,7 +6,8 @@ use feeler_geom::pose::{from_matrix, from_values};
 use serde::Deserialize;
 use std::path::Path;
 
-/// Reads a pose (mm).
+/// Reads a pose from an argument: `tx,ty,tz` (mm), `tx,ty,tz,qx,qy,qz,qw` with a unit quaternion, or `@FILE`
+/// with a pose in JSON.
 ///
 /// # Errors
 /// The number of values is wrong, a value is not finite, a quaternion or matrix is not a rotation, or a file

@@ -140,7 +140,7 @@ fn distance_text(frame: &Frame) -> String {
 
 fn nearest_text(frames: &[Frame]) -> String {
     let nearest = frames.iter().filter_map(|f| f.min_distance).min_by(f64::total_cmp);
-    nearest.map_or_else(|| "nothing within reach".to_owned(), |d| format!("smallest distance {d:.9} mm"))
+    nearest.map_or_else(|| "no minimum within --d-max".to_owned(), |d| format!("smallest distance {d:.9} mm"))
 }
 
 /// Trajectory of `--trajectory` or of `--joint`.
@@ -244,7 +244,7 @@ fn write_table(frames: &[Frame], out: &mut dyn Write) -> anyhow::Result<()> {
     let [interfering, undecided] =
         [Status::Interfering, Status::Undecided].map(|status| count_status(frames, status));
     if interfering + undecided > 0 {
-        writeln!(out, "{interfering} steps interfere, {undecided} are undecided")?;
+        writeln!(out, "{interfering} steps interfere; {undecided} may interfere (undecided)")?;
     }
     if let Some(c) = total_certificate(frames) {
         writeln!(out, "{c}")?;

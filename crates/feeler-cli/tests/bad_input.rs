@@ -37,7 +37,7 @@ fn box_step() -> String {
     std::fs::read_to_string(data("box.step")).unwrap()
 }
 
-/// The first entity of type `word`.
+/// Returns the text of the first entity of type `word`, up to its semicolon.
 fn entity(step: &str, word: &str) -> String {
     step.split_inclusive(';')
         .find(|e| e.contains(&format!("={word}(")) || e.contains(&format!("= {word}(")))

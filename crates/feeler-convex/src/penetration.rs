@@ -41,7 +41,8 @@ impl Default for PenetrationRequest {
 /// Outcome of a penetration query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// The shapes overlap, or touch with a depth of zero; the depth is accurate to the tolerance.
+    /// The shapes overlap, or touch with a depth of zero; the depth is as accurate as the
+    /// request demands.
     Found,
     /// A direction separates the shapes, so the depth is zero. Use [`distance`] to compute the closest
     /// points.

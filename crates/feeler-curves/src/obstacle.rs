@@ -69,7 +69,7 @@ impl Obstacle {
         Self { faces, edges, body }
     }
 
-    /// The solid.
+    /// Returns the solid.
     #[must_use]
     pub fn body(&self) -> &Arc<Body> {
         &self.body

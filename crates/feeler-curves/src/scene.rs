@@ -25,9 +25,9 @@ pub enum CurveSceneError {
     /// A curve is not valid where it is.
     #[error("curve {}: {error}", curve.0)]
     Curve {
-        /// The curve.
+        /// Id of the curve.
         curve: CurveId,
-        /// The cause.
+        /// Reason why the curve is not valid.
         error: CurveError,
     },
     /// Options are not valid.
@@ -47,18 +47,18 @@ pub struct CurveId(pub u32);
 pub enum CurveContact {
     /// Two curves, or a curve and itself (`b` is `a`).
     Curves {
-        /// The curve with the smaller id.
+        /// Id of one curve, the smaller one.
         a: CurveId,
-        /// The other curve.
+        /// Id of the other curve.
         b: CurveId,
         /// The minimum; its `id` is unique in the scene.
         minimum: CurveMinimum,
     },
     /// A curve and a solid.
     Solid {
-        /// The curve.
+        /// Id of the curve.
         curve: CurveId,
-        /// The body.
+        /// Id of the body of the solid.
         body: BodyId,
         /// Index of the solid in the body.
         part: u32,
@@ -161,7 +161,7 @@ impl CurveScene {
         })
     }
 
-    /// The solids.
+    /// Returns the scene of the solids.
     #[must_use]
     pub fn solids(&self) -> &Scene {
         &self.solids

@@ -1,4 +1,5 @@
-//! Joins stretches of level distance to sets, which are reported as samples if they are long enough.
+//! Joins *stretches*, intervals of a curve over which the distance is constant, to chains. Chains that
+//! are long enough are sets, which are reported as samples.
 
 use crate::solve::{ParamPair, Stretch};
 
@@ -127,8 +128,10 @@ impl Sets {
         self.set_stretches.extend(self.chain.iter().map(|(stretch, _)| *stretch));
     }
 
-    /// Adds the ends of a chain as samples, and between them points whose parameters are multiples of a
-    /// power of two. The inner samples stay fixed on the curve while the ends move.
+    /// Adds samples of the current chain of stretches, which has the length `sum` (mm): both ends unless
+    /// the chain is closed and, between them, the points at which the parameter along the stretch is a
+    /// multiple of a spacing. The spacing is a power of two, so that these points stay at fixed points
+    /// of the curve while the ends of the chain move.
     fn add_samples(&mut self, pairing: &impl Pairing, sampling: &Sampling, sum: f64, is_closed: bool) {
         let set = self.n_sets;
         let extent = |s: &Stretch| (s.ends[1][s.along] - s.ends[0][s.along]).abs();

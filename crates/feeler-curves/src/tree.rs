@@ -123,7 +123,7 @@ pub(crate) struct CurveTree<const N: usize> {
     pub nodes: Vec<Node>,
     pub vertices: Vec<Vertex>,
     pub is_closed: bool,
-    /// Number of halvings of each piece.
+    /// Number of times that each piece is halved: a piece with `n` halvings has 2ⁿ leaves.
     halvings: Vec<u32>,
     /// Upper bound of the total turning (rad). For a closed curve it includes the joint where the curve
     /// starts.

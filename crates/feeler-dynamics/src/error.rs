@@ -16,7 +16,7 @@ pub enum DynamicsError {
     #[error("the step is {0} s; give a finite time above 0")]
     Step(f64),
     /// A dilation is negative or not finite.
-    #[error("the dilation of body {} is {dilation}; give a finite thickness of at least 0 mm", .body.0)]
+    #[error("the dilation of body {} is {dilation} mm; give a finite length of at least 0 mm", .body.0)]
     Dilation {
         /// Body with the dilation.
         body: BodyId,
@@ -31,7 +31,7 @@ pub enum DynamicsError {
     Query {
         /// Bodies of the pair.
         pair: [BodyId; 2],
-        /// Reason.
+        /// Reason why the query failed.
         error: QueryError,
     },
 }

@@ -4,7 +4,8 @@
 //! which is the play of the fits that this engine is for. Here the velocities of a step have the least
 //! energy among those that keep all linear gaps open, for a set of contacts that suffices for the step.
 //! On curved surfaces, the contacts are computed again at the end of the step, until no gap is closed
-//! further than the tolerance or the maximum number of rounds is reached, which the report states.
+//! further than the tolerance of the settings, or the maximum number of rounds is reached; the report
+//! states which.
 //!
 //! Lengths are in mm, masses in kg, times in s: forces in kg·mm/s² (mN), torques in kg·mm²/s² (µN·m).
 //!

@@ -83,8 +83,8 @@ pub enum SecondOrder {
         /// Infinite if the distance is not smooth (a vertex or crossing edges in contact).
         min_eig: f64,
     },
-    /// Flat within the tolerance in some direction, and not decreasing in any direction: conformal, if a
-    /// minimum at all.
+    /// The second derivative of the distance vanishes within the thresholds in some direction and is not
+    /// negative in any. If the pair is a minimum, it is conformal: not isolated.
     Semidefinite {
         /// Second derivative (1/mm) in the flat direction, of either sign; 0 in contact where the
         /// distance is not smooth.
@@ -99,8 +99,10 @@ pub enum SecondOrder {
 /// value such features count as flat; with a smaller one minima of flat contacts are lost as saddles.
 const MAX_FLAT_LAMBDA: f64 = 1e-4;
 
-/// Second-order test of a critical pair at distance `d` (mm; negative for penetration). `extent` is the
-/// size of the areas (mm) and `tol` the tolerance (mm); see the module documentation.
+/// Classifies a critical pair at distance `d` (mm; negative for penetration) by the second derivatives
+/// of the distance. `extent` (mm) is the displacement of the footpoints over which changes of the
+/// distance below `tol` (mm) count as flat, usually the smaller size of both areas; see the module
+/// documentation.
 #[must_use]
 pub fn second_order(a: &SideShape, b: &SideShape, d: f64, extent: f64, tol: f64) -> SecondOrder {
     use SideShape::{Edge, Face, Vertex};
@@ -138,8 +140,9 @@ struct Test {
 }
 
 impl Test {
-    /// Tests both Schur complements, `S_b + S_a (I + d S_a)⁻¹` and the mirrored one. They have the same
-    /// signature; testing both makes the outcome independent of the order of the sides.
+    /// Tests two faces with shape operators `s_a` and `s_b` by both Schur complements,
+    /// `S_b + S_a (I + d S_a)⁻¹` and the mirrored one. They have the same signature; testing both makes
+    /// the outcome independent of the order of the sides.
     fn face_face(&self, s_a: &Matrix2<f64>, s_b: &Matrix2<f64>) -> SecondOrder {
         let complement = |s: &Matrix2<f64>, other: &Matrix2<f64>| {
             let e = eigen(s);
@@ -179,8 +182,11 @@ impl Test {
         }
     }
 
-    /// Tests `I + d S ≻ 0` (λ) and `κ + tᵀ S (I + d S)⁻¹ t > 0`. If the edge penetrates deeper than a
-    /// radius of curvature of the face, see [`Test::pressed_edge`].
+    /// Tests a face with shape operator S (`s`) against an edge with unit tangent t (`t`) and curvature
+    /// κ (`curvature`), as in [`SideShape`]: the smallest eigenvalue λ of `I + d S` and the second
+    /// derivative `κ + tᵀ S (I + d S)⁻¹ t` of the distance must both be positive. Returns the worse of
+    /// the two outcomes. If the edge penetrates deeper than the smallest radius of curvature of the
+    /// face, [`Test::pressed_edge`] is used instead.
     fn face_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
         let e = eigen(s);
         if self.d < 0.0 && 1.0 + self.d * e.eigenvalues.max() <= 0.0 {
@@ -204,7 +210,9 @@ impl Test {
         self.worse(self.classify_lambda(lambda), self.classify_kappa(kappa))
     }
 
-    /// Tests `w = κ + tᵀ S t > 0` and `I + d (S - S t tᵀ S / w) ≻ 0`.
+    /// Tests a face against an edge that penetrates it deeper than its smallest radius of curvature,
+    /// with the arguments of [`Test::face_edge`]: `w = κ + tᵀ S t > 0` and
+    /// `I + d (S - S t tᵀ S / w) ≻ 0`.
     fn pressed_edge(&self, s: &Matrix2<f64>, t: &Vector2<f64>, curvature: f64) -> SecondOrder {
         let along = s * t;
         let w = curvature + t.dot(&along);
@@ -216,7 +224,8 @@ impl Test {
         if lambda > 0.0 { SecondOrder::Strict { min_eig: w * lambda } } else { SecondOrder::Indefinite }
     }
 
-    /// Tests `[1 + d κ_a, -c; -c, 1 + d κ_b]` with c the cosine of the angle between the tangents.
+    /// Tests two edges with unit tangents `t_a`, `t_b` and curvatures κ_a, κ_b: the matrix
+    /// `[1 + d κ_a, -c; -c, 1 + d κ_b]` with c the cosine of the angle between the tangents.
     fn edge_edge(&self, t_a: &Vector2<f64>, k_a: f64, t_b: &Vector2<f64>, k_b: f64) -> SecondOrder {
         let sin = t_a.perp(t_b);
         let cos = t_a.dot(t_b);
@@ -301,7 +310,7 @@ fn eigen(s: &Matrix2<f64>) -> Eigen {
     }
 }
 
-/// Shape operator of a surface by its outward normal (`outward`: the natural normal), in an orthonormal
+/// Shape operator of a surface by its outward normal (`outward`: `∂u × ∂v`), in an orthonormal
 /// basis of the plane orthogonal to the pair's normal; positive where the material is convex. `None`
 /// where the surface has no finite curvature (apex, singular point).
 ///

@@ -5,7 +5,7 @@ use crate::{P3, V3};
 /// A point of a curve with the first two derivatives with respect to the parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CurveDerivs {
-    /// Point.
+    /// The point (mm).
     pub p: P3,
     /// First derivative.
     pub d1: V3,
@@ -16,7 +16,7 @@ pub struct CurveDerivs {
 /// A point of a surface with the partial derivatives up to second order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurfaceDerivs {
-    /// Point.
+    /// The point (mm).
     pub p: P3,
     /// ∂/∂u.
     pub du: V3,

@@ -318,7 +318,9 @@ fn of_grid(
     (upper > floor).then_some(Extent { upper, ..best })
 }
 
-/// Reduces a cell that is highest on a side to that side; `None` if the side is inside a patch.
+/// Restricts a cell in which the height is monotone along a parameter to the side with the maximum.
+/// Returns `None` if that side is not a break of the grid: the neighbouring cell of the same patch has
+/// it, too.
 fn narrowed(mut cell: Cell, grid: &BezierSurface) -> Option<Cell> {
     let [nu, nv] = cell.size;
     if nu > 1 {

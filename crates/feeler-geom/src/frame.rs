@@ -6,7 +6,7 @@ use crate::{P3, Pose, V3};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Frame {
-    /// Origin.
+    /// Origin (mm).
     pub origin: P3,
     /// First unit axis.
     pub x: V3,

@@ -78,7 +78,7 @@ type Sums = [f64; NUM_SUMS];
 /// Curve of the edge that a trimming curve approximates, with its range of parameters.
 pub type EdgeCurve<'a> = (&'a Curve, (f64, f64));
 
-/// Computes the integrals of a trimmed face. `outward` is whether the outward normal is the natural one.
+/// Computes the integrals of a trimmed face. `outward` is whether the outward normal is `∂u × ∂v`.
 /// `edge` returns the curves of [`TrimPiece::edge`] where they exist. `reference` should be near the
 /// solid: far from it, the contributions of opposite faces cancel and digits are lost. `rel_tol` is
 /// relative to the sums of absolute values over the parts of the face. The integrals of an unbounded
@@ -236,10 +236,10 @@ fn slivers<'a>(
 
 /// Integrands of a plane, on which `d·n` is constant and `d` linear.
 struct Plane {
-    /// The corner of the rectangle. Coordinates relative to it keep their digits if the frame's origin is
-    /// far away.
+    /// Corner (u0, v0) of the parameter rectangle of the face. Coordinates relative to it keep their digits
+    /// if the frame's origin is far away.
     corner: P2,
-    /// The corner relative to the reference point, in the frame's axes.
+    /// Vector (mm) from the reference point of the integrals to that corner, in the frame's axes.
     at: V3,
 }
 

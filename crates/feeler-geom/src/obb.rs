@@ -25,7 +25,7 @@ use nalgebra::{Matrix3, SymmetricEigen};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Obb {
-    /// Centre.
+    /// Centre of the box.
     pub center: P3,
     /// Right-handed orthonormal axes.
     pub axes: [V3; 3],
@@ -36,7 +36,7 @@ pub struct Obb {
 /// A rigid motion with its rotation as a matrix, computed once per query for the box tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseMatrix {
-    /// Rotation.
+    /// Rotation matrix.
     pub rotation: Matrix3<f64>,
     /// Translation (mm), applied after the rotation.
     pub translation: V3,
@@ -308,11 +308,11 @@ pub fn unreachable_in_frame(a: &Obb, b: &Obb, min_extent: f64, extent: impl Fn(&
 struct Relative {
     /// `r[i][j] = a_i · b_j`.
     r: [[f64; 3]; 3],
-    /// Centre of B in A's axes.
+    /// Centre of B relative to that of A, in A's axes.
     t: [f64; 3],
     ha: [f64; 3],
     hb: [f64; 3],
-    /// Bound of the rounding error of a gap.
+    /// Upper bound of the rounding error of the gap along a unit axis, in the unit of the boxes (mm).
     err: f64,
 }
 

@@ -24,9 +24,9 @@ pub enum Distribution {
     Same(f64),
     /// Uniform between two values.
     Uniform {
-        /// Smallest.
+        /// Smallest value.
         from: f64,
-        /// Largest.
+        /// Largest value.
         to: f64,
     },
     /// Normal, truncated: values outside the range are drawn again.
@@ -35,9 +35,9 @@ pub enum Distribution {
         mean: f64,
         /// Standard deviation of the whole distribution.
         deviation: f64,
-        /// Smallest.
+        /// Smallest value.
         from: f64,
-        /// Largest.
+        /// Largest value.
         to: f64,
     },
     /// Lognormal, truncated.
@@ -46,9 +46,9 @@ pub enum Distribution {
         median: f64,
         /// Standard deviation of the natural logarithm.
         spread: f64,
-        /// Smallest.
+        /// Smallest value.
         from: f64,
-        /// Largest.
+        /// Largest value.
         to: f64,
     },
     /// Classes of sizes with their shares of the mass, as from sieving. The number of grains is
@@ -60,9 +60,9 @@ pub enum Distribution {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(from = "written::WrittenClass"))]
 pub struct Class {
-    /// Smallest.
+    /// Smallest size (mm).
     pub from: f64,
-    /// Largest.
+    /// Largest size (mm).
     pub to: f64,
     /// Mass of all grains in the class, in any unit.
     pub share: f64,
@@ -141,10 +141,10 @@ impl Distribution {
                 }
                 let [low, high] = [from, to].map(|d| math::ln(d / median));
                 if low > MAX_RANGE_OFFSET * spread || -high > MAX_RANGE_OFFSET * spread {
-                    return error("the range is more than four spreads off the median; move one of them");
+                    return error("the range is over four spreads (of ln) off the median; move one of them");
                 }
                 if high - low < MIN_RANGE_WIDTH * spread {
-                    return error("the range is less than a hundredth of the spread; make it wider");
+                    return error("ln(to / from) is below a hundredth of the spread; make the range wider");
                 }
                 Ok(())
             }

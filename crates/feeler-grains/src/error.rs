@@ -10,7 +10,7 @@ pub enum GrainError {
     SemiAxis {
         /// Side: +x, +y, +z, -x, -y or -z.
         axis: &'static str,
-        /// Its value.
+        /// Given value.
         value: f64,
     },
     /// An exponent outside the range for which contacts are tested.
@@ -18,7 +18,7 @@ pub enum GrainError {
     Exponent {
         /// 1 around z, 2 along z.
         index: usize,
-        /// Its value.
+        /// Given value.
         value: f64,
     },
     /// A layer of a thickness that is negative or not finite.
@@ -35,8 +35,8 @@ pub enum GrainError {
     Depth(f64),
     /// An erosion deeper than the proven lower bound of the radius of curvature.
     #[error(
-        "depth of the erosion is {requested} mm, but the radii of curvature of this grain are only proven to be \
-        at least {proven} mm; erode by at most that, or not at all if an exponent is above 1"
+        "depth of the erosion is {requested} mm, but the radii of curvature of this grain are only proven to \
+        be at least {proven} mm; erode by at most that, or not at all if an exponent is above 1"
     )]
     Erosion {
         /// Requested depth (mm).

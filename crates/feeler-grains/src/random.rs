@@ -12,7 +12,8 @@ use std::f64::consts::PI;
 pub struct Random(pub u64);
 
 impl Random {
-    /// Creates the stream of a seed and a purpose. Streams of different purposes are independent.
+    /// Creates a stream from a seed and the number of its purpose, for example sizes or positions.
+    /// Streams with different numbers are independent.
     #[must_use]
     pub fn new(seed: u64, purpose: u64) -> Self {
         let mut mixed = Self(seed);

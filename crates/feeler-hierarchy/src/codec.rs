@@ -147,12 +147,12 @@ fn decode_within<T: DeserializeOwned, const LIMIT: usize>(
 fn in_words(error: &DecodeError) -> String {
     match error {
         DecodeError::UnexpectedEnd { .. } => "ends inside a record".to_owned(),
-        DecodeError::LimitExceeded => "a length is larger than the file".to_owned(),
-        DecodeError::Utf8 { .. } => "a text is not UTF-8".to_owned(),
-        DecodeError::InvalidBooleanValue(value) => format!("{value} is neither true nor false"),
-        DecodeError::OutsideUsizeRange(n) => format!("{n} is more than a length can be"),
+        DecodeError::LimitExceeded => "a length exceeds that of the file".to_owned(),
+        DecodeError::Utf8 { .. } => "a string is not valid UTF-8".to_owned(),
+        DecodeError::InvalidBooleanValue(value) => format!("{value} is not a valid Boolean value (0 or 1)"),
+        DecodeError::OutsideUsizeRange(n) => format!("the length {n} is too large for this platform"),
         DecodeError::UnexpectedVariant { type_name, found, .. } => {
-            format!("{type_name} has no variant {found}")
+            format!("{found} is not a valid value of the type {type_name}")
         }
         DecodeError::Other(text) => (*text).to_owned(),
         DecodeError::OtherString(text) => text.clone(),

@@ -225,12 +225,12 @@ pub struct SolidInfo {
     pub max_trim_deviation: f64,
 }
 
-/// A supermaximal face.
+/// A supermaximal face: all source faces of a solid on one surface with one orientation, adjacent or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Face {
-    /// Surface.
+    /// Surface in the frame of the solid.
     pub surface: Surface,
-    /// Whether the outward normal is the surface's natural normal.
+    /// Whether the outward normal is the surface's natural normal `∂u × ∂v`.
     pub outward: bool,
     /// Trimmed domain of the whole supermaximal face. `TrimPiece::edge` is a source edge index, for reports
     /// only.
@@ -247,9 +247,9 @@ pub struct Face {
 pub struct NearCanonical<T> {
     /// The canonical surface or curve.
     pub shape: T,
-    /// Whether the outward normal is the natural normal of a surface; `true` for curves.
+    /// Whether the outward normal is the natural normal `∂u × ∂v` of a surface; `true` for curves.
     pub outward: bool,
-    /// Largest distance (mm).
+    /// Largest distance (mm) between both shapes.
     pub deviation: f64,
     /// Largest angle (rad) between the normals of the surfaces, or between the tangents of the curves.
     pub angle: f64,
@@ -261,7 +261,7 @@ pub struct NearCanonical<T> {
 /// A supermaximal edge: spans of one curve between the same two supermaximal faces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Edge {
-    /// Curve.
+    /// Curve in the frame of the solid.
     pub curve: Curve,
     /// Disjoint spans in order of increasing parameter. A closed edge of a periodic curve has `closed`
     /// set and one span of a full period. Spans of a periodic curve may extend beyond the end of its
@@ -295,7 +295,7 @@ pub struct Span {
 /// One face beside an edge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// Supermaximal face.
+    /// Index of the supermaximal face.
     pub face: FaceId,
     /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.
     pub forward: bool,
@@ -335,7 +335,7 @@ pub enum Feature {
 /// A leaf: an almost flat piece of one feature. It never crosses a break of a Bézier grid or spline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Area {
-    /// Feature.
+    /// Feature of which the area is a piece.
     pub feature: Feature,
     /// Parameters: the rectangle for a face, `[u0, u1]` = `[t0, t1]` for an edge, zeros for a vertex.
     pub rect: Rect,

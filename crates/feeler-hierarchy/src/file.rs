@@ -64,7 +64,7 @@ pub enum FileError {
     At {
         /// Path of the file.
         path: PathBuf,
-        /// The error.
+        /// Error that concerns the file.
         source: Box<FileError>,
     },
     /// An operation of the file system failed.
@@ -137,7 +137,7 @@ pub enum FileError {
     Header {
         /// Name of the field.
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: u64,
     },
     /// The payload is not an encoded model although its checksum is correct.

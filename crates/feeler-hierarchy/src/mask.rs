@@ -131,9 +131,9 @@ impl FeatureType {
         1 << self as u8
     }
 
-    /// Returns the type of a face. `outward` is whether the outward normal is the natural one; on the
-    /// inner sheet of a spindle torus ([`on_inner_sheet`](feeler_geom::trim::on_inner_sheet)) the natural
-    /// normal points into the tube.
+    /// Returns the type of a face. `outward` is whether the outward normal is the natural normal `∂u × ∂v`,
+    /// which points into the tube on the inner sheet of a spindle torus
+    /// ([`on_inner_sheet`](feeler_geom::trim::on_inner_sheet)).
     #[must_use]
     pub fn of_surface(surface: &Surface, outward: bool, on_inner_sheet: bool) -> Self {
         let choose = |convex, concave| if outward { convex } else { concave };

@@ -193,7 +193,7 @@ fn is_simple(surface: &Surface) -> bool {
 /// Checks the deviations of a canonical shape. `fits` is whether that shape is canonical and the
 /// feature's own is not.
 fn check_near<T>(near: &NearCanonical<T>, fits: bool) -> Check {
-    require(fits, "must be canonical, and the shape that it approximates free-form")?;
+    require(fits, "the approximating shape must be canonical, and the approximated one free-form")?;
     let off = [near.deviation, near.angle, near.curvature];
     require(off.iter().all(|x| 0.0 <= *x && sized(*x)), "deviations must be finite and not negative")
 }

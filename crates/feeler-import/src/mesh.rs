@@ -102,7 +102,7 @@ fn prepare(
         if *open_edges > 0 {
             let message = format!(
                 "is a mesh with {open_edges} open edges; it is prepared as a sheet without thickness, with a \
-                 front and a back"
+                 front and a back. If it should be a solid, close the mesh"
             );
             let severity = Severity::Warning;
             remarks.push(Remark { severity, subject: subject.clone(), entity: None, place: None, message });

@@ -102,7 +102,8 @@ impl ShearState {
 }
 
 impl Law {
-    /// The penalty of DIST §4.3: a force of `factor` (kg/s²) times the overlap, without friction and loss.
+    /// Linear spring (the penalty of DIST §4.3): a force (mN) of `factor` (kg/s²) times the overlap (mm),
+    /// without friction or damping.
     #[must_use]
     pub fn penalty(factor: f64) -> Self {
         Self::Linear { normal: factor, shear: 0.0, restitution: 1.0, friction: 0.0 }

@@ -23,8 +23,8 @@ pub(crate) struct Leaf {
     /// Points whose convex hull contains the area.
     pub(crate) points: ArrayVec<P3, 8>,
     pub(crate) obb: Obb,
-    /// Unit directions whose conical hull contains the directions of the area; empty if the area has no
-    /// bound narrower than a half-space.
+    /// Unit vectors whose conical hull contains all directions in the polars of the points of the area; empty
+    /// if these do not fit into a half-space.
     pub(crate) spread: ArrayVec<V3, MAX_SPREAD>,
     pub(crate) poly: PolyCone,
     pub(crate) cone: RevolutionCone,
@@ -71,7 +71,7 @@ enum Axes {
     Unknown,
 }
 
-/// Cones around the directions of a leaf.
+/// Cones around the directions in the polars of the points of a leaf.
 #[derive(Clone, Debug)]
 struct Cones {
     spread: ArrayVec<V3, MAX_SPREAD>,

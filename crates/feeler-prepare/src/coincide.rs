@@ -25,7 +25,7 @@ pub(crate) struct UvMap {
 }
 
 impl UvMap {
-    /// Identity.
+    /// The identity map.
     pub(crate) const IDENTITY: Self = Self { m: [[1.0, 0.0], [0.0, 1.0]], t: [0.0, 0.0] };
 
     /// Map `(su u + tu, sv v + tv)`.
@@ -169,7 +169,7 @@ pub(crate) struct TMap {
 }
 
 impl TMap {
-    /// Identity.
+    /// The identity map.
     pub(crate) const IDENTITY: Self = Self { sign: 1.0, shift: 0.0 };
 
     /// Image of a parameter.
@@ -249,7 +249,7 @@ fn axes_map(a: &Frame, b: &Frame) -> Option<(TMap, f64)> {
 }
 
 /// Key of a surface: numbers that agree within [`key_tolerance`] for equal surfaces. The first number
-/// encodes the type. Positions are relative to `center`, so that the tolerance refers to the
+/// encodes the type. Positions are relative to `center`, so that that tolerance refers to the
 /// neighbourhood of the solid.
 pub(crate) fn surface_key(surface: &Surface, outward: bool, center: &feeler_geom::P3) -> [f64; 12] {
     let mut k = [0.0; 12];

@@ -45,7 +45,7 @@ pub(crate) struct Features {
     pub(crate) vertices: Vec<VertexPick>,
 }
 
-/// Supermaximal face.
+/// Supermaximal face: all source faces on one surface with one orientation, adjacent or not.
 #[derive(Clone, Debug)]
 pub(crate) struct FaceGroup {
     pub(crate) surface: Surface,
@@ -57,7 +57,8 @@ pub(crate) struct FaceGroup {
     pub(crate) n_loops: usize,
 }
 
-/// Supermaximal edge.
+/// Supermaximal edge: all source edges on one line or circle, or on parts of one other curve, between the
+/// same two supermaximal faces.
 #[derive(Clone, Debug)]
 pub(crate) struct EdgeGroup {
     pub(crate) curve: Curve,
@@ -71,7 +72,8 @@ pub(crate) struct EdgeGroup {
     pub(crate) members: Vec<(u32, TMap)>,
 }
 
-/// Span of a supermaximal edge, possibly joined from several source edges.
+/// Span of a supermaximal edge: the interval from `t0` to `t1` of the parameter of its curve, possibly joined
+/// from several source edges.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpanGroup {
     pub(crate) t0: f64,
@@ -86,11 +88,11 @@ pub(crate) struct SpanGroup {
 /// Kind of minima that an edge can carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// LMDs.
+    /// The edge can carry LMDs and quasi-LMDs.
     Strict,
-    /// Quasi-LMDs only.
+    /// The edge can carry quasi-LMDs only.
     Quasi,
-    /// Neither (concave edges).
+    /// The edge can carry no minima (concave edges).
     None,
 }
 

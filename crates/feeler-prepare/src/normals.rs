@@ -175,8 +175,8 @@ pub(crate) fn normals_over(surface: &Surface, rect: &Rect) -> Option<Vec<V3>> {
     surface.normal_generators(&rect)
 }
 
-/// Minimum width of a rectangle of a patch whose normals are bounded, relative to the grid. A larger
-/// value gives looser cones; a smaller one gives bounds of noise.
+/// Minimum width of a rectangle of a patch whose normals are bounded, relative to the grid. A larger value
+/// gives looser cones; with a smaller one, rounding determines the bounds.
 const MIN_WIDTH: f64 = 1e-4;
 
 fn patch_rects(piece: &PieceOfEdge<'_>, surface: &Surface, side: usize) -> Vec<Rect> {

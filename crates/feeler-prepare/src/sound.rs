@@ -150,20 +150,21 @@ fn lines(h: &Hierarchy, size: f64) -> Result<(), Unsound> {
     Ok(())
 }
 
-/// Sums over all lines.
+/// Sums over all lines that were intersected with the boundary of the solid.
 #[derive(Debug, Default)]
 struct Sums {
     /// Number of conclusive lines.
     lines: u32,
-    /// Number of lines that do not enter and leave equally often.
+    /// Number of lines that enter and leave the solid different numbers of times.
     open: u32,
-    /// Number of enter-leave pairs at one point, with nothing between.
+    /// Number of times that a line enters and leaves at the same point, outside the solid: faces that lie
+    /// back to back and enclose nothing.
     empty: u32,
-    /// Length of the lines within the solid (mm), and length over which they have entered more than once
-    /// or left more often than entered.
+    /// Length (mm) of the lines within the solid.
     inside: f64,
+    /// Length (mm) over which lines have entered more than once, or left more often than entered.
     covered_twice: f64,
-    /// Face at a fault.
+    /// Face at the last fault found.
     faulty_face: FaceId,
 }
 

@@ -62,8 +62,8 @@ const FREE_FORM_COST: usize = 150;
 /// that are flat in every direction are still cut where they are longer. It affects only speed.
 const FLAT_TURN: f64 = 1e-3;
 
-/// Computes [`min_thickness`](feeler_hierarchy::SolidInfo::min_thickness). The result is infinite for sheets, which contain
-/// no material.
+/// Computes [`min_thickness`](feeler_hierarchy::SolidInfo::min_thickness). The result is infinite for sheets,
+/// which contain no material.
 pub(crate) fn wall(h: &Hierarchy) -> f64 {
     if h.info.inertia.is_none() {
         return f64::INFINITY;
@@ -451,16 +451,17 @@ impl Search<'_> {
     }
 }
 
-/// Distance, relative to the size, above which two axes or centres define a direction from one to the
-/// other. A larger value gives looser bounds; a smaller one directions of noise.
+/// Distance, relative to the size, above which two axes or centres define a direction from one to the other.
+/// A larger value gives looser bounds; with a smaller one, rounding determines directions.
 const MIN_OFFSET: f64 = 1e-6;
 
 /// Tolerance (rad) for the rounding of angles on a circle. A larger value gives looser bounds; with a
 /// smaller one walls are missed.
 const CIRCLE_ANGLE_TOL: f64 = 1e-9;
 
-/// Half-angle (rad) above which a cone of normals is not used. A larger value uses directions of noise; a
-/// smaller one gives looser bounds.
+/// Half-angle (rad) above which a cone of normals does not bound the thickness, because bounds are divided by
+/// its cosine; below π/2. With a larger value, useless bounds are computed; a smaller one gives looser
+/// bounds.
 const MAX_USEFUL_HALF_ANGLE: f64 = 1.5;
 
 /// Halves a rectangle across the direction in which it is less flat.

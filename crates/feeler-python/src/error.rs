@@ -6,8 +6,18 @@ use pyo3::prelude::*;
 use std::fmt::Display;
 
 create_exception!(feeler, FeelerError, PyException, "Base class of the errors of feeler.");
-create_exception!(feeler, FileError, FeelerError, "A file or its bytes cannot be read, prepared or written.");
-create_exception!(feeler, BodyError, FeelerError, "A solid cannot be queried.");
+create_exception!(
+    feeler,
+    FileError,
+    FeelerError,
+    "A file, or data given as bytes, cannot be read, prepared or written."
+);
+create_exception!(
+    feeler,
+    BodyError,
+    FeelerError,
+    "A solid does not exist, or its data is not valid for queries."
+);
 create_exception!(
     feeler,
     QueryError,
@@ -20,7 +30,7 @@ create_exception!(
     FeelerError,
     "A body or a curve is not in the scene, or the scene does not accept the operation."
 );
-create_exception!(feeler, MeshError, FeelerError, "A solid cannot be meshed.");
+create_exception!(feeler, MeshError, FeelerError, "A face of a solid cannot be triangulated.");
 
 /// Converts to a `FileError`.
 pub(crate) fn file(e: impl Display) -> PyErr {

@@ -28,7 +28,7 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// A verdict with the smallest distance (mm) of a contact and the tolerance (mm).
+    /// A verdict with the smallest distance (mm) of a contact and the tolerance of the query (mm).
     pub(crate) fn new(verdict: &feeler::Verdict, min_distance: Option<f64>, tolerance: f64) -> Self {
         Self {
             status: word(verdict.status),

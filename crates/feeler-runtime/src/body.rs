@@ -144,8 +144,9 @@ const MAX_SHEET_VOLUME: f64 = 1e-12;
 /// every query.
 pub(crate) const REGIONS: usize = 64;
 
-/// Largest angle (rad) that culling adds to cones for footpoints that the deviation of a trim puts outside
-/// their area. A larger value culls less; with a smaller one, minima off bad trims are lost.
+/// Largest angle (rad) by which culling widens the cones of directions of an area. A trim that deviates from
+/// its edge accepts footpoints outside the area, where the normal differs. A larger value culls less; with a
+/// smaller one, minima at inaccurate trims are lost.
 const MAX_CONE_SLACK: f64 = 0.05;
 
 impl Body {

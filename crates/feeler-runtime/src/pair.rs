@@ -78,7 +78,7 @@ struct QueryState {
     sampling: SampleScratch,
 }
 
-/// Results of [`ContactPair::query_step`].
+/// Results of [`ContactPair::query_step`], borrowed from the pair.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepResults<'a> {
     pub bodies: [&'a Body; 2],
@@ -206,9 +206,10 @@ impl ContactPair {
         Ok(&self.state.contacts)
     }
 
-    /// Computes the minima, and the quasi-minima, contacts of extended faces and samples that a step of a
-    /// simulator may need. Ignores `options.quasi_angle`. Computes no verdict; [`ContactPair::decide`]
-    /// does.
+    /// Computes the contacts that a step of a simulator may need: minima, quasi-minima, contacts of extended
+    /// faces, and samples of nearly conformal pairs (module `step_set`). `options.quasi_angle` is ignored,
+    /// because `step` determines the dilations. The verdict is not computed; [`ContactPair::decide`] computes
+    /// it.
     pub(crate) fn query_step(
         &mut self,
         pose_a: &Pose,
@@ -738,17 +739,20 @@ fn misses_contacts(
     found.len() == before && !band.open.is_empty()
 }
 
-/// Whether the first of the minima, sorted by distance, that is not a quasi-minimum is within the tolerance.
+/// Whether the smallest distance of the minima, which are sorted by distance, is at most the tolerance `tol`.
+/// Quasi-minima are ignored.
 fn has_contact(kept: &[Accepted], tol: &Tolerances) -> bool {
     kept.iter().find(|k| k.kind != ContactKind::Quasi).is_some_and(|k| k.distance <= tol.tol)
 }
 
-/// Whether a minimum is a contact and not a quasi-minimum.
+/// Whether a minimum is not a quasi-minimum and its signed distance is at most the tolerance and at least
+/// [`Tolerances::least_distance`](crate::Tolerances::least_distance).
 fn touches(ctx: &Context<'_>, x: &Accepted) -> bool {
     x.distance <= ctx.tol.tol && x.distance >= ctx.tol.least_distance() && x.kind != ContactKind::Quasi
 }
 
-/// Writes the verdict in world coordinates. `near` states that the smallest distance is within the tolerance.
+/// Writes the verdict in world coordinates to `out`. `near` is whether the smallest distance of a minimum,
+/// quasi-minima excluded, is at most the tolerance [`Tolerances::tol`](crate::Tolerances::tol).
 fn build_verdict(
     ctx: &Context<'_>,
     finding: &Finding,

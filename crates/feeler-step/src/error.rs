@@ -29,7 +29,7 @@ pub enum StepError {
     Packed {
         /// Name of the input.
         name: String,
-        /// Reason.
+        /// Reason why the archive cannot be unpacked.
         reason: String,
     },
     /// The file ends before its data are complete.

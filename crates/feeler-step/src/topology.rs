@@ -89,7 +89,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
     if sheets.open_edges > 0 {
         let message = format!(
             "is a surface model with {} open edges; it is prepared as a sheet without thickness, with a \
-                front and a back",
+                front and a back. If it should be a solid, close its surface in the CAD system",
             sheets.open_edges
         );
         reader.geometry.note(id, message);

@@ -96,7 +96,7 @@ pub struct Minimum {
 /// Poses as functions of time.
 #[derive(Clone, Debug, Default)]
 pub struct Motion {
-    /// Times.
+    /// Times of the poses, in the unit `unit`.
     pub times: Vec<f64>,
     /// Displayed unit of the times: `s`, or empty for steps.
     pub unit: &'static str,

@@ -109,7 +109,7 @@ pub(crate) fn status_name(status: Status) -> &'static str {
     }
 }
 
-/// Verdict, with the smallest distance (mm) of a contact and the tolerance (mm).
+/// Verdict, with the smallest distance (mm) of a contact and the tolerance of the query (mm).
 pub(crate) fn verdict(verdict: &Verdict, min_distance: Option<f64>, tolerance: f64) -> JsValue {
     let undecided = u32::try_from(verdict.undecided.len()).unwrap_or(u32::MAX);
     let mut members = vec![

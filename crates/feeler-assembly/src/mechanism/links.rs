@@ -15,11 +15,11 @@ const MAX_LISTED: usize = 40;
 /// Solid that moves with a link.
 #[derive(Clone, Debug)]
 pub struct MovingPart {
-    /// Name.
+    /// Path of the part in its assembly.
     pub name: String,
     /// Index of the link.
     pub link: usize,
-    /// The solid.
+    /// Solid of the part.
     pub body: Arc<Body>,
     /// Pose of the solid in the frame of the link.
     pub pose: Pose,

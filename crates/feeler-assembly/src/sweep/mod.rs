@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Result of a query at one step of a sweep.
 #[derive(Clone, Debug)]
 pub struct SweepStep {
-    /// Motions of A and B from their places in their models.
+    /// Motions of A and B from their poses in their models.
     pub poses: [Pose; 2],
     /// Minima within `d_max`, nearest first.
     pub contacts: Vec<Contact>,

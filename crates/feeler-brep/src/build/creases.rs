@@ -158,7 +158,7 @@ impl<'a> Lines<'a> {
             .unwrap_or((0, f64::INFINITY))
     }
 
-    /// Returns the line that contains a point, within the tolerance.
+    /// Returns the line that contains a point up to a distance of `self.tol` (mm).
     fn on(&self, uv: P2) -> Option<i64> {
         let (k, off) = self.nearest(uv);
         (off.abs() <= self.tol).then_some(k)
@@ -603,7 +603,7 @@ impl Parts {
     }
 }
 
-/// Creates the edge of a chord, with a canonical curve if its spline is one within the tolerance (mm), and
+/// Creates the edge of a chord, with a canonical curve if its spline is one within `canonical_tol` (mm), and
 /// with a new vertex if the chord is a closed line. `id` is the entity id of the face.
 fn new_edge(
     draft: &mut Draft,

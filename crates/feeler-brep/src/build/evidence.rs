@@ -2,8 +2,8 @@
 //!
 //! Both domains are consistent: with the other normal, the loops enclose the complement, and every edge is
 //! still used once in each direction. Neither winding numbers nor the orientation of the shell distinguish
-//! the domains. Three properties do: a seam that the loops traverse in both directions lies in the domain; the
-//! domain is connected; and a face continues its tangent neighbours instead of folding back on them.
+//! the domains. Three properties do: a seam that the loops traverse in both directions lies in the domain;
+//! the domain is connected; and a face continues its tangent neighbours instead of folding back on them.
 //! [`vector_area`] checks a quantity that both domains share.
 
 use feeler_geom::trim::TrimCells;

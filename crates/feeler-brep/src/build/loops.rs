@@ -194,8 +194,8 @@ enum Corner {
 /// value tilts edges, a smaller one leaves jumps at corners that could be closed.
 const TILT: f64 = 8.0;
 
-/// Moves the end of the use `k` and the start of the use `next` to one point (up to periods), unless the
-/// displacement of the edges would exceed the tolerance.
+/// Moves the end of the use `k` and the start of the use `next` to one point (up to periods), unless they are
+/// farther apart than `tol.gap` or the displacement would tilt an edge too much (see [`TILT`]).
 fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &Tolerances) -> Corner {
     let (k_at_end, next_at_end) = (ring[k].forward, !ring[next].forward);
     let end_of = |u: &Use, at_end: bool| {

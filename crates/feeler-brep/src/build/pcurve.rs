@@ -549,8 +549,7 @@ impl<'a> Trace<'a> {
         fits.then(|| straight(a, b))
     }
 
-    /// Moves a constant parameter that is on a side of the surface, within the tolerance, exactly onto
-    /// that side.
+    /// Moves a constant parameter that is within `tol` (mm) of a side of the surface exactly onto that side.
     fn snap(&self, k: usize, a: &mut P2, b: &mut P2, tol: f64) {
         let r = &self.host.natural;
         let sides = if k == 0 { [r.u0, r.u1] } else { [r.v0, r.v1] };

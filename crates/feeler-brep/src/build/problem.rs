@@ -11,7 +11,7 @@ pub enum Problem {
     /// An index in the source refers to a missing entity.
     #[error("#{entity} refers to a missing vertex or edge; repair the file or export it again")]
     BadIndex {
-        /// The entity with the reference.
+        /// Entity id of the entity with the reference.
         entity: u64,
     },
     /// A coordinate, radius, angle, weight or knot is not finite, not positive or absurdly large.
@@ -19,17 +19,17 @@ pub enum Problem {
         "#{entity} has an invalid number (not finite, or out of range like a radius of 0); export it again"
     )]
     BadNumber {
-        /// The vertex, the edge with the curve, or the face with the surface.
+        /// Entity id of the vertex, of the edge with the curve, or of the face with the surface.
         entity: u64,
     },
     /// A vertex is too far from the end of an edge.
     #[error("vertex #{vertex} is {distance:.3e} mm off its edge #{edge}; re-export with a tighter tolerance")]
     VertexOffCurve {
-        /// Vertex.
+        /// Entity id of the vertex.
         vertex: u64,
-        /// Edge.
+        /// Entity id of the edge.
         edge: u64,
-        /// Distance (mm).
+        /// Distance (mm) of the vertex from the end of the edge.
         distance: f64,
     },
     /// An edge is too far from the surface of a face that uses it.
@@ -37,11 +37,11 @@ pub enum Problem {
         "edge #{edge} is {distance:.3e} mm off the surface of face #{face}; heal the model in its CAD system"
     )]
     EdgeOffSurface {
-        /// Edge.
+        /// Entity id of the edge.
         edge: u64,
-        /// Face.
+        /// Entity id of the face.
         face: u64,
-        /// Distance (mm).
+        /// Largest distance (mm) of the edge from the surface.
         distance: f64,
     },
     /// Only one face uses an edge.
@@ -49,53 +49,53 @@ pub enum Problem {
         "the shell is open at edge #{edge}: only face #{face} uses it; sew the faces into a closed solid"
     )]
     OpenShell {
-        /// Edge.
+        /// Entity id of the edge.
         edge: u64,
-        /// Face.
+        /// Entity id of the face.
         face: u64,
     },
     /// More than two faces use an edge.
     #[error("edge #{edge} is used {} times (faces {faces:?}); split the solid so that two \
         faces use it", faces.len())]
     ManyFaces {
-        /// Edge.
+        /// Entity id of the edge.
         edge: u64,
-        /// Faces, one entry for each use.
+        /// Entity ids of the faces, one entry for each use of the edge.
         faces: Vec<u64>,
     },
     /// Two faces use an edge in the same direction.
     #[error("faces #{} and #{} use edge #{edge} in the same direction; check them", faces[0], faces[1])]
     SameDirection {
-        /// Edge.
+        /// Entity id of the edge.
         edge: u64,
-        /// Faces.
+        /// Entity ids of the two faces.
         faces: [u64; 2],
     },
     /// Consecutive edges of a loop do not share a vertex.
     #[error("a loop of face #{face} is not connected between edges #{} and #{}", edges.0, edges.1)]
     Disconnected {
-        /// Face.
+        /// Entity id of the face.
         face: u64,
-        /// Edges.
+        /// Entity ids of the consecutive edges.
         edges: (u64, u64),
     },
     /// A loop does not close in the parameter plane.
     #[error("a loop of face #{face} has a gap of {distance:.3e} mm between edges #{} and \
         #{}", edges.0, edges.1)]
     LoopGap {
-        /// Face.
+        /// Entity id of the face.
         face: u64,
-        /// Edges.
+        /// Entity ids of the consecutive edges.
         edges: (u64, u64),
-        /// Gap (mm).
+        /// Gap (mm) between the ends of the edges.
         distance: f64,
     },
     /// The loops of a face contradict each other about the inside.
     #[error("the loops of face #{face} contradict each other (edges {edges:?}); check their orientation")]
     LoopsContradict {
-        /// Face.
+        /// Entity id of the face.
         face: u64,
-        /// Edges.
+        /// Entity ids of the edges at which the loops contradict each other.
         edges: Vec<u64>,
     },
     /// Faces and shells still contradict each other about the inside after those that seemed wrong have
@@ -143,7 +143,7 @@ impl Problem {
 pub struct BuildError {
     /// Entity id of the solid.
     pub id: u64,
-    /// Its name.
+    /// Name of the solid.
     pub name: String,
     /// All problems found.
     pub problems: Vec<Problem>,

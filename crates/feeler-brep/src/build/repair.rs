@@ -409,8 +409,9 @@ pub(super) fn orient_loops(draft: &mut Draft, only_clean: bool, tol: &Tolerances
 /// then harmless. A larger value accepts real contradictions, a smaller one rejects inexact loops.
 const CROSSING: f64 = 1e-3;
 
-/// Returns the largest thickness (mm) of the regions beside which the boundary of a face contradicts
-/// itself, if each of them lies between two edges that cross within the tolerance.
+/// Returns the largest thickness (mm) of the regions beside which the boundary of a face contradicts itself,
+/// if each of them lies between two edges that cross: the sum of its distances from both is at most `tol.gap`
+/// and [`CROSSING`] times the length of the longer edge.
 pub(super) fn overlap_of_neighbours(
     draft: &Draft,
     face: usize,
@@ -660,9 +661,9 @@ pub(super) fn corrected(source: &SolidSource, wrong: &Wrong, report: &mut Report
             Severity::Warning,
             Some(first),
             format!(
-                "the {what} with face #{first} was inside out and has been turned: all edges of its \
-                {n_faces} faces agree, and with the normals of the file they enclose {volume:.6} mm³, which \
-                must be {must}; no face's side of its own loops has changed"
+                "the normals of the {what} with face #{first} pointed to the wrong side and have been \
+                reversed: with them, its {n_faces} faces enclosed {volume:.6} mm³, which must be {must}; all \
+                edges of these faces agree, and the faces still lie inside their loops"
             ),
         );
     }

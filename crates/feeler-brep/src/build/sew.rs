@@ -1,4 +1,4 @@
-//! Faces that share no edges: ends of open edges that are in one place become one vertex.
+//! Sews faces that share no edges: ends of open edges at one point become one vertex.
 //!
 //! Coincident edges between the same vertices are paired up afterwards, with everything else that is written
 //! twice (`repair::pair_up_edges`).
@@ -10,9 +10,11 @@ use feeler_geom::P3;
 use super::edges::root;
 use crate::source::{LoopSource, SolidSource};
 
-/// Ends of open edges are in one place within this share of the solid's size.
+/// Minimum distance, relative to the size of the solid, within which ends of open edges are one point, if the
+/// file states a smaller uncertainty.
 const SEWN: f64 = 1e-6;
-/// Or within the stated uncertainty, but never beyond this share of the size.
+/// Maximum distance, relative to the size of the solid, within which ends of open edges are one point, if the
+/// file states a larger uncertainty.
 const MAX_SEWN: f64 = 1e-5;
 
 /// Distance (mm) within which open edges are sewn.

@@ -39,7 +39,7 @@ pub(super) fn page(title: &str, checked: &Checked) -> anyhow::Result<String> {
     };
     let rows: Vec<Row> = pairs.iter().enumerate().map(row).collect();
     let smallest = checked.smallest_margin().map_or_else(
-        || "nothing within reach".to_owned(),
+        || "no pair is nearer than --d-max".to_owned(),
         |m| format!("smallest margin {:.9} mm", m.distance),
     );
     let summary = format!("{} steps of {} pairs; {smallest}", checked.report.moments.len(), pairs.len());

@@ -23,7 +23,7 @@ pub(super) fn pair_cells(checked: &Checked, pair: &MechanismPair) -> [String; 6]
 }
 
 pub(super) fn write_table(checked: &Checked, out: &mut dyn Write) -> anyhow::Result<()> {
-    // Pairs that are never within reach and are proven free are only counted.
+    // Pairs that are never nearer than `d_max` and are proven free are only counted.
     let is_shown = |pair: &&MechanismPair| {
         pair.smallest().is_some()
             || pair.interfering_steps() > 0
@@ -34,7 +34,7 @@ pub(super) fn write_table(checked: &Checked, out: &mut dyn Write) -> anyhow::Res
     write!(out, "{}", table::render(&PAIR_HEADER, &rows))?;
     let hidden = pairs.len() - rows.len();
     if hidden > 0 {
-        writeln!(out, "{hidden} other pairs are never within reach")?;
+        writeln!(out, "{hidden} other pairs are never nearer than --d-max")?;
     }
     Ok(())
 }
@@ -49,7 +49,7 @@ pub(super) fn write_summary(args: &Arguments, checked: &Checked, out: &mut dyn W
             let [a, b] = checked.names(&pairs[margin.pair]);
             writeln!(out, "; smallest margin {:.9} mm, {a} to {b}", margin.distance)?;
         }
-        None => writeln!(out, "; nothing within reach")?,
+        None => writeln!(out, "; no pair is nearer than --d-max")?,
     }
     if args.grid.is_some() {
         let interfering = (0..moments).filter(|i| checked.report.interferes(*i)).count();

@@ -147,7 +147,7 @@ pub(super) fn domain(scene: &Scene, walls: &Aabb) -> anyhow::Result<Aabb> {
     if let Some([a, b]) = scene.domain {
         ensure!(
             scene::is_finite(&a) && scene::is_finite(&b) && (0..3).all(|k| a[k] < b[k]),
-            "domain: give two corners, the least coordinates first"
+            "domain: give two finite corners, the smaller coordinates first"
         );
         return Ok(Aabb { min: P3::from(a), max: P3::from(b) });
     }

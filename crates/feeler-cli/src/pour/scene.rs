@@ -47,10 +47,10 @@ fn down() -> [f64; 3] {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrittenLaw {
-    /// N/m.
+    /// Normal stiffness of the spring (N/m); the unit of `shear` is the same.
     normal: Option<f64>,
     shear: Option<f64>,
-    /// kPa.
+    /// Young's modulus (kPa).
     young: Option<Both>,
     poisson: Option<Both>,
     #[serde(default = "one")]
@@ -151,7 +151,7 @@ pub(super) struct Motion {
 pub(super) struct Shake {
     /// Largest displacement (mm).
     pub(super) by: [f64; 3],
-    /// Hz.
+    /// Frequency (Hz).
     pub(super) frequency: f64,
     #[serde(default)]
     pub(super) from: f64,
@@ -163,14 +163,14 @@ pub(super) struct Shake {
 #[serde(deny_unknown_fields)]
 pub(super) struct ParticleGroupTable {
     pub(super) name: Option<String>,
-    /// Either this
+    /// Shape of the particles as a sphere, instead of `shape`.
     pub(super) sphere: Option<Sphere>,
-    /// or that.
+    /// Shape of the particles, instead of `sphere`.
     pub(super) shape: Option<WrittenShape>,
-    /// kg/m³.
+    /// Density of the particles (kg/m³).
     pub(super) density: f64,
     pub(super) number: Option<u64>,
-    /// kg.
+    /// Total mass of the particles (kg), instead of their number.
     pub(super) mass: Option<f64>,
     pub(super) region: Region,
     #[serde(default)]
@@ -243,7 +243,7 @@ pub(super) enum Region {
 pub(super) struct Outlet {
     pub(super) name: Option<String>,
     pub(super) point: [f64; 3],
-    /// Outwards.
+    /// Normal of the plane (any length); particles that pass the plane in its direction leave.
     pub(super) normal: [f64; 3],
     pub(super) radius: Option<f64>,
 }

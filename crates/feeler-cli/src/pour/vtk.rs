@@ -9,16 +9,16 @@ use feeler_geom::P3;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Grains at one time; all lists are as long, but turns may be left out.
+/// Particles at one time. All lists have one entry for each particle, except that `turns` may be empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Frame {
     pub(super) centers: Vec<P3>,
-    /// mm.
+    /// Radii (mm).
     pub(super) radii: Vec<f32>,
-    /// mm/s.
+    /// Velocities (mm/s).
     pub(super) velocities: Vec<[f32; 3]>,
     pub(super) ids: Vec<i64>,
-    /// Which grains of the scene they are.
+    /// Number of the particle group of each particle.
     pub(super) groups: Vec<i64>,
     /// Unit quaternions from the coordinates of their shapes to the world's, the real part first.
     pub(super) turns: Vec<[f32; 4]>,

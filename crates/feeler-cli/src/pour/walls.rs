@@ -1,4 +1,4 @@
-//! The walls of a scene: read, put in their places, and what they look like.
+//! Walls of a scene: reads them, sets their poses, and prepares their display.
 
 use super::plan::Times;
 use super::scene::{self, Scene, Sides, WrittenPose};

@@ -319,8 +319,9 @@ fn region<'w>(world: &'w World<'_>, group: &ParticleGroup) -> anyhow::Result<Fil
     })
 }
 
-/// Purposes of the random numbers of sources, and of how grains stand.
+/// Number of the stream of random numbers of the sources: the second argument of [`Random::new`].
 const SOURCE: u64 = 3;
+/// Number of the stream of random numbers of the orientations of grains.
 const TURN: u64 = 4;
 
 /// Places that a source tries in one step, and how often it tries between two rows where there was no room.

@@ -16,9 +16,9 @@ const CONTACT_RATIO: f64 = 0.75;
 /// Polytopes with a ball around each, in a column with a floor and walls.
 #[derive(Clone, Debug)]
 pub struct Drop {
-    /// The grains, each centred at its own origin.
+    /// Grains, each the hull of random points on a sphere around the origin of its own coordinates.
     pub shapes: Vec<Polytope>,
-    /// Radii of their bounding balls.
+    /// Radii of these spheres.
     pub radii: Vec<f64>,
     /// Current poses.
     pub poses: Vec<Pose>,

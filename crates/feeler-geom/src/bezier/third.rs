@@ -101,8 +101,9 @@ impl Range {
     }
 }
 
-/// Number of parts of a rational net along each parameter. A larger value gives tighter quotients and
-/// costs time; a smaller one loosens the bounds.
+/// Number of equal parts along each parameter into which a rational net is divided, to bound the
+/// rational derivatives for each part. More parts give tighter bounds and take longer; fewer give looser
+/// bounds.
 const PARTS_PER_DIRECTION: i32 = 4;
 
 /// Balls that contain the derivatives of the given orders (each with sum 3) with respect to the

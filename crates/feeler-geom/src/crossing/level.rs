@@ -38,8 +38,9 @@ fn lower_clearance(clearance: Option<&mut f64>, spare: f64) {
 const MAX_DEPTH: usize = 60;
 
 impl Level<'_> {
-    /// Returns the value relative to the level, its gradient, and the radius within which the gradient
-    /// exists.
+    /// Returns three values at a point (frame of the search): its signed distance minus that of the
+    /// level (mm), the gradient of the signed distance, and the radius (mm) of a ball around the point
+    /// in which the gradient exists.
     fn value(&self, p: &P3) -> (f64, V3, f64) {
         let (value, gradient, clear_radius) = signed_distance_with_clear_radius(self.primitive, p);
         (value - self.at, gradient, clear_radius)

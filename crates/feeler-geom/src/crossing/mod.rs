@@ -60,22 +60,23 @@ pub struct Arc<F> {
     pub bend: f64,
 }
 
-/// Surface over a rectangle of its parameters, in some frame.
+/// Part of a surface over a rectangle of its parameters, with an outer side, placed in the frame of a search.
 #[derive(Clone, Copy, Debug)]
 pub struct Patch<'a> {
-    /// Surface in its own frame; it is smooth over the rectangle.
+    /// Surface in its own frame. It is smooth over `rect`.
     pub surface: &'a Surface,
-    /// Whether the outward normal is the natural one.
+    /// Whether the outward normal is the natural normal `∂u × ∂v` of the surface; otherwise it is the
+    /// opposite.
     pub outward: bool,
     /// Pose from the surface's own frame to the frame of the search; `None` if they coincide.
     pub pose: Option<&'a Pose>,
-    /// Rectangle of parameters.
+    /// Rectangle of the surface's parameters (u, v) that the patch covers.
     pub rect: Rect,
-    /// Upper bounds of the lengths of the third derivatives uuu, uuv, uvv, vvv over the rectangle.
+    /// Upper bounds of the lengths of the third derivatives uuu, uuv, uvv, vvv of the surface over `rect`.
     pub third: [f64; 4],
-    /// Axis (unit, in the surface's own frame) and sine of the half-angle of a cone around all outward
-    /// normals, below 90°. A sine of 1 means that no cone is known. It is needed near poles and
-    /// collapsed sides, where the derivatives do not bound the normals.
+    /// Axis (unit, in the surface's own frame) and sine of the half-angle, below 90°, of a cone around all
+    /// outward normals over `rect`. A sine of 1 means that no cone is known. The cone is needed near poles
+    /// and collapsed sides, where the derivatives do not bound the normals.
     pub cone: (V3, f64),
 }
 

@@ -6,12 +6,13 @@ use crate::{P2, P3, Rect, V3};
 use arrayvec::ArrayVec;
 use nalgebra::Matrix3;
 
-/// Patch moved into its material.
+/// Patch of which every point is displaced by one length against the outward normal at it, into the
+/// material.
 #[derive(Clone, Copy, Debug)]
 pub struct Shifted<'a> {
-    /// Patch before the move.
+    /// Patch before the displacement.
     pub patch: Patch<'a>,
-    /// Displacement (mm) against its outward normal.
+    /// Length (mm) of the displacement.
     pub by: f64,
     /// Slack (mm), see [`Level::slack`](super::Level::slack).
     pub slack: f64,

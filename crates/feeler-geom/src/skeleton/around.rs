@@ -101,7 +101,7 @@ impl Harmonic {
     }
 }
 
-/// Spheres and normals of the pairs found.
+/// Critical pairs found: the spheres of both skeletons and the common unit normal of each pair.
 pub(super) type Found = ArrayVec<([Sample; 2], V3), 4>;
 
 /// Whether a zero of `F` is as close to the zero of the harmonic as the bounds guarantee.

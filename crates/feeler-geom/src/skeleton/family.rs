@@ -125,7 +125,7 @@ fn are_axes_distinct(a: &Primitive, b: &Primitive, p: &P3, tol: f64) -> bool {
 }
 
 /// Iterates Newton steps of minimal length from `x`. Returns `None` if they do not converge to a member
-/// within the tolerance.
+/// of a family within `tol` (mm).
 fn converged(
     a: &Primitive,
     b: &Primitive,

@@ -91,7 +91,7 @@ fn isolated(job: &mut Job<'_>, l: &Lines) {
 }
 
 /// Adds families of parallel rulings and coaxial axes: those along which the distance varies by at most
-/// the tolerance.
+/// the length `tol` of the query.
 ///
 /// From A, the sphere of B at `t` has the signed distance `± cos φ_a |x_⊥| - slope_a x·u - σ_a - σ_b(t)`
 /// with `x = q + t v`. This is affine plus a convex or concave term, so its extremes over an interval

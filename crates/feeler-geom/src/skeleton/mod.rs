@@ -129,7 +129,8 @@ pub enum Family {
     Two,
 }
 
-/// All critical pairs of two primitives.
+/// All critical pairs of two primitives: pairs of surface points, one on each, whose connection is normal to
+/// both surfaces.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Criticals {
     /// Isolated pairs with a distance in the requested range, by increasing distance.

@@ -80,9 +80,9 @@ pub(super) struct Pair {
 /// Residuals of the four equations and their Jacobian by `(s / len, t / len, n·e1, n·e2)`, with lengths
 /// divided by `len`.
 pub(super) struct System {
-    /// Residuals.
+    /// Residuals of the four equations.
     pub(super) r: [f64; 4],
-    /// Jacobian, row by row.
+    /// Jacobian of the residuals, row by row.
     pub(super) j: [[f64; 4]; 4],
     /// Orthonormal basis of the plane orthogonal to `n`.
     pub(super) basis: (V3, V3),

@@ -32,7 +32,7 @@ pub enum Surface {
     Cylinder {
         /// A point of the axis, and axes.
         frame: Frame,
-        /// Radius, > 0.
+        /// Radius (mm), > 0.
         radius: f64,
     },
     /// `apex + v (tan φ (cos u x + sin u y) + z)`, `v ≥ 0` in mm along the axis, natural normal away from the
@@ -40,24 +40,24 @@ pub enum Surface {
     Cone {
         /// Apex, and axes; the cone opens along `+z`.
         frame: Frame,
-        /// Half-angle φ in (0, π/2).
+        /// Half-angle φ (rad) in (0, π/2).
         half_angle: f64,
     },
     /// `o + r (cos v (cos u x + sin u y) + sin v z)`, longitude `u`, latitude `v` in [-π/2, π/2].
     Sphere {
         /// Centre and axes.
         frame: Frame,
-        /// Radius, > 0.
+        /// Radius (mm), > 0.
         radius: f64,
     },
     /// `o + (R + r cos v)(cos u x + sin u y) + r sin v z`.
     Torus {
         /// Centre and axes.
         frame: Frame,
-        /// Radius R of the centre circle, > 0. If it is less than `minor`, the surface is a spindle
+        /// Radius R (mm) of the centre circle, > 0. If it is less than `minor`, the surface is a spindle
         /// torus, whose faces use only one of its two sheets.
         major: f64,
-        /// Radius r of the tube, > 0.
+        /// Radius r (mm) of the tube, > 0.
         minor: f64,
     },
     /// A grid of rational Bézier patches.

@@ -31,9 +31,10 @@ const MAX_BEYOND_CHORDS: f64 = 0.5;
 /// Maximum number of crossings of a curve with the boundary that are returned; a larger value costs
 /// memory, a smaller one loses crossings.
 pub const MAX_CROSSINGS: usize = 8;
-/// Maximum number of times that a part of two curves with a too large bound is halved. Arcs differ in
-/// speed by the square of their angle, and the bound by its sixth power, so two halvings are enough.
-/// More halvings are slower; fewer reject curves that coincide.
+/// Maximum number of times that a part of two curves is halved if the bound of their distance is too
+/// large. Two halvings are enough: if two arcs differ in speed, the difference is proportional to the
+/// square of their angle, and the bound to its sixth power. More halvings are slower; with fewer, curves
+/// that coincide are rejected.
 const MAX_HALVINGS: u32 = 2;
 /// Maximum number of boundary pieces along one curve. A larger value is slower for curves along many
 /// pieces; with a smaller one such curves count as not along the boundary.

@@ -320,7 +320,8 @@ impl TrimPiece {
         bernstein3(self.vs(), solve_monotone(self.us(), u))
     }
 
-    /// Number of equal parameter steps with which no chord deviates from its arc by more than `tol`.
+    /// Number of equal parameter steps, at most 4096, with which no chord deviates from its arc by more than
+    /// `tol`, a distance in the parameter plane.
     #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 1..=4096")]
     pub fn chord_steps(&self, tol: f64) -> usize {

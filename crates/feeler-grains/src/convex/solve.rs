@@ -208,7 +208,9 @@ impl Evaluation {
         (self.slope[0] * self.slope[0] + self.slope[1] * self.slope[1]).sqrt()
     }
 
-    /// Extrapolates to the next normal by the second-order model.
+    /// Returns the result of a last step without evaluating the support points: gap and points at the
+    /// maximum of the quadratic model of the gap. `n` is the normal there, `x` and `y` are the
+    /// components of the step along `basis`, and `gain` (mm) is the increase of the gap in the model.
     fn extrapolated(&self, n: V3, x: f64, y: f64, gain: f64) -> Self {
         let shift =
             |m: &[f64; 3]| self.basis[0] * (m[0] * x + m[1] * y) + self.basis[1] * (m[1] * x + m[2] * y);
@@ -218,7 +220,7 @@ impl Evaluation {
         Self { n, gap: self.gap + gain, points, slope: [0.0; 2], ..*self }
     }
 
-    /// Gain that the gradient predicts for another normal (mm).
+    /// Increase of the gap (mm) that the gradient predicts for a step to the normal `to`.
     #[inline]
     fn predicted_gain(&self, to: &V3) -> f64 {
         let step = to - self.n;

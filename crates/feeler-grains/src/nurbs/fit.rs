@@ -39,7 +39,7 @@ impl Default for FitOptions {
 /// Fitted grain and the deviation of the points from it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
-    /// The grain.
+    /// Fitted grain.
     pub grain: NurbsGrain,
     /// Root mean square of the points' distances from the surface (mm).
     pub rms: f64,

@@ -3,14 +3,15 @@
 use super::distance;
 use feeler_geom::P3;
 
-/// Maximum number of cached places. More places are near only in corners of many small faces.
+/// Maximum number of cached numbers of places. More places are near only in corners of many small faces.
 const MAX_PLACES: usize = 8;
 
-/// Marks the end of a list of places.
+/// Marks the end of a list of numbers of places.
 const NO_PLACE: u32 = u32::MAX;
 
-/// Proximity cache: places of the wall near one particle at its last query, in the wall's frame. It takes one
-/// cache line. The default is empty.
+/// Proximity cache: places of the wall near one particle at its last query, in the wall's frame. A *place* is
+/// a part of the boundary that can contain a nearest point, given by its number in the wall's
+/// [`Boundary`](feeler_runtime::Boundary). The cache takes one cache line. The default is empty.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct ProximityCache {
@@ -43,7 +44,8 @@ impl ProximityCache {
         distance(p, &self.at) + near < f64::from(self.clear)
     }
 
-    /// Radius (mm) around a point within which all places are listed; negative if unknown.
+    /// Returns the radius (mm) around a point within which the cache lists all places; negative if it has no
+    /// list.
     pub(crate) fn listed_radius(&self, p: &P3) -> f64 {
         if self.listed < 0.0 { -1.0 } else { f64::from(self.listed) - distance(p, &self.at) }
     }

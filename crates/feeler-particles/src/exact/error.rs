@@ -20,8 +20,8 @@ pub enum WallError {
         /// Index of the particle.
         index: usize,
     },
-    /// A particle is so far from the wall's origin that rounding exceeds a tenth of the tolerance (1e-7 of
-    /// the wall's size), and so large that it may touch the wall.
+    /// A particle is so far from the wall's origin that rounding exceeds a tenth of the wall's tolerance
+    /// (1e-7 of its size), and so large that it may touch the wall.
     #[error("particle {index}: {error}")]
     Coordinates {
         /// Index of the particle.

@@ -1,7 +1,8 @@
 //! Exact walls: contacts of particles with a solid, without triangles.
 //!
 //! Queries are in the frame of the wall, so walls may move. The last result for a particle bounds the time
-//! for which it cannot be in contact, or lists the only places of the wall that it can be near.
+//! for which it cannot be in contact, or lists the only places of the wall's boundary (faces, edges, vertices
+//! or areas of them) that it can be near.
 //!
 //! # Source
 //! MATH §21.
@@ -39,7 +40,7 @@ impl ExactWall {
         Self { boundary: Arc::new(Boundary::new(body)), pose: Pose::identity() }
     }
 
-    /// The solid.
+    /// Returns the solid of the wall.
     #[must_use]
     pub fn body(&self) -> &Arc<Body> {
         self.boundary.body()

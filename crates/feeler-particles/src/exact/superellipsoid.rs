@@ -1,4 +1,5 @@
-//! Contacts of superellipsoids and poly-superellipsoids with places of a wall.
+//! Contacts of superellipsoids and poly-superellipsoids with places of a wall: faces, edges, vertices or
+//! areas of them.
 //!
 //! A particle is given by its support point `s(m)`: the point farthest along a direction `m`, which is its
 //! outward normal there. Against a face, the signed distance of `s(m)` from the face's surface is

@@ -11,7 +11,7 @@ use feeler_geom::{P3, V3};
 /// Part of a facet on which a point lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FacetRegion {
-    /// The interior.
+    /// The interior of the facet.
     Face,
     /// The edge with a number in the wall.
     Edge(u32),

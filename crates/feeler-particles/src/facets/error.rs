@@ -18,9 +18,9 @@ pub enum FacetError {
     /// A corner is not among the points.
     #[error("facet {facet} has corner {corner}, and there are {points} points")]
     Corner {
-        /// The facet.
+        /// Number of the facet.
         facet: usize,
-        /// Number of the corner.
+        /// Number of the missing point.
         corner: u32,
         /// Number of points.
         points: usize,
@@ -40,17 +40,17 @@ pub enum FacetError {
     /// An STL file cannot be read.
     #[error("{}: {problem}", .file.display())]
     Stl {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The reason.
+        /// Reason why the file cannot be read.
         problem: String,
     },
     /// The triangles of a file are not a valid wall.
     #[error("{}: {error}", .file.display())]
     InFile {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The reason.
+        /// Reason why the triangles are not a valid wall.
         error: Box<FacetError>,
     },
 }

@@ -33,7 +33,7 @@ pub struct FacetContact {
     /// The contact. Its identity persists as long as the contact does: on one facet in reduced mode, also
     /// from facet to facet in the other modes.
     pub contact: WallContact,
-    /// The facet; for a proximity contact the facet with the largest overlap.
+    /// Number of the facet; for a proximity contact, of the facet with the largest overlap.
     pub facet: u32,
     /// Part of the facet that the contact point is on; the interior for a proximity contact.
     pub region: FacetRegion,
@@ -42,7 +42,7 @@ pub struct FacetContact {
 /// A facet that a sphere overlaps, with the role of its contact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OverlappedFacet {
-    /// The facet.
+    /// Number of the facet.
     pub facet: u32,
     /// Point of the facet nearest to the sphere's centre (world).
     pub point: P3,

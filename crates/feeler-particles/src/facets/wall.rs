@@ -30,8 +30,8 @@ pub enum Resolution {
     /// contact belongs to one facet: its shear state is lost as the shape moves to the next facet.
     #[default]
     Reduced,
-    /// Like `Reduced`; in addition, facets hidden by others have no contacts, and a contact moves from facet to
-    /// facet.
+    /// Like `Reduced`; in addition, facets hidden by others have no contacts, and a contact moves from facet
+    /// to facet.
     Full {
         /// Maximum angle Θ (rad) between the normals of facets between which a contact moves.
         cutoff: f64,
@@ -57,7 +57,7 @@ impl Resolution {
 /// Prescribed motion of a wall, which does not react to forces.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum WallMotion {
-    /// Rest.
+    /// No motion.
     #[default]
     Still,
     /// Motion of a rigid body.

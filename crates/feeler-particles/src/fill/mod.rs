@@ -143,10 +143,10 @@ impl Grid {
     }
 }
 
-/// Purpose of the random numbers of sizes.
+/// Number of the stream of random numbers that sizes are drawn from: the second argument of [`Random::new`].
 const SIZES: u64 = 1;
 
-/// Purpose of the random numbers of positions.
+/// Number of the stream of random numbers that positions are drawn from.
 const POSITIONS: u64 = 2;
 
 /// Maximum number of positions at which a sphere is tried.

@@ -23,16 +23,16 @@ pub enum FillRegion<'a> {
         from: P3,
         /// Centre of the other end.
         to: P3,
-        /// Radius.
+        /// Radius of the cylinder.
         radius: f64,
     },
-    /// The volume that a closed wall of facets encloses in its present pose, between two heights.
+    /// Volume that a closed wall of facets encloses in its present pose, between two heights along z (world).
     Inside {
-        /// The wall.
+        /// Closed wall around the volume.
         wall: &'a FacetWall,
-        /// Minimum z of points of the spheres.
+        /// Smallest z (mm) of points of the spheres.
         above: f64,
-        /// Maximum z of points of the spheres.
+        /// Largest z (mm) of points of the spheres.
         below: f64,
     },
 }
@@ -54,7 +54,7 @@ impl FillRegion<'_> {
         match self {
             Self::Box { min, max } => {
                 if !(0..3).all(|k| min[k] < max[k] && (max[k] - min[k]).is_finite()) {
-                    return wrong("a box needs two corners, the least coordinates first".to_owned());
+                    return wrong("a box needs two finite corners, the smaller coordinates first".to_owned());
                 }
             }
             Self::Cylinder { from, to, radius } => {

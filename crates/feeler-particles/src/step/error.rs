@@ -31,9 +31,9 @@ pub enum StepError {
     /// A wall's motion cannot continue.
     #[error("wall {wall}: {error}")]
     Wall {
-        /// The wall.
+        /// Id of the wall.
         wall: WallId,
-        /// The reason.
+        /// Reason why the motion cannot continue.
         error: FacetError,
     },
     /// Two spheres with equal tags.

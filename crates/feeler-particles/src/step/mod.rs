@@ -294,7 +294,7 @@ impl Simulation {
         Some(spheres.iter().map(|s| s.center.coords.norm() + s.radius).fold(0.0, f64::max))
     }
 
-    /// A wall.
+    /// Returns the wall with this id; `None` without such a wall.
     #[must_use]
     pub fn wall(&self, wall: WallId) -> Option<&Wall> {
         self.walls.list.get(wall.index())

@@ -197,8 +197,8 @@ impl Simulation {
     /// Checks that a pair is of colliders of this simulation, and that pairs are in increasing order.
     fn check_pair(&self, previous: Option<(u32, u32)>, pair: (u32, u32)) -> Result<(), StepError> {
         let count = self.colliders.len();
-        check((pair.0 as usize) < count && (pair.1 as usize) < count, "has a pair of unknown spheres")?;
-        check(previous.is_none_or(|p| p < pair), "has pairs out of order")
+        check((pair.0 as usize) < count && (pair.1 as usize) < count, "has a contact of missing spheres")?;
+        check(previous.is_none_or(|p| p < pair), "has contacts out of order")
     }
 }
 
@@ -481,7 +481,7 @@ mod tests {
             (&|s| s.particles.truncate(1), "1 particles, not 2"),
             (&|s| s.histories.truncate(1), "1 spheres, not 2"),
             (&|s| s.enabled.truncate(1), "1 walls, not 2"),
-            (&|s| s.pairs[0].colliders.1 = 2, "unknown spheres"),
+            (&|s| s.pairs[0].colliders.1 = 2, "missing spheres"),
             (&|s| s.pairs.extend([SavedPair { colliders: (0, 1), state: s.pairs[0].state }]), "out of order"),
             (&|s| s.histories[1][1].points.clear(), "do not fit"),
             (&|s| s.histories[0][0].facets = Some(FacetRecord::default()), "do not fit"),

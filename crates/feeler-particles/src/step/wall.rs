@@ -102,11 +102,11 @@ pub struct SolidWall {
 /// A wall of a simulation.
 #[derive(Clone, Debug)]
 pub enum Wall {
-    /// Triangles.
+    /// A wall of triangles.
     Facets(Box<FacetWall>),
     /// An exact solid.
     Exact(Box<SolidWall>),
-    /// A plane.
+    /// A half-space behind a plane.
     Plane(Box<PlaneWall>),
 }
 

@@ -92,7 +92,7 @@ impl WallForces {
         self.walls.list.len()
     }
 
-    /// A wall.
+    /// Returns the wall with this id; `None` without such a wall.
     #[must_use]
     pub fn wall(&self, wall: WallId) -> Option<&Wall> {
         self.walls.list.get(wall.index())

@@ -7,7 +7,8 @@ use super::{EdgeGroup, FaceGroup, Role, VertexPick, edge_deviation};
 use crate::polar;
 use feeler_geom::count::index;
 
-/// End of a span of an edge that is not a seam.
+/// Start or end of a span of a supermaximal edge: index `group` of the edge and index `span` of the span
+/// in it. Seams are not supermaximal edges and have no such ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EdgeEnd {
     pub(super) group: usize,
@@ -15,7 +16,7 @@ pub(super) struct EdgeEnd {
     pub(super) at_end: bool,
 }
 
-/// Ends of edges by vertex.
+/// Ends of spans, grouped by the source vertex at which they lie.
 #[derive(Debug)]
 pub(super) struct Ends {
     by_vertex: Vec<Vec<EdgeEnd>>,

@@ -124,10 +124,10 @@ class FeelerError(Exception):
     """Base class of the errors of feeler. The message names the file, option or value and what to do."""
 
 class FileError(FeelerError):
-    """A file or its bytes cannot be read, prepared or written."""
+    """A file, or data given as bytes, cannot be read, prepared or written."""
 
 class BodyError(FeelerError):
-    """A solid cannot be queried."""
+    """A solid does not exist, or its data is not valid for queries."""
 
 class QueryError(FeelerError):
     """Invalid values of options, poses or curves; coordinates so large that their rounding exceeds a tenth of the
@@ -137,7 +137,7 @@ class SceneError(FeelerError):
     """A body or a curve is not in the scene, or the scene does not accept the operation."""
 
 class MeshError(FeelerError):
-    """A solid cannot be meshed."""
+    """A face of a solid cannot be triangulated."""
 
 def prepare_step(path: str | PathLike[str]) -> Model:
     """Reads a STEP file and prepares its solids, which takes from a tenth of a second to some minutes: write the model

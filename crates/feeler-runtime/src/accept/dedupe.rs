@@ -86,7 +86,7 @@ struct Footing<'a> {
     place: &'a FeatureRef,
 }
 
-/// Feature, partner and place of each side of a minimum.
+/// Feature, partner and footpoint reference of each side of a minimum.
 fn footings(x: &Accepted) -> [Footing<'_>; 2] {
     let of = |which, feature, partner, place| Footing { which, feature, partner, place };
     [of(Which::A, x.feature_a, x.feature_b, &x.place_a), of(Which::B, x.feature_b, x.feature_a, &x.place_b)]
@@ -124,7 +124,8 @@ fn is_same_contact(ctx: &Context<'_>, x: &Accepted, y: &Accepted, min_cos: f64) 
     is_near(ctx, x, y) && x.n.dot(&y.n) > min_cos
 }
 
-/// Whether both footpoints of two minima agree within the tolerance and the slack of the model.
+/// Whether both footpoints of two minima agree within the tolerance `same` of the query and the slack of the
+/// model.
 fn is_near(ctx: &Context<'_>, x: &Accepted, y: &Accepted) -> bool {
     let model_slack_a = if x.feature_a == y.feature_a { 0.0 } else { x.slack_a + y.slack_a };
     let model_slack_b = if x.feature_b == y.feature_b { 0.0 } else { x.slack_b + y.slack_b };

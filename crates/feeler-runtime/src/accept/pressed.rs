@@ -1,4 +1,4 @@
-//! Minima at negative distances, where one solid is pressed into the other.
+//! Pressed minima: minima at negative distances, where one solid is pressed into the other.
 //!
 //! Two solids that interfere have many critical pairs of their boundaries at negative distances. Most of
 //! them are not contacts, for example those of a pin in a deep hole with the opposite wall. A pair is a
@@ -35,7 +35,7 @@ pub(crate) struct Scratch {
     sets: Vec<Set>,
 }
 
-/// A pressed set between two faces.
+/// A set of equal minima of two faces at a negative distance.
 #[derive(Clone, Copy, Debug)]
 struct Set {
     features: (Feature, Feature),
@@ -132,7 +132,10 @@ fn confirmed_inwards(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> 
     })
 }
 
-/// Returns whether a point beside a pressed pair is in both solids.
+/// Returns whether a point beside a minimum at a negative distance is in both solids. The tested points are
+/// the middle of the footpoints for two faces, points behind the edge or vertex in its own solid for a face
+/// and another feature, and points around the middle for two edges. For a sheet, its own footpoint is tested,
+/// too.
 fn confirmed(ctx: &Context<'_>, x: &Accepted, scratch: &mut Scratch) -> bool {
     let depth = -x.distance;
     let middle = middle(x);
@@ -162,8 +165,8 @@ fn sheet(ctx: &Context<'_>, x: &Accepted) -> Option<(Which, P3, Feature)> {
     ctx.b.is_sheet().then_some((Which::B, x.p_b, x.feature_b))
 }
 
-/// Returns whether a point (frame of A) beside a pressed pair is in both solids; for a face of a sheet,
-/// whether the sheet's point there is in the solid.
+/// Returns whether a point (frame of A) beside a minimum at a negative distance is in both solids; for a face
+/// of a sheet, whether the sheet's point there is in the solid.
 fn is_common(ctx: &Context<'_>, x: &Accepted, p: &P3, scratch: &mut Scratch) -> bool {
     let mut inside = |body, p: &P3| contains(body, p, 0.01 * ctx.tol.tol, &mut scratch.rays) == Some(true);
     let Some((which, foot, feature)) = sheet(ctx, x) else {

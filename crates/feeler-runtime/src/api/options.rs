@@ -34,16 +34,16 @@ pub struct QueryOptions {
     /// must be less than a tenth of the minimum thickness of both solids
     /// ([`Body::min_thickness`](crate::Body::min_thickness)).
     pub tolerance: Option<f64>,
-    /// Largest depth (mm) at which penetrating solids get minima with negative distances, at least 0. With
-    /// 0, no minimum is deeper than the tolerance. A simulator sets the depth to which it presses solids
-    /// into each other. It must be less than half the sum of both [minimum
+    /// Largest depth (mm) at which penetrating solids get minima with negative distances, at least 0. With 0,
+    /// no minimum is deeper than [`tolerance`](Self::tolerance). A simulator sets the depth to which it
+    /// presses solids into each other. It must be less than half the sum of both [minimum
     /// thicknesses](crate::Body::min_thickness), because at larger depths the far side of a wall is as near
     /// as the side that was pressed.
     ///
-    /// A contact deeper than the tolerance is reported if a point beside it is proved to be inside both
-    /// solids, or if it continues a contact of the previous query. The latter is the only way in which
-    /// results depend on earlier queries. A sheet has no inside, so its own footpoint must be inside the
-    /// other solid; two sheets have no such contacts.
+    /// A contact deeper than [`tolerance`](Self::tolerance) is reported if a point beside it is proved to be
+    /// inside both solids, or if it continues a contact of the previous query. The latter is the only way in
+    /// which results depend on earlier queries. A sheet has no inside, so its own footpoint must be inside
+    /// the other solid; two sheets have no such contacts.
     pub penetration: f64,
     /// Whether to prove for each solve with a free-form feature that it has found all minima, and to search
     /// for missing ones. [`Stats::undecided_pairs`](crate::Stats::undecided_pairs) and

@@ -7,10 +7,10 @@ use feeler_geom::P3;
 /// Relation of two posed solids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The solids are farther apart than the tolerance.
+    /// The solids are farther apart than the tolerance of the query,
+    /// [`Tolerances::tol`](crate::Tolerances::tol).
     Separated,
-    /// The smallest distance is below the tolerance, and the interiors have no common point deeper than the
-    /// tolerance.
+    /// The smallest distance is below that tolerance, and the interiors have no common point deeper than it.
     Touching,
     /// The interiors intersect, which a [`Witness`] proves. The minima of such a query may be incomplete.
     Interfering,
@@ -45,8 +45,9 @@ pub struct Undecided {
     pub depth_bound: f64,
 }
 
-/// A common point of both solids that is deeper than the tolerance, but not deeper than the tolerance plus
-/// the deviation of an edge from its faces there. It does not count as interference.
+/// A common point of both solids that is deeper than the tolerance of the query
+/// ([`Tolerances::tol`](crate::Tolerances::tol)), but not deeper than the tolerance plus the deviation of an
+/// edge from its faces there. It does not count as interference.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Widened {
     /// The common point.
@@ -64,20 +65,21 @@ pub struct CrossingCurve {
     pub feature_b: FeatureRef,
     /// Whether the curve is closed; then the last vertex equals the first one.
     pub closed: bool,
-    /// Vertices of a polyline along the curve.
+    /// Vertices (mm, world coordinates) of a polyline along the curve.
     pub points: Vec<P3>,
 }
 
-/// A point at which a crossing curve could not be followed.
+/// Point near which a part of a crossing curve is missing, because the search was incomplete or the curve
+/// could not be followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LeftOut {
     /// Face of A at the point.
     pub feature_a: FeatureRef,
     /// Face of B at the point.
     pub feature_b: FeatureRef,
-    /// The point.
+    /// The point (mm, world coordinates).
     pub point: P3,
-    /// Reason, as an English phrase.
+    /// Reason why the part is missing, as an English phrase.
     pub why: &'static str,
 }
 
@@ -107,7 +109,7 @@ pub enum RegionKind {
     FreeForm,
     /// A line: between two faces, an edge and a face, or two edges.
     Line,
-    /// A point.
+    /// An isolated point.
     Point,
 }
 
@@ -147,7 +149,7 @@ pub struct ConformalSet {
 /// Relation of two posed solids, and its proof.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The relation.
+    /// Whether the solids are separated, touching, interfering or undecided.
     pub status: Status,
     /// A common interior point. It exists if and only if the status is [`Status::Interfering`].
     pub witness: Option<Witness>,

@@ -1,5 +1,5 @@
-//! Bands of orbits in which faces of threads lie: flanks, the strips of cylinders between them, and plane
-//! ends.
+//! Computes the bands of orbits (see [`Band`]) that contain the faces of threads: flanks, the strips of
+//! cylinders between them, and plane ends.
 
 use crate::body::feature::FeatureData;
 use crate::body::helix::Helix;
@@ -20,8 +20,8 @@ const DEVIATION_BETWEEN: f64 = 1.0 / 3.0;
 /// value gives looser bands; with a smaller one, ends are searched cell by cell.
 const MAX_END_SINE: f64 = 1e-6;
 
-/// Computes the bands of the faces of threads: faces that a screw motion maps to themselves, and parts of
-/// cylinders and planes between helical edges. `face_edges` are the edges of each face.
+/// Computes the bands of the faces of threads: of faces that a screw motion maps to themselves, and of parts
+/// of cylinders and planes between helical edges. `face_edges` are the edges of each face.
 pub(super) fn bands(hierarchy: &Hierarchy, face_edges: &[Box<[EdgeId]>], features: &mut [FeatureData]) {
     let n_faces = hierarchy.faces.len();
     if features.iter().all(|f| f.helix.is_none()) {
@@ -58,7 +58,8 @@ fn border_of<'a>(hierarchy: &'a Hierarchy, face: usize) -> impl Iterator<Item = 
     data.trim.pieces.iter().flat_map(with_off).map(|(uv, off)| (data.surface.point(uv), off))
 }
 
-/// Band of the plane end of a ridge between its two flanks.
+/// Returns the band of a plane face at the end of a thread, if exactly one lower and one upper flank adjoin
+/// the face and the plane is perpendicular to their axis.
 fn end(
     hierarchy: &Hierarchy,
     (face_edges, features): (&[EdgeId], &[FeatureData]),
@@ -97,7 +98,9 @@ fn end(
     Band::of_end([lower, upper], [&edges[0], &edges[1]], &border, has_axis, bounds)
 }
 
-/// Band of a part of a cylinder.
+/// Returns the band of a face on a cylinder, such as the crest or the root of a thread, about the axis of the
+/// longest flank of the solid. `axis` is a point of the axis, its direction, the radius and the deviation of
+/// the face (mm).
 fn strip(
     hierarchy: &Hierarchy,
     (face_edges, features): (&[EdgeId], &[FeatureData]),

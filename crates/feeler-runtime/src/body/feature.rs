@@ -15,9 +15,10 @@ use std::ops::Range;
 /// Derived data of one feature.
 #[derive(Clone, Debug)]
 pub(crate) struct FeatureData {
-    /// The feature.
+    /// Feature to which the data belongs.
     pub feature: Feature,
-    /// Oriented spheres in the frame of the solid; `None` for free-form geometry.
+    /// Primitive (oriented spheres) of a canonical feature, in the frame of the solid; `None` for free-form
+    /// geometry.
     pub primitive: Option<Primitive>,
     /// Canonical feature that a free-form feature follows.
     pub near: Option<Near>,
@@ -48,12 +49,12 @@ pub(crate) struct FeatureData {
     pub quasi_only: bool,
     /// Screw motion that maps a free-form feature to itself.
     pub helix: Option<Box<Helix>>,
-    /// For a face, the orbits of a screw motion in which it lies.
+    /// For a face of a thread, the band of orbits of a screw motion that contains it.
     pub band: Option<Box<Band>>,
 }
 
 impl FeatureData {
-    /// Oriented spheres of the feature, or of the canonical feature that it follows.
+    /// Primitive of the feature, or of the canonical feature that it follows.
     pub(crate) fn around(&self) -> Option<&Primitive> {
         self.primitive.as_ref().or(self.near.as_ref().map(|n| &n.primitive))
     }
@@ -99,16 +100,17 @@ pub(super) fn class_of_kind(kind: u8) -> SolveClass {
     forms[usize::from((kind >> 3) & 3)]
 }
 
-/// Canonical feature that a free-form feature follows; see [`feeler_hierarchy::NearCanonical`].
+/// Canonical feature that a free-form feature follows closely, with the differences between both; see
+/// [`feeler_hierarchy::NearCanonical`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near {
-    /// Oriented spheres in the frame of the solid.
+    /// Primitive (oriented spheres) of the canonical feature, in the frame of the solid.
     pub primitive: Primitive,
-    /// Largest distance (mm) between both features.
+    /// Largest distance (mm) between the canonical and the free-form feature.
     pub deviation: f64,
-    /// Largest angle (rad) between normals; for curves, between tangents.
+    /// Largest angle (rad) between their normals; for curves, between their tangents.
     pub angle: f64,
-    /// Largest difference of curvatures (1/mm).
+    /// Largest difference of their curvatures (1/mm).
     pub curvature: f64,
 }
 
@@ -174,7 +176,8 @@ pub(super) const NEAR_PART_SLACK: f64 = 0.05;
 /// more memory.
 const OUTLINE_STEP: f64 = 0.3;
 
-/// Points of an area of a face, on a grid that includes the corners.
+/// Points (frame of the solid) of an area of a face, on a grid over its parameter rectangle that includes the
+/// sides and corners. Empty for areas of edges and vertices.
 pub(super) fn outline(hierarchy: &Hierarchy, area: AreaId) -> impl Iterator<Item = P3> + '_ {
     let area = &hierarchy.areas[area.index()];
     let surface = match area.feature {

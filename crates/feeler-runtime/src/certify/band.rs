@@ -1,4 +1,5 @@
-//! Proof that the solves have missed no contact within the tolerance.
+//! Proves that the solves have missed no contact: no critical pair at a distance within the tolerance `tol`
+//! of the query.
 //!
 //! The search for crossings begins one tolerance inside the material, and minima with a free-form side
 //! come from solves that prove nothing. Solids without a crossing and without a minimum within the
@@ -45,10 +46,10 @@ pub(crate) struct Scratch {
     pub open: Vec<OpenContact>,
 }
 
-/// Searches all pairs of areas with a free-form side for critical pairs within the tolerance. New ones are
-/// added to the candidates; pairs of areas that remain undecided are stored in [`Scratch::open`]. `pairs`
-/// are those of the solves, sorted by features; `are_apart` returns whether a pair is known to be apart by
-/// more than the tolerance.
+/// Searches all pairs of areas with a free-form side for critical pairs at distances within the tolerance
+/// `tol`. New ones are added to the candidates; pairs of areas that remain undecided are stored in
+/// [`Scratch::open`]. `pairs` are those of the solves, sorted by features; `are_apart` returns whether a pair
+/// is known to be apart by more than `tol`.
 pub(crate) fn missed_contacts(
     ctx: &Context<'_>,
     pairs: &[AreaPair],

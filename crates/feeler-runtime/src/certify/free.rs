@@ -23,7 +23,7 @@ use crate::solve::{Solved, free};
 use feeler_geom::Ball;
 use nalgebra::{SMatrix, SVector};
 
-/// The pair, in the frame of A.
+/// Search for the minima of two free-form areas, in the frame of A.
 pub(super) struct Pair<'a, const N: usize> {
     ctx: &'a Context<'a>,
     a: Leaf<'a>,
@@ -42,7 +42,9 @@ struct Side<'a> {
 }
 
 impl<'a, const N: usize> Pair<'a, N> {
-    /// Creates the search of two areas; `known`: unit-box parameters of minima that the solver found.
+    /// Creates the search for the minima of two free-form areas. `known` are the parameters of the
+    /// minima that the solver has found, on A and then on B, scaled to [0, 1] over each area. Results
+    /// are added to `found`.
     pub(super) fn new(
         ctx: &'a Context<'a>,
         (a, b): (Leaf<'a>, Leaf<'a>),

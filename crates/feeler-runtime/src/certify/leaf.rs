@@ -33,23 +33,27 @@ enum Shape<'a> {
     Patch(&'a BezierSurface, (usize, usize), V2),
 }
 
-/// A free-form area.
+/// A free-form area. It is evaluated in the frame of its solid or, with `pose`, in the frame of the other
+/// solid.
 #[derive(Clone, Copy)]
 pub(super) struct Leaf<'a> {
     pub feature: Feature,
     pub rect: &'a Rect,
-    /// Cone of its polars, in the frame in which the area is evaluated.
+    /// Cone around the directions in the polars of all points of the area, in the frame in which the area is
+    /// evaluated.
     pub cap: Cap,
     /// Angle (rad) by which directions may lie outside the cone.
     pub cap_slack: f64,
-    /// Distance outside its rectangle (unit-box parameters) in which minima are searched for.
+    /// Distances outside the rectangle of the area, along both parameters scaled to [0, 1] over it, up to
+    /// which minima are searched for.
     pub border: [f64; 2],
-    /// +1 if the natural normal is the outward one, −1 otherwise.
+    /// +1 if the outward normal is `∂u × ∂v`, −1 if it is the opposite; +1 for curves.
     pub outward: f64,
     trim: Option<&'a TrimCells>,
     shape: Shape<'a>,
     third: &'a [Ball; 4],
-    /// Takes the area's own coordinates to the frame in which it is evaluated.
+    /// Takes coordinates of the area's solid to the frame in which the area is evaluated; `None` if they
+    /// coincide.
     pose: Option<Pose>,
 }
 

@@ -167,8 +167,8 @@ mod tests {
         out
     }
 
-    /// Compares values, normals and derivatives with the library's signed distance and with differences,
-    /// and tests the bounds over balls.
+    /// Compares values, normals and derivatives with [`signed_distance`] and with finite differences, and
+    /// tests the bounds over balls.
     #[test]
     fn bounds_hold() {
         let mut rng = SmallRng::seed_from_u64(31);

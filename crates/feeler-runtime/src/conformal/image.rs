@@ -152,19 +152,19 @@ impl<'a> Image<'a> {
         Rect { u0: rect.u0 - x, u1: rect.u1 + x, v0: rect.v0 - y, v1: rect.v1 + y }
     }
 
-    /// Returns whether the whole image is outside the other face.
+    /// Returns whether the whole image of the trim is outside the domain of the other face.
     pub(super) fn is_outside(&self) -> bool {
         !self.trim.may_touch(&self.padded(&self.piece))
     }
 
-    /// Searches for crossings with the trims of the other face.
+    /// Searches for crossings of the image with the trims of the other face.
     pub(super) fn find_crossings(&mut self) {
         if self.border.is_none() {
             self.crossings = self.trim.some_crossings(&self.piece);
         }
     }
 
-    /// Returns the first known crossing beyond a parameter.
+    /// Returns the first known crossing of the image with a trim of the other face beyond a parameter.
     pub(super) fn crossing_beyond(&self, s: f64) -> Option<f64> {
         self.crossings.iter().copied().find(|crossing| *crossing > s)
     }

@@ -199,14 +199,14 @@ impl Path<'_> {
 /// Lengths of steps along a trim with an image on the other face, as fractions of the trim.
 #[derive(Clone, Copy, Debug)]
 struct ImageSteps {
-    /// Next step to test for borders of the other face.
+    /// Length of the next step that is tested for crossings with trims of the other face.
     ahead: f64,
-    /// Next step across a border.
+    /// Length of the next step across a trim of the other face.
     across: f64,
-    /// Whether the last point was on a border.
+    /// Whether the last point was on a trim of the other face.
     was_shared: bool,
-    /// End of the part of this trim that is known to be free of borders; the part begins at the last
-    /// tested point.
+    /// End of the part of this trim that is known not to cross trims of the other face (to be *free*); the
+    /// part begins at the last tested point.
     free_until: f64,
     /// End of the part of this trim that was tested.
     tested_until: f64,
@@ -219,10 +219,10 @@ impl Default for ImageSteps {
 }
 
 impl ImageSteps {
-    /// Returns the end of the step from a point, at most `most`, and whether the step is free of borders.
-    /// Steps are halved down to [`MIN_TRIM_STEP`] until they are free. At a border they double up to
-    /// `longest_across`, so that corners of small common areas are found; if two consecutive points are on
-    /// the border (`shared`), the step has that length at once.
+    /// Returns the end of the step from the point at `s`, at most `max_end`, and whether the step is free of
+    /// crossings with trims of the other face. Steps are halved down to [`MIN_TRIM_STEP`] until they are
+    /// free. At such a trim they double up to `longest_across`, so that corners of small common areas are
+    /// found; if two consecutive points are on it (`shared`), the step has that length at once.
     fn end_of_step(
         &mut self,
         image: &Image<'_>,

@@ -215,7 +215,7 @@ pub(crate) struct FamilySet<'a> {
 /// A point of a trim.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OnTrim {
-    /// Its parameters on the face.
+    /// Parameters (u, v) of the point on the face.
     pub uv: P2,
     /// Deviation (mm) of the trim.
     pub deviation: f64,
@@ -224,7 +224,7 @@ pub(crate) struct OnTrim {
 /// Location of a footpoint on its face, computed by the caller.
 #[derive(Clone, Copy, Debug)]
 struct KnownPlace {
-    /// Its parameters.
+    /// Parameters (u, v) of the footpoint on its face; `None` if they are not known.
     uv: Option<P2>,
     in_domain: InDomain,
 }
@@ -560,8 +560,8 @@ impl Seeds {
     }
 }
 
-/// Maximum number of intervals along one side of an area. A larger number takes more work for small
-/// spacings; a smaller one ignores the spacing sooner.
+/// Maximum number of intervals along one side of an area. With a larger number, small spacings take more
+/// work; with a smaller one, samples of large areas are farther apart than the spacing of the options.
 const MAX_GRID: usize = 64;
 
 /// Number of intervals along one side of an area.

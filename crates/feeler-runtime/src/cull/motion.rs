@@ -248,12 +248,13 @@ impl MotionTracker {
         Self { last: None, reach: a.reach() + b.reach(), deviation: b.deviation(), regions, axes, total }
     }
 
-    /// Motion accumulated so far.
+    /// Motion of B relative to A, accumulated since the last [`MotionTracker::restart`].
     pub(crate) fn total(&self) -> &AccumulatedMotion {
         &self.total
     }
 
-    /// Resets the accumulated motion to zero.
+    /// Resets the motion of B accumulated in each channel to zero. Deadlines computed before are not valid
+    /// afterwards.
     pub(crate) fn restart(&mut self) {
         self.total.accumulated.fill([0.0; COMPONENTS]);
     }

@@ -168,7 +168,7 @@ impl CullContext {
             && self.leaves((a, i), (b, j, node_b), &mut { NO_HINT }).is_none()
     }
 
-    /// Sum of the allowances of two nodes.
+    /// Slack of two nodes: the sum of their lengths, and their angles plus the angle of conformal contacts.
     fn slack(&self, a: &TreeNode, b: &TreeNode) -> Slack {
         let (a, b) = (&a.allowance, &b.allowance);
         let bent = self.tol.bent(f64::from(a.inverse_extent.max(b.inverse_extent)));
@@ -333,11 +333,12 @@ impl CullContext {
     }
 }
 
-/// Allowance of a pair of nodes: see [`Allowance`](crate::body::tree::Allowance).
+/// Slack of the tests of a pair of nodes: the amounts by which footpoints may be outside boxes and cones,
+/// computed from the [`Allowance`](crate::body::tree::Allowance) of each node.
 struct Slack {
-    /// Length (mm) of both sides together.
+    /// Length (mm) by which footpoints may be outside the boxes, for both nodes together.
     length: f64,
-    /// Angles (rad) of the two sides.
+    /// Angles (rad) by which directions may be outside the cones of A's and B's node.
     angles: [f64; 2],
 }
 

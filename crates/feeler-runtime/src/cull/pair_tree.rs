@@ -25,13 +25,13 @@ use upcoming::{Deadlines, PREFETCHED, UpcomingQueue};
 
 /// Tests and data of pairs of nodes that a traversal uses.
 pub(crate) trait Pairs {
-    /// Data of a pair that is kept for later traversals.
+    /// Note: data that is stored with each pair and passed to its tests in later traversals.
     type Note: Copy;
 
     /// Computes the note of a pair.
     fn note(&mut self, pair: NodePair) -> Self::Note;
-    /// Index of the group of pairs with this note, in which one active pair represents all; `None` without
-    /// a group.
+    /// Index of the group to which pairs with this note belong; `None` without a group. One active pair
+    /// represents all pairs of its group, so that the others need not be tested.
     fn group(&self, note: Self::Note) -> Option<u32>;
     /// Whether pairs of this group, and all below, need not be tested in this traversal.
     fn resolved(&self, group: u32) -> bool;

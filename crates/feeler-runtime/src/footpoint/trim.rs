@@ -80,8 +80,8 @@ pub(crate) fn locate_on_face(
     Some(Located { place, slack, border, is_beside: inside.is_none() })
 }
 
-/// Adds the source face to a place. [`locate_on_face`] omits it because finding it searches all sources of
-/// a face.
+/// Adds the source face to a reference to a footpoint. [`locate_on_face`] omits it because finding it
+/// searches all sources of a face.
 pub(crate) fn with_source(body: &Body, place: &FeatureRef) -> FeatureRef {
     match place.kind {
         FeatureKind::Face => {
@@ -147,12 +147,13 @@ fn is_in_corner(body: &Body, face: FaceId, uv: P2, metric: [f64; 3], beside: f64
     beside > 0.0 && cells.nearest(uv, metric, beside).is_some_and(|(piece, ..)| body.is_concave(face, piece))
 }
 
-/// Whether parameters are in a trimmed domain or on its border, within the tolerances.
+/// Whether parameters are in a trimmed domain or on its border, within the tolerances `tol` and the deviation
+/// of the face (mm).
 pub(crate) fn on_face(face: &Face, uv: P2, deviation: f64, tol: &Tolerances) -> bool {
     domain_slack(face, uv, &metric(&face.surface.derivs(uv)), deviation, tol).is_some()
 }
 
-/// Whether a place on a face or edge is inside its border by more than rounding.
+/// Whether a footpoint on a face or edge is inside its border by more than rounding.
 pub(crate) fn is_within(body: &Body, feature: Feature, place: &FeatureRef, tol: &Tolerances) -> bool {
     match feature {
         Feature::Face(i) => {

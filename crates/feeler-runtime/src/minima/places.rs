@@ -180,7 +180,7 @@ impl Boundary {
         &self.ends[first..first + count]
     }
 
-    /// The solid.
+    /// Returns the solid that the boundary belongs to.
     #[must_use]
     pub fn body(&self) -> &Arc<Body> {
         &self.body

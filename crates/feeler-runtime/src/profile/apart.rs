@@ -64,9 +64,10 @@ impl Default for Apart {
     }
 }
 
-/// Separation of a face of A and one of B by their primitives: one is above the other by more than
-/// `-shallow`, or everywhere behind it by more than `deep` (mm). The first bound that separates them is
-/// returned.
+/// Separates a face of A from a face of B by bounds of their primitives. The faces are separated if one of
+/// them is everywhere at a signed distance above `-shallow` (mm) or below `-deep` (mm) from the surface of
+/// the other one, positive outside the material, or if their distance exceeds `deep`. Returns the first of
+/// several bounds that separates the faces, or [`Apart::default`] if none does.
 pub(crate) fn apart(a: &RevolvedFace, b: &RevolvedFace, [shallow, deep]: [f64; 2]) -> Apart {
     let off = a.off + b.off;
     let beyond = |[lo, hi]: [f64; 2]| (lo + shallow).max(-hi - deep);

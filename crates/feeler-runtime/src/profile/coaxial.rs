@@ -31,8 +31,9 @@ enum Outline {
     Arc { center: ProfilePoint, sigma: f64, from: f64, sweep: f64 },
 }
 
-/// Bounds of the signed distance from the surface of `from` over a face, if both are surfaces of
-/// revolution.
+/// Returns bounds (mm) of the signed distance of the points of `face` from the surface of `from`, positive
+/// outside its material. The axes need not coincide: their deviation widens the bounds. `None` if neither
+/// face has a unique axis, as for two spheres, or a planar face has no `ring`.
 pub(super) fn range(from: &RevolvedFace, face: &RevolvedFace) -> Option<[f64; 2]> {
     let (g, f) = profiles(from, face)?;
     let (outline, displacement) = f.seen_from(&g);
@@ -48,8 +49,8 @@ pub(super) fn range(from: &RevolvedFace, face: &RevolvedFace) -> Option<[f64; 2]
     Some([lo - displacement, hi + displacement])
 }
 
-/// Lower bound (mm) of the distance between two faces of revolution: the distance of their profiles less
-/// the displacement that the deviation of the axes causes.
+/// Returns a lower bound (mm) of the distance between two faces of revolution: the distance of their profiles
+/// minus the displacement that the deviation of the axes causes. `None` as for [`range`].
 pub(super) fn distance(a: &RevolvedFace, b: &RevolvedFace) -> Option<f64> {
     let (g, f) = profiles(a, b)?;
     let (outline, displacement) = f.seen_from(&g);

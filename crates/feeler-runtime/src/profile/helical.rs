@@ -34,21 +34,25 @@ pub(crate) const SCREWED_BESIDE: f64 = 0.2;
 /// value, worn threads are solved area by area.
 pub(crate) const SCREWED_LEAD: f64 = 1e-2;
 
-/// Orbits in which a face lies, in the frame of the solid.
+/// Band of orbits of a screw motion that contains a face of a thread, in the frame of the solid. A point of
+/// the face at radius r (mm) is on an orbit whose height at angle 0 is between those of the two edges at r:
+/// see the module documentation.
 #[derive(Clone, Debug)]
 pub(crate) struct Band {
+    /// Axis `z` of the screw motion, with the origin of heights and the direction `x` of angle 0.
     frame: Frame,
+    /// Lead (mm/rad) of the screw motion.
     lead: f64,
-    /// Smallest and largest radius (mm).
+    /// Smallest and largest radius (mm) of the part of the face that lies in the band.
     radii: [f64; 2],
-    /// Lower and upper edge.
+    /// Lower and upper edge of the band.
     edges: [Line; 2],
-    /// Range of heights (mm) along the axis.
+    /// Smallest and largest height (mm) of the face along the axis.
     along: [f64; 2],
-    /// Range of radii (mm) at which the face lies in the band only.
+    /// Range of radii (mm) at which the face is known to lie in the band; at other radii it may lie outside.
     within: [f64; 2],
-    /// Side of the material, which determines where other bands may be; `None` if the band is too wide to
-    /// separate others.
+    /// Side of the band on which the material of the solid lies, which determines where the bands of the
+    /// other solid may be. `None` if the band is too wide to separate others.
     material: Option<Material>,
 }
 
@@ -69,7 +73,7 @@ impl Line {
     }
 }
 
-/// Position of the material relative to a band.
+/// Side of a band on which the material of the solid lies.
 #[derive(Clone, Copy, Debug)]
 enum Material {
     Below,
@@ -98,9 +102,9 @@ const MAX_SLOPE: f64 = 5.0;
 /// valid for at most this displacement. A larger value gives looser bounds; with a smaller one, bounds
 /// expire sooner.
 const MAX_BEYOND_ENDS: f64 = 0.1;
-/// Distance, times the size, between the band of a plane end and the radius at which the flanks end. A
-/// larger value leaves less play to the side; with a smaller one, the face may leave the band between the
-/// sampled points of its border.
+/// Distance, as a fraction of the size of the face, between the radii of the band of a plane end and the ends
+/// of the flanks. A larger value leaves less play to the side; with a smaller one, the face may leave the
+/// band between the sampled points of its border.
 const END_MARGIN: f64 = 1e-4;
 /// Distance, times the size, within which two axes, or two borders, coincide. A larger value gives looser
 /// bands; with a smaller one, cylinders of threads have no band.
@@ -118,8 +122,10 @@ const MAX_CELLS: u32 = 20_000;
 const MAX_PENDING_CELLS: usize = 128;
 
 impl Band {
-    /// Band of a free-form face that a screw motion maps to itself, from the radii and heights at angle 0
-    /// of points all over it. `at` is a point of the face with its outward normal.
+    /// Returns the band of a free-form face that the screw motion `shape` maps to itself. `places` are the
+    /// radii and the heights at angle 0 (mm) of points all over the face, and `at` is a point of the face
+    /// with its outward normal. `None` if the profile is steeper than [`MAX_SLOPE`] or the band wider than
+    /// [`WIDE_BAND`].
     pub(crate) fn of_orbits(
         shape: &Helical,
         places: &[[f64; 2]],
@@ -164,9 +170,11 @@ impl Band {
         (half <= WIDE_BAND * shape.pitch()).then_some(band)
     }
 
-    /// Band of a part of a cylinder about the axis, given by a point of its axis, its direction, its radius
-    /// and the deviation of the face (mm), from points of its border. `edges` are some of these points with
-    /// more accurate positions. Each point has its deviation (mm).
+    /// Returns the band of a face on a cylinder about the axis of the thread `shape`. The cylinder is given
+    /// by a point of its axis, the direction of the axis, its radius and the deviation of the face (mm).
+    /// `border` are points of the border of the face, and `edges` are some of these points with more accurate
+    /// positions; each point has its deviation (mm). `None` if the cylinder is not coaxial or the band is
+    /// wider than [`WIDE_BAND`].
     ///
     /// A face whose border is in a band narrower than a pitch lies in that band, because the rest of the
     /// cylinder is a strip without ends.
@@ -206,14 +214,18 @@ impl Band {
         (half <= WIDE_BAND * shape.pitch()).then_some(band)
     }
 
-    /// Band of a plane end of a ridge between a lower and an upper flank, across their axis. `edges` are
-    /// points of the edges along both flanks, and `border` are points of the whole border, with their
-    /// deviations (mm). `has_axis` says whether the axis passes through the face.
+    /// Returns the band of a plane face at the end of a thread, which is perpendicular to the axis and cuts
+    /// off a ridge. `flanks` are the bands of the lower and the upper flank of the ridge. `edges` are points
+    /// of the edges between the face and each of the flanks, and `border` are points of the whole border of
+    /// the face; each point has its deviation (mm) from the face. `has_axis` is whether the axis intersects
+    /// the face.
     ///
-    /// If the ridge protrudes towards the axis, the face is in the band up to the radius at which it widens
-    /// all around, which is where the flanks end: within that radius its border is in the band, and the
-    /// axis is outside the face. If the ridge protrudes away from the axis, the same holds from the radius
-    /// at which the flanks begin.
+    /// The band extends from the lower to the upper flank. On a ridge that protrudes towards the axis, as in
+    /// a nut, the face lies in the band only at radii below the outer ends of the flanks; at larger radii it
+    /// covers all angles. On a ridge that protrudes away from the axis, as on a bolt, the face lies in the
+    /// band at radii above the inner ends of the flanks. Either range is accepted if the border of the face
+    /// lies in the band there and, for a range that begins at the axis, the axis does not intersect the face.
+    /// `None` if neither range is accepted.
     pub(crate) fn of_end(
         flanks: [&Self; 2],
         edges: [&[(P3, f64)]; 2],
@@ -266,7 +278,8 @@ impl Band {
         Some(Self { frame, lead, radii, edges: lines, along, within, material: Some(Material::Between) })
     }
 
-    /// Axis of the band and, for flanks, whether the material is below; `None` for other faces.
+    /// Returns the frame of the screw axis and, for flanks, whether the material is below the band; `None`
+    /// for other faces.
     pub(crate) fn axis(&self) -> (&Frame, Option<bool>) {
         let is_below = match self.material {
             Some(Material::Below) => Some(true),
@@ -276,7 +289,8 @@ impl Band {
         (&self.frame, is_below)
     }
 
-    /// Band as seen from the other end of the axis.
+    /// Returns the band in a frame with reversed `y` and `z` axes, in which heights have the opposite sign
+    /// and the lower edge becomes the upper one.
     fn flipped(&self) -> Self {
         let Frame { origin, x, y, z } = self.frame;
         let [lo, hi] = self.along;

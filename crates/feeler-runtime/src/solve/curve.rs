@@ -172,8 +172,9 @@ pub(crate) fn report(ctx: &Context<'_>, pair: &ReducedPair<'_>, edge: EdgeId, t:
     }
 }
 
-/// The two directions perpendicular to a curve's tangent and to the canonical edge that it touches (the
-/// free side's frame).
+/// Returns the two opposite unit vectors that are perpendicular to `tangent`, the tangent of the free edge,
+/// and to the tangent of the canonical edge at its footpoint `foot`. All vectors and points are in the frame
+/// of the free edge's solid. Empty if the tangents are parallel or the canonical feature is not an edge.
 fn common_perpendiculars(
     ctx: &Context<'_>,
     pair: &ReducedPair<'_>,

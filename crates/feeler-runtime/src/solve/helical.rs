@@ -84,13 +84,13 @@ const GOLDEN_STEPS: usize = 40;
 /// end is reported twice.
 const ROW_END_ANGLE: f64 = 1e-6;
 
-/// Scratch buffer: the stations of one row.
+/// Scratch buffer: the stations of one row, which is a sequence of stations without gaps.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     row: Vec<Station>,
 }
 
-/// The nearest pair in one section.
+/// Station: the nearest pair in the section at one angle; see the module documentation.
 #[derive(Clone, Copy, Debug)]
 struct Station {
     /// Angle (rad) about the axis of the side with the sections.
@@ -221,7 +221,8 @@ impl Orbit<'_> {
         self.minima_of_row(row, out, stats);
     }
 
-    /// Bisects between an angle with a station and one without; returns the last station.
+    /// Bisects between the angle `inside`, where a station exists, and the angle `outside`, where none
+    /// exists. Returns the station found nearest to the end of the row; `None` if none was found.
     fn border(&self, mut inside: f64, mut outside: f64, stats: &mut Stats) -> Option<Station> {
         let mut found = None;
         for _ in 0..END_BISECTIONS {

@@ -19,7 +19,7 @@ pub(super) struct Leaf<'a> {
     rect: &'a Rect,
     /// Takes the shape's coordinates to the frame of A; `None` for A itself.
     pose: Option<&'a Pose>,
-    /// 1 where the outward normal of a patch is the natural one, else -1.
+    /// 1 if the outward normal of a patch is `∂u × ∂v`, -1 if it is the opposite; 1 for curves.
     outward: f64,
 }
 
@@ -42,7 +42,7 @@ impl<'a> Leaf<'a> {
         Self { shape, rect: &area.rect, pose, outward: if is_natural { 1.0 } else { -1.0 } }
     }
 
-    /// 1 where the outward normal of a patch is the natural one, else -1.
+    /// 1 if the outward normal of a patch is `∂u × ∂v`, -1 if it is the opposite; 1 for curves.
     pub(super) fn outward(&self) -> f64 {
         self.outward
     }

@@ -148,14 +148,14 @@ fn is_solved_whole(ctx: &Context<'_>, (i, j): AreaPair) -> bool {
     ctx.a.form_of(i).solved_whole_with(ctx.b.form_of(j))
 }
 
-/// Groups of pairs that are solved at once.
+/// Options that decide which pairs of areas of two features are solved by one computation.
 #[derive(Clone, Copy)]
 struct Together {
-    /// All pairs of areas of two features, if one represents all of them.
+    /// Whether all pairs of areas of two features are solved together, if one of them represents all.
     features: bool,
-    /// Features that are invariant under one screw motion.
+    /// Whether two features that one screw motion maps to themselves are solved together along their orbits.
     screws: bool,
-    /// Also report samples of nearly conformal sets of these.
+    /// Whether samples of nearly conformal sets of such features are reported, too.
     loads: bool,
 }
 

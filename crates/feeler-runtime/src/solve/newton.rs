@@ -15,11 +15,11 @@ use nalgebra::{SMatrix, SVector};
 /// Objective at a point, with derivatives by the unit-box parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Eval<const N: usize> {
-    /// Value.
+    /// Value of the objective.
     pub f: f64,
-    /// Gradient.
+    /// Gradient of the objective.
     pub grad: SVector<f64, N>,
-    /// Hessian.
+    /// Hessian of the objective.
     pub hess: SMatrix<f64, N, N>,
     /// Length in space (mm) of a unit step along each parameter.
     pub len: SVector<f64, N>,

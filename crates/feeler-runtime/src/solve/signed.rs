@@ -34,8 +34,8 @@ const CONVERGED_STEP: f64 = 0.1;
 /// Fraction of the path to the middle of its leaf by which a footpoint leaves a collapsed side, on which
 /// the normal is undefined.
 const COLLAPSED_SIDE_STEP: f64 = 1e-3;
-/// Squared sine of the angle between tangents below which a patch has no normal. A larger value rejects
-/// slim patches; a smaller one accepts normals of rounding.
+/// Squared sine of the angle between tangents below which a patch has no normal. A larger value rejects slim
+/// patches; with a smaller one, rounding determines normals.
 const MIN_TANGENT_SINE_SQ: f64 = 1e-12;
 
 /// Footpoint of a point on a patch, with the derivatives of the signed distance.

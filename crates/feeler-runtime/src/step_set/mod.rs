@@ -64,8 +64,9 @@ pub(crate) fn dilations(step: &Widening, bend: f64, before: Option<Dilations>) -
     Dilations::of_step([rotation, displacement, bend], [crossing, LARGEST_DILATION], before)
 }
 
-/// Accepts a critical pair as a contact of the step: as a minimum where [`filter`] accepts it, otherwise as a
-/// quasi-minimum of dilated polars and extended faces.
+/// Accepts a critical pair as a contact of the step, or returns `None`. A pair that [`filter`] accepts is a
+/// minimum. Others are accepted as quasi-minima if their direction is within the angle [`dilation`] of the
+/// polars and their footpoints are on the faces extended by the displacement of the step.
 pub(crate) fn widened(ctx: &Context<'_>, step: &Widening, c: &Candidate) -> Option<Accepted> {
     let exact = Context { quasi_angle: 0.0, ..*ctx };
     if let Some(minimum) = filter(&exact, c) {

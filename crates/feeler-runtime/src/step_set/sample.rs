@@ -72,9 +72,9 @@ const MAX_SPACING: f64 = 0.25;
 /// Smallest relative curvature, in inverse extents (1/mm); below it, features count as straight. A larger
 /// value misses samples of slightly bent features; a smaller one adds samples to straight ones.
 const MIN_CURVATURE: f64 = 1e-6;
-/// Difference of principal curvatures, as a fraction of the larger one, below which a surface bends
-/// equally in all directions. A larger value uses arbitrary directions on surfaces with principal ones; a
-/// smaller one uses directions of rounding on spheres.
+/// Difference of principal curvatures, as a fraction of the larger one, below which a surface bends equally
+/// in all directions. A larger value uses arbitrary directions on surfaces with principal ones; with a
+/// smaller one, rounding determines the directions on spheres.
 const SPHERICAL: f64 = 1e-6;
 
 /// Adds samples beside the contacts `kept` of nearly conformal pairs of features, of those whose gap the step

@@ -27,8 +27,8 @@ const MAX_SAMPLES_TO_REACH: u32 = 48;
 /// Number of samples whose directions are stored; older ones are replaced. A larger number takes longer
 /// for each step; a smaller one forgets sides of a ridge.
 const STORED_SAMPLES: usize = 32;
-/// Length of the shortest vector below which no direction leads uphill. A larger value ends the ascent
-/// early; a smaller one takes steps in directions of rounding.
+/// Length of the shortest vector below which no direction leads uphill. A larger value ends the ascent early;
+/// with a smaller one, rounding determines the directions of steps.
 const MIN_SLOPE: f64 = 1e-4;
 /// Minimum rise of an accepted step, as a fraction of the rise that the slope predicts. A larger value
 /// takes shorter steps; a smaller one accepts endless small rises.
@@ -89,21 +89,23 @@ pub(super) fn reached(ctx: &Context<'_>, p: &P3, need: f64, probe: &mut Probe) -
     if is_inside_both(&best) { depth(ctx, &best.p, need, probe) } else { None }
 }
 
-/// Start values and limits of an ascent.
+/// Start values and limits of [`ascend`].
 #[derive(Clone, Copy, Debug)]
 struct AscentOptions {
     /// Wanted depth (mm) in both solids.
     min_depth: f64,
-    /// Weight of the sum of the depths beside the shortfall.
+    /// Weight of the sum of both depths in [`DepthSample::value`]; the shortfall has [`SHORTFALL_WEIGHT`].
     sum_weight: f64,
-    /// First step (mm).
+    /// Length (mm) of the first step. A step is 4 times as long as the previous one if that was accepted, and
+    /// a quarter of it if that was too long.
     step: f64,
-    /// Maximum number of samples.
+    /// Maximum number of points at which depths are computed.
     max_samples: u32,
 }
 
-/// Ascends from `start` and returns the highest sample. Only samples that `accepts` accepts replace the
-/// current one; the first that satisfies `is_sufficient` ends the search.
+/// Increases [`DepthSample::value`] step by step from `start` and returns the sample with the largest value.
+/// Only samples that `accepts` accepts replace the current one; the first that satisfies `is_sufficient` ends
+/// the search.
 fn ascend(
     ctx: &Context<'_>,
     start: &P3,

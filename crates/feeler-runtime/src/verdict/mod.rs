@@ -73,11 +73,13 @@ const SAME_CROSSING_DISTANCE: f64 = 1e-3;
 pub(crate) enum Finding {
     /// No evidence of crossing.
     Apart,
-    /// Evidence, all of it shallower than the tolerances.
+    /// All evidence is shallower than about twice the tolerance, or has no witness: see the guarantees of the
+    /// module.
     Touch,
-    /// A point inside both.
+    /// A point that is deeper than the tolerance inside both solids.
     Meet(Witness),
-    /// The budget was exhausted at some places: [`Scratch::undecided`].
+    /// The budget of cells was exhausted before interference was found or excluded everywhere.
+    /// [`Scratch::undecided`] returns the points at which a search was incomplete.
     Undecided,
 }
 
@@ -93,13 +95,14 @@ pub(crate) struct Witness {
     pub at: P3,
 }
 
-/// Place at which the decision is open, in the frame of A.
+/// Point near which a search ended without a result because the budget of cells was exhausted, in the frame
+/// of A.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub p: P3,
     /// Faces of A and B.
     pub faces: FacePair,
-    /// Upper bound (mm) of the penetration depth there.
+    /// Upper bound (mm) of the depth of common interior points near it.
     pub depth: f64,
 }
 
@@ -158,13 +161,13 @@ impl Scratch {
         }
     }
 
-    /// Places of the last decision at which the budget was exhausted.
+    /// Points at which the searches of the last decision exhausted the budget of cells.
     pub(crate) fn undecided(&self) -> &[Place] {
         &self.places
     }
 
-    /// Places (frame of A) of the last decision at which a common point is inside by at most the tolerance
-    /// plus the deviation (mm) of a trim there.
+    /// Common points (frame of A) found by the last decision that are inside both solids by at most the
+    /// tolerance plus the deviation (mm) of a trim there, with that deviation.
     pub(crate) fn widened(&self) -> &[(P3, f64)] {
         &self.widened
     }
@@ -239,8 +242,8 @@ impl Decision<'_> {
         PAIR_BUDGET.saturating_mul(u32::try_from(pairs).unwrap_or(u32::MAX)).min(self.budget)
     }
 
-    /// Charges the used part of a pair's budget and records the place if the budget is exhausted. Returns
-    /// whether the search may end.
+    /// Charges the cells used by the search of a pair to the budget of the query. If the search exhausted its
+    /// part of the budget, records the point `place`. Returns whether the caller stopped the search.
     fn charge_budget(
         &mut self,
         given: u32,

@@ -183,7 +183,7 @@ impl SeparationCache {
     }
 }
 
-/// The bands of two faces of threads.
+/// Returns the bands of orbits of two faces, if both are faces of threads.
 fn threads<'a>(ctx: &Context<'a>, faces: FacePair) -> Option<[&'a Band; 2]> {
     let band = |body: &'a Body, face: FaceId| body.data(Feature::Face(face)).band.as_deref();
     Some([band(ctx.a, faces[0])?, band(ctx.b, faces[1])?])

@@ -23,7 +23,8 @@ const TRIAL_LENGTHS: [f64; 6] = [64.0, 1024.0, 16.0, 4.0, 16_384.0, 262_144.0];
 /// contacts; a smaller one leaves thin common parts without a witness.
 const MAX_ASCENT_QUERIES: u32 = 60;
 
-/// Whether the distances of a point (frame of A) to both solids sum to at most the tolerance.
+/// Whether the distances of a point (frame of A) to both solids sum to at most the tolerance `tol` of the
+/// query.
 pub(super) fn touch(ctx: &Context<'_>, p: &P3, probe: &mut Probe) -> bool {
     let off = |depth: f64| (-depth).max(0.0);
     let off_a = off(depth_in(ctx, ctx.a, p, probe).0);

@@ -68,7 +68,7 @@ pub(crate) struct External {
     pub(crate) motion: Motion,
 }
 
-/// All solids of a file and their places.
+/// All solids of a file and their poses.
 #[derive(Debug)]
 pub(crate) struct Layout {
     /// Units of each distinct solid's representation, or why they are not known.
@@ -78,7 +78,7 @@ pub(crate) struct Layout {
     pub(crate) externals: Vec<External>,
 }
 
-/// Finds the solids of a file and their places.
+/// Finds the solids of a file and their poses.
 pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout {
     let index = Index::new(entities);
     let mut solids = solid_units(&index, problems);

@@ -116,7 +116,7 @@ impl<'a> Lexer<'a> {
                 let digits = self.run(start + 1, u8::is_ascii_digit);
                 match number::<u64>(digits) {
                     Some(id) => Token::Reference(id),
-                    None => return fault("'#' is not followed by an entity number".to_owned()),
+                    None => return fault("'#' is not followed by a valid entity number".to_owned()),
                 }
             }
             b'"' => {

@@ -33,7 +33,7 @@ pub enum MeshError {
     Face {
         /// Index of the face.
         face: usize,
-        /// Reason.
+        /// Reason why the face could not be triangulated.
         reason: String,
     },
 }

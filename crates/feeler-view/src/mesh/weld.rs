@@ -10,7 +10,7 @@ fn cell(p: &P3, side: f64) -> Cell {
     std::array::from_fn(|k| (p[k] / side).floor() as i64)
 }
 
-/// Groups of points, each represented by its first point.
+/// Groups of points that count as equal, each represented by its first point.
 #[derive(Debug)]
 pub(super) struct PointGroups {
     tolerance: f64,
@@ -29,7 +29,7 @@ impl PointGroups {
         (2.0 * self.tolerance).max(f64::MIN_POSITIVE)
     }
 
-    /// Returns the group of a point: the nearest one within the tolerance, or a new one.
+    /// Returns the group of a point: the nearest one within `tolerance` (mm), or a new one.
     pub(super) fn group_of(&mut self, p: &P3) -> u32 {
         let home = cell(p, self.side());
         let mut best: Option<(f64, u32)> = None;

@@ -87,7 +87,8 @@ fn drop_prism(close_smoothly: bool) -> SolidSource {
     b.finish("drop")
 }
 
-/// A cylinder of radius 1 cut off at the bottom by `z = 0` and on top by `z = 2 + slope x`.
+/// A cylinder of radius 1 between `z = 0` and the plane `z = 2 + slope x`. Its upper edge is displaced
+/// by `lift` along z from that plane.
 fn oblique_cylinder(slope: f64, lift: f64) -> SolidSource {
     let mut b = SourceBuilder::new();
     let level = |z: f64| Frame { origin: P3::new(0.0, 0.0, z), ..Frame::identity() };

@@ -10,8 +10,9 @@ use crate::trim::{TrimDomain, TrimPiece};
 use std::cell::Cell;
 use std::cmp::Ordering;
 
-/// Mean number of crossings per piece that are checked for contradictions in strips whose winding is
-/// already known. A larger value is slower, a smaller one may miss contradictions.
+/// Maximum mean number of crossings per piece that are checked for contradictions. If there are more,
+/// only every k-th strip is checked among those whose winding number is already known. A larger value is
+/// slower, a smaller one may miss contradictions.
 const MAX_CHECKED_PER_PIECE: usize = 48;
 /// Width of a cell, relative to the domain's, below which its label is ignored. A larger value ignores
 /// real cells; with a smaller one rounding decides labels.

@@ -99,7 +99,7 @@ impl ContactPair {
             }
             left_out
                 .extend(found.unfinished.iter().map(|p| (*p, "the work limit of the search was reached")));
-            left_out.extend(found.tangent.iter().map(|p| (*p, "the faces are tangent")));
+            left_out.extend(found.tangent.iter().map(|p| (*p, "the faces are tangent there")));
             for trace in traces {
                 let (feature_a, feature_b) =
                     faces_at(ctx, faces.numbers, &trace.points[trace.points.len() / 2]);
@@ -154,7 +154,7 @@ impl End {
     fn reason(self) -> Option<&'static str> {
         match self {
             Self::Closed | Self::Trim => None,
-            Self::Tangent => Some("the faces are tangent"),
+            Self::Tangent => Some("the faces are tangent there"),
             Self::Full => Some("the maximum number of vertices is reached"),
         }
     }

@@ -42,9 +42,9 @@ const MIN_EDGE_SINE: f64 = 0.05;
 #[derive(Debug, Default)]
 pub(super) struct Seeds {
     pub seeds: Vec<Seed>,
-    /// A point where the surfaces are tangent, if they have no other common point.
+    /// A point (frame of A) where the surfaces are tangent, if they have no other common point.
     pub tangent: Option<P3>,
-    /// A point where the budget was used up.
+    /// A point (frame of A) near which a search was incomplete because its budget of cells was exhausted.
     pub unfinished: Option<P3>,
 }
 
@@ -77,7 +77,8 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    /// Runs a search near a point within the budget of one search.
+    /// Runs a search near a point (frame of A) with at most [`SEARCH_BUDGET`] cells, which are charged to the
+    /// total budget.
     fn search(&mut self, at: P3, run: impl FnOnce(&mut Self, &mut u32) -> Search) {
         let given = SEARCH_BUDGET.min(*self.budget);
         let mut left = given;

@@ -69,8 +69,9 @@ pub struct FirstContact {
     pub minimum: Contact,
     /// Speed (mm per unit of time) at which the distance decreases there.
     pub closing: f64,
-    /// Whether the solids only graze each other: the distance comes within the tolerance and grows again,
-    /// or it decreases at less than 1e-4 of the largest speed.
+    /// Whether the solids only graze each other: the distance comes within the tolerance of the query
+    /// ([`Tolerances::tol`](crate::Tolerances::tol)) and grows again, or it decreases at less than 1e-4 of
+    /// the largest speed.
     pub grazing: bool,
 }
 

@@ -180,7 +180,7 @@ impl Path {
         self.state(time).pose
     }
 
-    /// Pose and twists at a time.
+    /// World pose of the solid at a time, and the twists of the joints that move it then.
     pub(crate) fn state(&self, time: f64) -> State {
         // The last piece that starts at this time or earlier.
         let i = self.times.partition_point(|t| *t <= time).saturating_sub(1);
@@ -194,17 +194,18 @@ impl Path {
     }
 }
 
-/// Pose and velocity of a solid at a time: see [`PathPiece`].
+/// Pose of a solid at a time, and the twists of the joints that move it: see [`PathPiece`].
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub pose: Pose,
-    /// Twists in world coordinates at this time.
+    /// Twists of the joints per unit of time, in world coordinates at this time; empty for a solid at rest.
     pub twists: Vec<Twist>,
-    /// End of the piece.
+    /// End time of the piece; infinite for a solid at rest.
     pub until: f64,
 }
 
-/// Pose and twists of a solid at a time after the start of a piece.
+/// World pose of a solid, and the twists of its joints in world coordinates, `time` after the start of a
+/// piece.
 fn placed(piece: &PathPiece, time: f64) -> (Pose, Vec<Twist>) {
     let mut before = Pose::identity();
     let twists = piece.twists.iter().map(|twist| {

@@ -31,7 +31,7 @@ const MIN_SINGULAR: f64 = 1e-8;
 /// footpoints at small gaps.
 const CRITICAL_ANGLE: f64 = 1e-5;
 
-/// Derivative of a point of B with respect to the twist of B: translation, then rotation.
+/// Jacobian of a point of B with respect to a twist of B: columns of the translation, then of the rotation.
 type PointRate = SMatrix<f64, 3, 6>;
 
 impl ContactTracker {
@@ -162,7 +162,8 @@ fn is_critical(n: &V3, between: &V3, slides: &[Slide; 2], size: f64) -> bool {
     aside <= CRITICAL_ANGLE * between.norm().max(CRITICAL_ANGLE * size) && slides.iter().all(is_orthogonal)
 }
 
-/// Derivative of a point of B with respect to the twist: v + ω × q.
+/// Jacobian `[I, −q×]` of a point q of B with respect to a twist (v, ω) of B, all in the frame of A: the
+/// velocity of the point is v + ω × q.
 fn point_rate(q: &P3) -> PointRate {
     let mut out = PointRate::zeros();
     out.fixed_view_mut::<3, 3>(0, 0).copy_from(&Matrix3::identity());

@@ -56,8 +56,8 @@ pub struct TrackerOptions {
     /// Depth (mm) down to which contacts are tracked. [`Body::min_thickness`] limits it further, because
     /// the two sides of a thin wall must be distinguished.
     pub max_depth: f64,
-    /// Largest motion between two updates that continues a motion. A larger one is a jump, after which no
-    /// contact continues.
+    /// Largest relative motion between two updates up to which contacts continue. A larger motion is a jump:
+    /// after it, no contact continues one of the previous update.
     pub max_step: StepBound,
     /// Wanted error (mm) of a gap at the end of a step. At least a hundredth of the step's displacement
     /// is used.
@@ -139,9 +139,9 @@ impl StepContact {
 /// Relation of two bodies according to the signed gaps of their minima.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrackedStatus {
-    /// Every gap is above the tolerance.
+    /// Every gap exceeds the tolerance of the query ([`ContactTracker::tolerances`]).
     Separated,
-    /// The smallest gap is within the tolerance.
+    /// The smallest gap is between minus this tolerance and this tolerance.
     Touching,
     /// A contact is pressed. The value is the depth (mm) of the deepest contact, which is not the
     /// penetration depth of concave solids.
@@ -524,7 +524,7 @@ impl ContactTracker {
         Ok(())
     }
 
-    /// Depth (mm) of the deepest minimum; 0 without a minimum deeper than the tolerance.
+    /// Depth (mm) of the deepest minimum; 0 without a minimum deeper than the tolerance `tol`.
     fn max_depth_found(&self, tol: &Tolerances) -> f64 {
         let minima = self.contacts.iter().filter(|c| c.kind == StepContactKind::Strict);
         minima.map(|c| -c.gap).filter(|depth| *depth > tol.tol).fold(0.0, f64::max)

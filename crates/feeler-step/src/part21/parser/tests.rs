@@ -117,7 +117,7 @@ fn syntax_errors_state_their_line() {
         ("#1=A('x;''y');", "#1=A(1;", "line 1: in #1, expected ',' or ')', found ';'"),
         ("DATA;", "DATA;\n\n#1=A();", "line 3: #1 is defined twice; the first definition is in line 3"),
         ("A('x;''y')", "\nA(%)", "line 2: in #1, unexpected character '%'"),
-        ("A('x;''y')", "A(1.#INF)", "'#' is not followed by an entity number"),
+        ("A('x;''y')", "A(1.#INF)", "'#' is not followed by a valid entity number"),
         ("A('x;''y')", "A(B(1,2))", "expected ')'"),
         ("A('x;''y')", "", "expected a type, found ';'"),
         ("'x;''y'", "'x", "a string has no closing quote"),
