@@ -1,9 +1,9 @@
 //! Repair of loops whose edges do not connect with the orientation flags of the file.
 //!
 //! Three faults are distinguished, in this order. (1) The edges of a loop are listed in the wrong order:
-//! their flags connect them in exactly one other order. (2) The vertices of an edge are swapped: its flag does not
-//! connect in any of its loops, and inverting the flags would reverse arcs. (3) In all other cases, the flags
-//! of one loop are wrong and are inverted.
+//! their flags connect them in exactly one other order. (2) The vertices of an edge are swapped: its flag
+//! does not connect in any of its loops, and inverting the flags would reverse arcs. (3) In all other cases,
+//! the flags of one loop are wrong and are inverted.
 
 use std::collections::BTreeMap;
 
