@@ -48,8 +48,8 @@ const COMPARATIVES: [&str; 12] = [
     "worse", "later",
 ];
 
-/// Maximum number of lines that still have to be rewritten, most of them of `feeler pour`; it only decreases.
-const MAX_OLD_LINES: usize = 116;
+/// Maximum number of lines that still have to be rewritten; it only decreases.
+const MAX_OLD_LINES: usize = 54;
 
 /// Maximum number of exceptions; it only decreases.
 const MAX_EXCEPTIONS: usize = 50;

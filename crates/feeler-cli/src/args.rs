@@ -60,7 +60,7 @@ pub struct ReadArgs {
     pub open_shells: bool,
     /// Unit of the coordinates: um, mm, cm, m, inch, ft, or the number of millimetres in one unit; overrides
     /// the unit of STEP files, and is required for STL files
-    #[arg(long, value_name = "UNIT", value_parser = unit)]
+    #[arg(long, value_name = "UNIT", value_parser = feeler_import::parse_unit)]
     pub unit: Option<f64>,
 }
 
@@ -532,24 +532,6 @@ fn density(s: &str) -> Result<(String, f64), String> {
     match number.trim().parse::<f64>() {
         Ok(x) if x.is_finite() && x > 0.0 => Ok((name.to_owned(), x)),
         _ => Err(format!("'{number}' is not a density; give kg/m3 above 0, such as bolt=7850")),
-    }
-}
-
-/// Number of millimetres in a unit.
-pub(crate) fn unit(s: &str) -> Result<f64, String> {
-    match s.trim().to_ascii_lowercase().as_str() {
-        "um" => Ok(1e-3),
-        "mm" => Ok(1.0),
-        "cm" => Ok(10.0),
-        "m" => Ok(1000.0),
-        "in" | "inch" => Ok(25.4),
-        "ft" | "foot" => Ok(304.8),
-        other => match other.parse::<f64>() {
-            Ok(mm) if mm.is_finite() && mm > 0.0 => Ok(mm),
-            _ => Err(format!(
-                "'{s}' is not a unit; give um, mm, cm, m, inch, ft, or its length in mm, such as 25.4"
-            )),
-        },
     }
 }
 

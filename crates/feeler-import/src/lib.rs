@@ -230,6 +230,27 @@ pub fn load_with(path: &Path, reading: Reading) -> anyhow::Result<(Model, Option
     Ok((model, Some(note)))
 }
 
+/// Number of millimetres in a unit: `um`, `mm`, `cm`, `m`, `in`, `inch`, `ft`, `foot`, or the number itself.
+///
+/// # Errors
+/// The text is not a unit; the message lists the units.
+pub fn parse_unit(s: &str) -> Result<f64, String> {
+    match s.trim().to_ascii_lowercase().as_str() {
+        "um" => Ok(1e-3),
+        "mm" => Ok(1.0),
+        "cm" => Ok(10.0),
+        "m" => Ok(1000.0),
+        "in" | "inch" => Ok(25.4),
+        "ft" | "foot" => Ok(304.8),
+        other => match other.parse::<f64>() {
+            Ok(mm) if mm.is_finite() && mm > 0.0 => Ok(mm),
+            _ => Err(format!(
+                "'{s}' is not a unit; give um, mm, cm, m, inch, ft, or its length in mm, such as 25.4"
+            )),
+        },
+    }
+}
+
 /// Path that denotes standard input.
 pub const STDIN: &str = "-";
 

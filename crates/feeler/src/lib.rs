@@ -135,6 +135,9 @@ pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 pub use feeler_import::{ImportError, MeshOptions, prepare_bytes, prepare_grain, prepare_mesh, prepare_step};
 /// Particles and their contacts with walls.
 pub use feeler_particles as particles;
+/// Pouring of grains into walls from CAD.
+#[cfg(feature = "pour")]
+pub use feeler_pour as pour;
 pub use feeler_runtime::{
     Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
     ContactRegion, ContactTracker, CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef,
