@@ -105,9 +105,9 @@ fn mechanisms_are_measured_and_proven() {
         parent: 0,
         child: 1,
         origin: Pose::identity(),
-        kind: JointKind::Slide { axis: [0.0, 0.0, 1.0].into() },
+        kind: JointKind::Prismatic { axis: [0.0, 0.0, 1.0].into() },
         limits: Some([0.0, 5.0]),
-        follows: None,
+        mimic: None,
     });
     let parts = bore_and_pin(0.0).into_parts();
     let (bore, pin) = (["bore".to_owned()], ["pin".to_owned()]);

@@ -58,11 +58,11 @@ fn values_beyond_limits_are_refused() {
 }
 
 #[test]
-fn gears_follow_and_loops_are_refused() {
+fn gears_mimic_and_loops_are_rejected() {
     let text = |extra: &str| {
         format!(
-            "[links]\nsun = 'a'\nring = 'b'\n[[joint]]\nlink = 'ring'\nturn = [0, 0, 1]\nfollows = 'sun'\n\
-             ratio = -0.5\noffset = 90\n[[joint]]\nlink = 'sun'\nturn = [0, 0, 1]\nat = [1, 2, 3]\n{extra}"
+            "[links]\nsun = 'a'\nring = 'b'\n[[joint]]\nlink = 'ring'\nrevolute = [0, 0, 1]\nmimic = 'sun'\n\
+             ratio = -0.5\noffset = 90\n[[joint]]\nlink = 'sun'\nrevolute = [0, 0, 1]\npoint = [1, 2, 3]\n{extra}"
         )
     };
     let gears = file::read(&text("[motion]\ntimes = [0, 1]\nsun = [0, 180]")).unwrap();
@@ -72,16 +72,16 @@ fn gears_follow_and_loops_are_refused() {
     let ring = mechanism.joint("ring").unwrap();
     let values = mechanism.all_values(&motion.values[1]);
     assert!((values[sun] - std::f64::consts::PI).abs() < 1e-12 && values[ring].abs() < 1e-12);
-    let twice = file::read(&text("[[joint]]\nlink = 'sun'\nslide = [1, 0, 0]")).unwrap();
+    let twice = file::read(&text("[[joint]]\nlink = 'sun'\nprismatic = [1, 0, 0]")).unwrap();
     assert!(matches!(twice.mechanism(None), Err(MechanismError::Loop(_))));
     let circle = file::read(
-        "[links]\na = '1'\nb = '2'\n[[joint]]\nlink = 'a'\non = 'b'\nturn = [1, 0, 0]\n\
-        [[joint]]\nlink = 'b'\non = 'a'\nturn = [1, 0, 0]",
+        "[links]\na = '1'\nb = '2'\n[[joint]]\nlink = 'a'\nparent = 'b'\nrevolute = [1, 0, 0]\n\
+        [[joint]]\nlink = 'b'\nparent = 'a'\nrevolute = [1, 0, 0]",
     );
     assert!(matches!(circle.unwrap().mechanism(None), Err(MechanismError::Loop(_))));
-    let own = file::read("[links]\na = '1'\n[[joint]]\nlink = 'a'\nturn = [1, 0, 0]\nfollows = 'a'");
-    assert!(matches!(own.unwrap().mechanism(None), Err(MechanismError::Follows(_))));
-    let unknown = file::read("[links]\na = '1'\n[[joint]]\nlink = 'c'\nturn = [1, 0, 0]");
+    let own = file::read("[links]\na = '1'\n[[joint]]\nlink = 'a'\nrevolute = [1, 0, 0]\nmimic = 'a'");
+    assert!(matches!(own.unwrap().mechanism(None), Err(MechanismError::MimicsItself(_))));
+    let unknown = file::read("[links]\na = '1'\n[[joint]]\nlink = 'c'\nrevolute = [1, 0, 0]");
     let error = unknown.unwrap().mechanism(None).unwrap_err().to_string();
     assert!(error.contains("unknown link 'c'") && error.contains("ground"), "{error}");
 }

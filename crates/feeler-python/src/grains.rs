@@ -194,7 +194,7 @@ impl GrainForces {
         &mut self,
         grains: &Bound<'_, PyAny>,
         centers: &Bound<'_, PyAny>,
-        turns: &Bound<'_, PyAny>,
+        rotations: &Bound<'_, PyAny>,
         velocities: &Bound<'_, PyAny>,
         momenta: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
@@ -203,20 +203,22 @@ impl GrainForces {
         let numbers: PyReadonlyArray1<'_, i64> = numbers.extract().map_err(|_| wanted())?;
         let numbers: Vec<i64> = numbers.as_array().iter().copied().collect();
         let n = Some(numbers.len());
-        let (centers, turns) = (rows::<3>(centers, "centers", n)?, rows::<4>(turns, "turns", n)?);
+        let (centers, rotations) = (rows::<3>(centers, "centers", n)?, rows::<4>(rotations, "rotations", n)?);
         let velocities = rows::<3>(velocities, "velocities", n)?;
         let momenta = rows::<3>(momenta, "momenta", n)?;
-        let all = numbers.iter().zip(centers).zip(turns).zip(velocities).zip(momenta);
-        for ((((number, center), [w, x, y, z]), velocity), momentum) in all {
+        let all = numbers.iter().zip(centers).zip(rotations).zip(velocities).zip(momenta);
+        for ((((number, center), [x, y, z, w]), velocity), momentum) in all {
             let grain = usize::try_from(*number).unwrap_or(usize::MAX);
             self.particle(grain)?;
-            let none = || query(format!("turns: that of grain {grain} is no quaternion w, x, y, z"));
-            let turn = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-6).ok_or_else(none)?;
+            let zero = || {
+                query(format!("rotations: the quaternion (x, y, z, w) of grain {grain} is 0 or not finite"))
+            };
+            let rotation = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-6).ok_or_else(zero)?;
             self.simulation
                 .set_motion(
                     ParticleId::new(grain),
                     P3::from(center),
-                    turn,
+                    rotation,
                     V3::from(velocity),
                     V3::from(momentum),
                 )
@@ -227,10 +229,10 @@ impl GrainForces {
 
     fn motions<'py>(&self, py: Python<'py>) -> (Rows<'py>, Rows<'py>, Rows<'py>, Rows<'py>) {
         let all = || self.simulation.particle_ids().filter_map(|k| self.simulation.motion(k));
-        let turn = |q: UnitQuaternion<f64>| [q.w, q.i, q.j, q.k];
+        let values = |q: UnitQuaternion<f64>| [q.i, q.j, q.k, q.w];
         (
             array_of(py, all().map(|m| m.center.into()).collect::<Vec<_>>().into_iter()),
-            array_of(py, all().map(|m| turn(m.rotation())).collect::<Vec<_>>().into_iter()),
+            array_of(py, all().map(|m| values(m.rotation())).collect::<Vec<_>>().into_iter()),
             array_of(py, all().map(|m| m.velocity.into()).collect::<Vec<_>>().into_iter()),
             array_of(py, all().map(|m| m.momentum.into()).collect::<Vec<_>>().into_iter()),
         )
@@ -249,7 +251,7 @@ impl GrainForces {
         py.detach(|| (0..steps).try_for_each(|_| simulation.step(time))).map_err(query)
     }
 
-    fn take_out(&mut self, grain: usize) -> PyResult<()> {
+    fn remove(&mut self, grain: usize) -> PyResult<()> {
         self.particle(grain)?;
         self.simulation.remove(ParticleId::new(grain));
         Ok(())

@@ -177,7 +177,7 @@ impl<'a> MechanismCheck<'a> {
     }
 
     /// Measures all pairs at all combinations of `values` (at least 2) evenly spaced values of each joint
-    /// that has limits and does not follow another one. Other joints stay at 0.
+    /// that has limits and does not mimic another one. Other joints stay at 0.
     ///
     /// # Errors
     /// No joint has limits, there are more than a million combinations, or a query is not possible.

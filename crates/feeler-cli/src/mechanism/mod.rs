@@ -13,7 +13,7 @@ use feeler_assembly::{
 use feeler_hierarchy::whole::write_whole;
 use feeler_import as import;
 use feeler_mechanism::Mechanism;
-use feeler_mechanism::file::{self, Written as MechanismFile};
+use feeler_mechanism::file::{self, MechanismFile};
 use feeler_runtime::Status;
 use std::io::Write;
 use std::path::Path;
