@@ -11,7 +11,7 @@ use feeler_assembly::{
 };
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
-use feeler_mechanism::{Joint, JointKind, Mechanism, Motion};
+use feeler_mechanism::{Joint, JointKind, JointTrajectory, Mechanism};
 use feeler_runtime::{PassageOutcome, QueryOptions, Status};
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ fn mechanisms_are_measured_and_proven() {
         "neighbours are not checked"
     );
     let check = MechanismCheck::new(&mechanism, &parts, &[], true).unwrap();
-    let motion = Motion { times: vec![0.0, 2.0], values: vec![vec![0.0], vec![5.0]] };
+    let motion = JointTrajectory { times: vec![0.0, 2.0], values: vec![vec![0.0], vec![5.0]] };
     let report = check.along(&motion, 5, &MechanismOptions::default()).unwrap();
     assert!(report.pairs[0].is_proven_free() && report.moments.len() == 5);
     for margin in report.margins() {

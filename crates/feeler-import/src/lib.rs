@@ -84,14 +84,11 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
     let import = feeler_step::read_step_with(file, bytes, &ReadOptions { resolve: &resolve, ..*reading })?;
     let (mut remarks, mut refused) = (Vec::new(), Vec::new());
     for p in &import.problems {
-        let (severity, list) = match p.severity {
-            feeler_step::Severity::Note => (Severity::Note, &mut remarks),
-            feeler_step::Severity::Warning => (Severity::Warning, &mut remarks),
-            feeler_step::Severity::Error => (Severity::Error, &mut refused),
-        };
-        let place = p.place.map(Into::into);
+        let severity = feeler_prepare::severity(p.severity);
+        let list = if severity == Severity::Error { &mut refused } else { &mut remarks };
+        let point = p.place.map(Into::into);
         let (subject, entity, message) = (String::new(), p.entity, p.to_string());
-        list.push(Remark { severity, subject, entity, place, message });
+        list.push(Remark { severity, subject, entity, point, message });
     }
     let mut solids = Vec::new();
     // Index of each imported solid among the prepared ones, if it was prepared.
@@ -104,7 +101,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
             severity: Severity::Error,
             subject: subject.to_owned(),
             entity: entity.or(Some(source.id)),
-            place: entity.and_then(|e| source.place_of(e)).map(Into::into),
+            point: entity.and_then(|e| source.place_of(e)).map(Into::into),
             message,
         };
         let prepared = feeler_brep::build::build_solid(source, &feeler_brep::build::BuildOptions::default())

@@ -1,6 +1,6 @@
 //! Mechanism files in TOML: the parts of each link, the joints or a URDF, and the motion.
 
-use crate::{Joint, JointKind, Mechanism, MechanismError, Mimic, Motion, urdf};
+use crate::{Joint, JointKind, JointTrajectory, Mechanism, MechanismError, Mimic, urdf};
 use feeler_geom::{P3, Pose, V3};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -165,7 +165,7 @@ impl MechanismFile {
     /// # Errors
     /// Returns an error if the file has no motion, for unknown names, and if the numbers of values and
     /// times differ.
-    pub fn motion(&self, mechanism: &Mechanism) -> Result<Motion, MechanismError> {
+    pub fn motion(&self, mechanism: &Mechanism) -> Result<JointTrajectory, MechanismError> {
         let error = |text: String| MechanismError::Motion(text);
         let Some(motion) = &self.motion else {
             return Err(error(
@@ -194,6 +194,6 @@ impl MechanismFile {
             let one = mechanism.joints[k].kind.unit().1;
             values.iter_mut().zip(list).for_each(|(row, value)| row[k] = value * one);
         }
-        Ok(Motion { times, values })
+        Ok(JointTrajectory { times, values })
     }
 }

@@ -1,7 +1,7 @@
 //! Mechanisms of links and joints, and their motion.
 //!
 //! A [`Mechanism`] is a tree: one joint connects each link, except the roots, to its parent. The values
-//! of the joints over time ([`Motion`]) determine a [`Path`] for each link, in which all joints between
+//! of the joints over time ([`JointTrajectory`]) determine a [`Path`] for each link, in which all joints between
 //! the link and the ground move together. Paths are not sampled, so a proof for the paths is a proof for
 //! the mechanism.
 //!
@@ -74,7 +74,7 @@ pub struct Mimic {
 
 /// Values of the joints over time, linear between times.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Motion {
+pub struct JointTrajectory {
     /// Times (s), increasing. The motion begins at the first one.
     pub times: Vec<f64>,
     /// Values of all joints of the mechanism, for each time.
@@ -259,7 +259,7 @@ impl Mechanism {
     /// # Errors
     /// Returns [`MechanismError::Limit`] if a joint exceeds its limits, and [`MechanismError::Motion`]
     /// if the motion has no values or its times do not increase.
-    pub fn paths(&self, motion: &Motion) -> Result<Vec<Path>, MechanismError> {
+    pub fn paths(&self, motion: &JointTrajectory) -> Result<Vec<Path>, MechanismError> {
         let values: Vec<Vec<f64>> = motion.values.iter().map(|v| self.all_values(v)).collect();
         values.iter().try_for_each(|v| self.check(v))?;
         let Some(first) = values.first() else {

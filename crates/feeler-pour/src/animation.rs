@@ -9,7 +9,7 @@ use crate::vtk;
 use crate::walls::SceneWall;
 use feeler_geom::{Pose, V3};
 use feeler_view::mesh::Mesh;
-use feeler_view::picture::{BallFrame, Balls, Motion, Part, Picture, Scene, Tint};
+use feeler_view::picture::{BallFrame, Balls, Picture, PictureMotion, PicturePart, PictureScene, Tint};
 use feeler_view::shape::Shape;
 use nalgebra::{Quaternion, UnitQuaternion};
 
@@ -29,7 +29,7 @@ pub(crate) fn animation(
     let row = |frame: u64| usize::try_from(frame * scene.times.rows_of_frame).unwrap_or(usize::MAX);
     let times = series.column("time_s");
     let times: Vec<f64> = frames.iter().map(|f| times.get(row(*f)).copied().unwrap_or(0.0)).collect();
-    let motion = Motion {
+    let motion = PictureMotion {
         minima: vec![Vec::new(); times.len()],
         times,
         unit: "s",
@@ -39,12 +39,13 @@ pub(crate) fn animation(
         interfering: Vec::new(),
     };
     let balls = Some(particles(scene, files, &frames)?);
-    let scene = Scene { name: name.to_owned(), parts, motion: Some(motion), balls, ..Scene::default() };
+    let scene =
+        PictureScene { name: name.to_owned(), parts, motion: Some(motion), balls, ..PictureScene::default() };
     Ok(Picture { shapes, scenes: vec![scene], ..Picture::default() })
 }
 
 /// Walls that have triangles, their shapes, and the poses of the moving ones in each frame.
-fn walls(scene: &PourScene, frames: &[u64]) -> (Vec<Part>, Vec<Shape>, Vec<Vec<Pose>>) {
+fn walls(scene: &PourScene, frames: &[u64]) -> (Vec<PicturePart>, Vec<Shape>, Vec<Vec<Pose>>) {
     let (mut parts, mut shapes, mut tracks) = (Vec::new(), Vec::new(), Vec::new());
     for wall in scene.walls.iter().filter(|wall| !wall.mesh.1.is_empty()) {
         let track = (!wall.schedule.is_fixed()).then(|| {
@@ -52,7 +53,7 @@ fn walls(scene: &PourScene, frames: &[u64]) -> (Vec<Part>, Vec<Shape>, Vec<Vec<P
             tracks.push(frames.iter().map(pose).collect());
             tracks.len() - 1
         });
-        parts.push(Part {
+        parts.push(PicturePart {
             path: wall.name.clone(),
             shape: shapes.len(),
             pose: if track.is_some() { Pose::identity() } else { *wall.wall.pose() },

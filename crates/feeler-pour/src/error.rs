@@ -4,7 +4,7 @@ use feeler_assembly::AssemblyError;
 use feeler_geom::pose::PoseError;
 use feeler_grains::GrainError;
 use feeler_hierarchy::whole::WriteError;
-use feeler_particles::{FacetError, FillError, LawError, StepError};
+use feeler_particles::{FacetError, FillError, LawError, SimulationError};
 use feeler_runtime::BodyError;
 use feeler_view::mesh::MeshError;
 use std::io;
@@ -38,7 +38,7 @@ pub enum PourError {
     Law(#[from] LawError),
     /// The simulation rejects a particle, a wall or a step.
     #[error(transparent)]
-    Step(#[from] StepError),
+    Step(#[from] SimulationError),
     /// Particles do not fit in their region.
     #[error(transparent)]
     Fill(#[from] FillError),

@@ -8,13 +8,13 @@ use crate::tables::{self, SceneFile, ShapeTable};
 use crate::walls::{self, SceneWall};
 use feeler_geom::{Aabb, V3};
 use feeler_import::input_hash;
-use feeler_particles::{Law, Settings, Wall};
+use feeler_particles::{Law, SimulationSettings, Wall};
 use std::path::Path;
 
 /// A scene, read from its file and checked.
 #[derive(Debug)]
 pub struct PourScene {
-    pub(crate) settings: Settings,
+    pub(crate) settings: SimulationSettings,
     pub(crate) groups: Vec<ParticleGroup>,
     pub(crate) walls: Vec<SceneWall>,
     pub(crate) outlets: Vec<Outlet>,
@@ -58,7 +58,7 @@ impl PourScene {
         let (times, note) = plan::times(&scene, contact)?;
         notes.extend(note);
         check_names(&outlets, &walls)?;
-        let settings = Settings { gravity: scene.gravity.into(), between: Some(between) };
+        let settings = SimulationSettings { gravity: scene.gravity.into(), between: Some(between) };
         Ok(Self { settings, groups, walls, outlets, domain, times, hash, notes })
     }
 

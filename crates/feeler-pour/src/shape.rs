@@ -4,13 +4,13 @@ use crate::error::{PourError, Within as _, ensure};
 use crate::tables::{ParticleGroupTable, ShapeTable, reading};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
-use feeler_grains::drawn::{Drawn, directions, drawn};
+use feeler_grains::drawn::{GrainSurface, directions, drawn};
 use feeler_grains::mass::{MassProperties, poly_superellipsoid};
 use feeler_hierarchy::Model;
 use feeler_particles::{Distribution, Particle, Random};
 use feeler_runtime::Body;
 use feeler_view::mesh::mesh;
-use feeler_view::picture::Surface;
+use feeler_view::picture::TriangleSurface;
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 use std::f64::consts::{PI, TAU};
 use std::path::Path;
@@ -49,17 +49,17 @@ enum Template {
     Grain(Grain),
     /// A solid, which has one size, and its surface, whose coordinates are divided by the radius of the
     /// bounding ball.
-    Solid(Arc<Body>, Surface),
+    Solid(Arc<Body>, TriangleSurface),
 }
 
 impl ScaledShape {
     /// Surface about the centre of mass, scaled so that the ball of equal volume has radius 1. Surfaces of
     /// grains have 8 · 4^`halvings` triangles.
-    pub(crate) fn surface(&self, halvings: u32) -> Surface {
+    pub(crate) fn surface(&self, halvings: u32) -> TriangleSurface {
         let mut surface = match &self.template {
             Template::Grain(grain) => {
-                let Drawn { points, normals, triangles } = drawn(grain, halvings);
-                Surface { points, normals, triangles }
+                let GrainSurface { points, normals, triangles } = drawn(grain, halvings);
+                TriangleSurface { points, normals, triangles }
             }
             Template::Solid(_, surface) => surface.clone(),
         };
@@ -179,7 +179,7 @@ fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
     if min_effective_mass <= 0.0 {
         return Err(too_flat("semi-axes"));
     }
-    let Drawn { points, triangles, .. } = drawn(&grain, HALVINGS);
+    let GrainSurface { points, triangles, .. } = drawn(&grain, HALVINGS);
     Ok(GroupShape {
         sizes,
         scaled: Some(ScaledShape {
@@ -218,8 +218,11 @@ fn solid_of_model(model: &Model) -> Result<GroupShape, PourError> {
     }
     let inward = |p: &P3| P3::from(p.coords / radius);
     let points: Vec<P3> = drawn.points.iter().map(inward).collect();
-    let surface =
-        Surface { points: points.clone(), normals: drawn.normals, triangles: drawn.triangles.clone() };
+    let surface = TriangleSurface {
+        points: points.clone(),
+        normals: drawn.normals,
+        triangles: drawn.triangles.clone(),
+    };
     Ok(GroupShape {
         sizes: Distribution::Same(2.0 * radius),
         scaled: Some(ScaledShape {

@@ -2,7 +2,7 @@
 
 use crate::error::AssemblyError;
 use feeler_geom::Pose;
-use feeler_mechanism::{Mechanism, Motion};
+use feeler_mechanism::{JointTrajectory, Mechanism};
 use feeler_runtime::Path;
 
 /// Maximum number of poses of a grid. Mistyped grids run for hours with a larger value; a smaller one
@@ -19,7 +19,7 @@ pub struct Moment {
 }
 
 /// At least two times, evenly over a motion.
-pub(super) fn over_time(motion: &Motion, paths: &[Path], steps: u32) -> Vec<Moment> {
+pub(super) fn over_time(motion: &JointTrajectory, paths: &[Path], steps: u32) -> Vec<Moment> {
     let steps = steps.max(2);
     let duration = motion.times.last().unwrap_or(&0.0) - motion.times.first().unwrap_or(&0.0);
     let at = |i: u32| {

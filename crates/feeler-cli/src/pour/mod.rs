@@ -3,8 +3,8 @@
 mod plots;
 mod progress;
 
-use crate::args::Pour as Arguments;
-use crate::{Outcome, interrupt, plot, table, thread_pool};
+use crate::args::PourArgs as Arguments;
+use crate::{CommandOutcome, interrupt, plot, table, thread_pool};
 use anyhow::{Context as _, anyhow};
 use feeler_hierarchy::whole::write_whole;
 use feeler_pour::{PourError, PourRun, PourScene, PourSummary};
@@ -24,12 +24,17 @@ struct Work {
     seconds: f64,
 }
 
-pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    args: &Arguments,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<CommandOutcome> {
     if let Some(file) = &args.plot {
         plot::check_name(file)?;
     }
     let named = || args.scene.display().to_string();
-    let mut report = |message: &str| if args.quiet { Ok(()) } else { writeln!(err, "feeler: {message}") };
+    let mut report =
+        |message: &str| if args.form.quiet { Ok(()) } else { writeln!(err, "feeler: {message}") };
     let scene = PourScene::load(&args.scene)?;
     for note in scene.notes() {
         report(note)?;
@@ -37,7 +42,7 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
     let name = args.scene.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
     let folder = args.scene.parent().unwrap_or(Path::new(""));
     let target = args.output.clone().unwrap_or_else(|| folder.join(&name));
-    let pool = thread_pool(args.threads)?;
+    let pool = thread_pool(args.threads.threads)?;
     interrupt::ask_on_interrupt();
     let clock = Instant::now();
     let mut run = PourRun::open(&scene, &target, args.fresh).map_err(with_options).with_context(named)?;
@@ -45,25 +50,25 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
     if from > 0 {
         report(&format!("continues from {} s", run.time()))?;
     }
-    pool.install(|| simulate(&mut run, scene.times().rows, args.quiet)).with_context(named)?;
+    pool.install(|| simulate(&mut run, scene.times().rows, args.form.quiet)).with_context(named)?;
     if !run.is_finished() {
         let message = format!("interrupted at {} s; the same command continues from there", run.time());
         interrupt::end(err, &message);
     }
     write_pictures(args, &name, &scene, &run)?;
     let summary = run.summary();
-    for source in summary.blocked_sources.iter().filter(|_| !args.quiet) {
+    for source in summary.blocked_sources.iter().filter(|_| !args.form.quiet) {
         writeln!(err, "feeler: [[grains]] '{source}': the region has no space for all grains that are due")?;
     }
     let seconds = clock.elapsed().as_secs_f64();
     let work = Work { steps: (run.row() - from) * scene.times().steps_of_row, seconds };
-    if args.json {
+    if args.form.json {
         serde_json::to_writer(&mut *out, &document(&summary, &scene, &target, &work))?;
         writeln!(out)?;
     } else {
         write_table(&summary, &scene, &target, &work, out)?;
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Adds the options that help to an error.

@@ -9,7 +9,10 @@
 
 mod bounds;
 mod invert;
+mod line;
 mod normals;
+
+pub use line::line_in_slabs;
 
 use crate::Rect;
 use crate::SurfaceDerivs;

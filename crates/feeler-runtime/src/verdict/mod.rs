@@ -249,7 +249,7 @@ impl Decision<'_> {
         place: impl Fn() -> (P3, FacePair),
     ) -> bool {
         self.budget -= given - left;
-        if let Search::Spent(beyond) = search {
+        if let Search::BudgetExhausted(beyond) = search {
             let (p, faces) = place();
             self.places.push(Place { p, faces, depth: self.level + beyond });
         }
