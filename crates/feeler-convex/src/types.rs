@@ -37,8 +37,8 @@ pub struct DistanceRequest {
     /// Signed distances up to this magnitude (mm) count as touching. Distances within rounding always
     /// do.
     pub touch_tol: f64,
-    /// Limit of the distance (mm): the search ends with [`DistanceOutcome::Beyond`] when the distance is proven
-    /// to be larger.
+    /// Limit of the distance (mm): the search ends with [`DistanceOutcome::Beyond`] when the distance is
+    /// proven to be larger.
     pub max_distance: f64,
     /// Maximum number of steps. Hulls need few steps whatever their number of points; smooth shapes need
     /// about 50.

@@ -183,8 +183,8 @@ impl World {
     /// The first round solves the velocities with the linear gaps of the start. If the motion exceeds the
     /// bound for which these contacts suffice, the contacts of a larger bound are computed. Gaps at the end
     /// differ from the linear ones by terms of second order, so that minima are computed there and the
-    /// velocities are solved again, up to [`WorldSettings::rounds`] times. If bodies interfere at the end without
-    /// a contact, or contacts contradict one another, the step is halved.
+    /// velocities are solved again, up to [`WorldSettings::rounds`] times. If bodies interfere at the end
+    /// without a contact, or contacts contradict one another, the step is halved.
     ///
     /// # Errors
     /// [`DynamicsError`] for invalid settings, steps and poses. The world keeps its state, or that of the

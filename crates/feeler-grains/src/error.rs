@@ -35,8 +35,8 @@ pub enum GrainError {
     ErosionDepth(f64),
     /// An erosion deeper than the proven lower bound of the radius of curvature.
     #[error(
-        "depth of the erosion is {requested} mm, but the radii of curvature of this grain are only proven to be \
-        at least {proven} mm; erode by at most that, or not at all if an exponent is above 1"
+        "depth of the erosion is {requested} mm, but the radii of curvature of this grain are only proven to \
+        be at least {proven} mm; erode by at most that, or not at all if an exponent is above 1"
     )]
     Erosion {
         /// Requested depth (mm).

@@ -1,9 +1,9 @@
 //! Mechanisms of links and joints, and their motion.
 //!
 //! A [`Mechanism`] is a tree: one joint connects each link, except the roots, to its parent. The values
-//! of the joints over time ([`JointTrajectory`]) determine a [`Path`] for each link, in which all joints between
-//! the link and the ground move together. Paths are not sampled, so a proof for the paths is a proof for
-//! the mechanism.
+//! of the joints over time ([`JointTrajectory`]) determine a [`Path`] for each link, in which all joints
+//! between the link and the ground move together. Paths are not sampled, so a proof for the paths is a
+//! proof for the mechanism.
 //!
 //! Lengths are in mm and angles in rad; files ([`mod@file`], [`urdf`]) have their own units.
 

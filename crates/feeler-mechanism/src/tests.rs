@@ -63,7 +63,8 @@ fn gears_mimic_and_loops_are_rejected() {
     let text = |extra: &str| {
         format!(
             "[links]\nsun = 'a'\nring = 'b'\n[[joint]]\nlink = 'ring'\nrevolute = [0, 0, 1]\nmimic = 'sun'\n\
-             ratio = -0.5\noffset = 90\n[[joint]]\nlink = 'sun'\nrevolute = [0, 0, 1]\npoint = [1, 2, 3]\n{extra}"
+             ratio = -0.5\noffset = 90\n[[joint]]\nlink = 'sun'\nrevolute = [0, 0, 1]\n\
+             point = [1, 2, 3]\n{extra}"
         )
     };
     let gears = file::read(&text("[motion]\ntimes = [0, 1]\nsun = [0, 180]")).unwrap();

@@ -117,8 +117,8 @@ pub enum CheckpointProblem {
     Version,
     /// The scene, a file that it names or the program has changed.
     #[error(
-        "is of another scene: the scene, a file that it names or the program has changed since; start the run \
-         over, or write to another folder"
+        "is of another scene: the scene, a file that it names or the program has changed since; start the \
+         run over, or write to another folder"
     )]
     OtherScene,
     /// Its particles, sources or outlets are not those of the scene.

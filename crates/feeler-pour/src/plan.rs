@@ -284,7 +284,8 @@ const MIN_STEPS_OF_CONTACT: f64 = 5.0;
 /// Rows of a run if the scene does not set their interval. More rows give larger files, fewer a coarser plot.
 const DEFAULT_ROWS: f64 = 1000.0;
 
-/// Frames of a run if the scene does not set their interval. More frames give larger files, fewer a jerky page.
+/// Frames of a run if the scene does not set their interval. More frames give larger files, fewer a jerky
+/// page.
 const DEFAULT_FRAMES: f64 = 100.0;
 
 /// Relative difference up to which a time counts as a multiple of another. A smaller value rejects decimal
@@ -295,8 +296,8 @@ const MULTIPLE_TOLERANCE: f64 = 1e-9;
 /// long runs.
 const MAX_STEPS: f64 = 1e12;
 
-/// Maximum number of particles of a group. A larger value exceeds the memory of usual computers, a smaller one
-/// rejects feasible scenes.
+/// Maximum number of particles of a group. A larger value exceeds the memory of usual computers, a
+/// smaller one rejects feasible scenes.
 const MAX_PARTICLES: usize = 10_000_000;
 
 #[cfg(test)]

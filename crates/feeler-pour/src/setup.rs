@@ -118,8 +118,8 @@ fn check_solids(groups: &[ParticleGroup], walls: &[SceneWall]) -> Result<(), Pou
     let facets = walls.iter().find(|w| matches!(w.wall, Wall::Facets(_)));
     let (Some(group), Some(wall)) = (solids, facets) else { return Ok(()) };
     let problem = format!(
-        "grains '{}' are solids, which have no contacts with triangles; omit chord, or add solid = true for an \
-         STL file",
+        "grains '{}' are solids, which have no contacts with triangles; omit chord, or add solid = true for \
+         an STL file",
         group.name
     );
     Err(PourError::value(format!("[[wall]] '{}'", wall.name), problem))

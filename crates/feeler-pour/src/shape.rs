@@ -106,8 +106,8 @@ impl GroupShape {
         self.scaled.as_ref().map_or(radius, |s| s.equal_radius * radius)
     }
 
-    /// Smallest effective mass (kg) and largest radius of curvature (mm) of a contact, which give the shortest
-    /// contact.
+    /// Smallest effective mass (kg) and largest radius of curvature (mm) of a contact, which give the
+    /// shortest contact.
     pub(crate) fn worst(&self, density: f64) -> (f64, f64) {
         let r = self.min_radius();
         let ball = 4.0 / 3.0 * PI * r * r * r * density * CUBIC_METRE;
@@ -258,12 +258,13 @@ fn too_flat(key: &str) -> PourError {
 /// larger value shows facets, a smaller one makes frames larger.
 const CHORD_FRACTION: f64 = 0.02;
 
-/// Halvings of the edges of the displayed surface of a grain, which then has 66 points. Each further one makes
-/// frames four times as large; fewer show an octahedron with bulges.
+/// Halvings of the edges of the displayed surface of a grain, which then has 66 points. Each further one
+/// makes frames four times as large; fewer show an octahedron with bulges.
 const HALVINGS: u32 = 2;
 
-/// Maximum radius of curvature of a grain in Hertz's law divided by the radius of the ball of equal volume, as
-/// in the simulation. A larger value makes steps shorter than necessary, a smaller one too long.
+/// Maximum radius of curvature of a grain in Hertz's law divided by the radius of the ball of equal
+/// volume, as in the simulation. A larger value makes steps shorter than necessary, a smaller one too
+/// long.
 const MAX_RADIUS_RATIO: f64 = 10.0;
 
 /// Number of cubic metres in a cubic millimetre.

@@ -206,8 +206,8 @@ pub(crate) fn read_particles(file: &Path) -> Result<Frame, PourError> {
 /// Name of the array of rotations.
 const ROTATION: &str = "turn";
 
-/// Upper bound of the ids that are read: a larger value lets a damaged frame allocate gigabytes, a smaller one
-/// rejects frames of long runs.
+/// Upper bound of the ids that are read: a larger value lets a damaged frame allocate gigabytes, a
+/// smaller one rejects frames of long runs.
 const MAX_ID: i64 = 100_000_000;
 
 #[cfg(test)]

@@ -417,6 +417,6 @@ const CUTOFF: f64 = 0.5;
 /// meshes that exceed the memory, a larger one forbids accurate ones.
 const MIN_CHORD_FRACTION: f64 = 1e-6;
 
-/// Chord error of the displayed triangles of exact walls, divided by the diagonal of the solid. A larger value
-/// shows facets, a smaller one makes pages larger.
+/// Chord error of the displayed triangles of exact walls, divided by the diagonal of the solid. A larger
+/// value shows facets, a smaller one makes pages larger.
 const DISPLAY_CHORD_FRACTION: f64 = 5e-4;

@@ -62,8 +62,8 @@ const FREE_FORM_COST: usize = 150;
 /// that are flat in every direction are still cut where they are longer. It affects only speed.
 const FLAT_TURN: f64 = 1e-3;
 
-/// Computes [`min_thickness`](feeler_hierarchy::SolidInfo::min_thickness). The result is infinite for sheets, which contain
-/// no material.
+/// Computes [`min_thickness`](feeler_hierarchy::SolidInfo::min_thickness). The result is infinite for
+/// sheets, which contain no material.
 pub(crate) fn wall(h: &Hierarchy) -> f64 {
     if h.info.inertia.is_none() {
         return f64::INFINITY;

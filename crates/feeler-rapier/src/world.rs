@@ -38,8 +38,8 @@ impl ExactDispatcher {
     ///
     /// Rapier's defaults are for stacks of boxes: contacts are updated after 50 mm of motion only, and those
     /// with normals within 5° are merged. Both are disabled, because exact contacts are few and change in
-    /// each step. [`CloseFitParameters::correction`] determines the stiffness of contacts; no penetration is tolerated.
-    /// Continuous collision detection is disabled.
+    /// each step. [`CloseFitParameters::correction`] determines the stiffness of contacts; no penetration
+    /// is tolerated. Continuous collision detection is disabled.
     pub fn install(&self, world: &mut PhysicsWorld, fit: &CloseFitParameters) {
         let mut dispatcher = self.clone();
         dispatcher.forced_displacement = GRAVITY * fit.step * fit.step;
@@ -62,8 +62,9 @@ impl ExactDispatcher {
     }
 }
 
-/// Softness with which a step corrects [`CloseFitParameters::correction`] of a penetration. A spring with the angular
-/// frequency ω and the damping ratio ζ corrects the part ω h / (ω h + 2 ζ) in each part h of the step.
+/// Softness with which a step corrects [`CloseFitParameters::correction`] of a penetration. A spring with
+/// the angular frequency ω and the damping ratio ζ corrects the part ω h / (ω h + 2 ζ) in each part h of
+/// the step.
 fn softness(fit: &CloseFitParameters) -> SpringCoefficients<f64> {
     let h = fit.step / f64::from(u32::try_from(fit.iterations.max(1)).unwrap_or(u32::MAX));
     let part = fit.correction.clamp(0.0, MAX_CORRECTION);

@@ -52,7 +52,8 @@ pub struct NurbsFit {
 /// affects only the rounding.
 ///
 /// # Errors
-/// Returns [`NurbsGrainError::TooFewPoints`], [`NurbsGrainError::Points`], or an error of [`NurbsGrain::new`].
+/// Returns [`NurbsGrainError::TooFewPoints`], [`NurbsGrainError::Points`], or an error of
+/// [`NurbsGrain::new`].
 pub fn fit(points: &[P3], options: &FitOptions) -> Result<NurbsFit, NurbsGrainError> {
     let spline = Spline::new(options)?;
     let undetermined = || NurbsGrainError::Points { points: points.len(), unknowns: spline.unknowns() };

@@ -81,8 +81,8 @@ impl ControlNet {
     /// number of points, clamped ones from 0 to the number of points minus the degree.
     ///
     /// # Errors
-    /// Returns [`NurbsGrainError::TooFewPoints`] if a direction has too few points, and [`NurbsGrainError::Net`] if the
-    /// points or weights do not fill the rows.
+    /// Returns [`NurbsGrainError::TooFewPoints`] if a direction has too few points, and
+    /// [`NurbsGrainError::Net`] if the points or weights do not fill the rows.
     pub fn surface(&self) -> Result<NurbsSurface, NurbsGrainError> {
         let n_v = self.n_v;
         let (n, weights) = (self.points.len(), self.weights.len());
@@ -111,8 +111,8 @@ impl ControlNet {
 /// the last one. Its parameters range from 0 to the number of points.
 ///
 /// # Errors
-/// Returns [`NurbsGrainError::TooFewPoints`] if there are too few points, and [`NurbsGrainError::Net`] if the numbers of
-/// weights and points differ.
+/// Returns [`NurbsGrainError::TooFewPoints`] if there are too few points, and [`NurbsGrainError::Net`] if
+/// the numbers of weights and points differ.
 pub fn wrapped_curve(degree: u32, points: &[P3], weights: &[f64]) -> Result<NurbsCurve, NurbsGrainError> {
     let along = Along::Wrapped(degree);
     along.check(points.len(), Direction::U)?;

@@ -23,8 +23,8 @@ impl NurbsGrain {
     /// ([`NurbsGrain::is_star_shaped`]). If it is not, the roughness is halved.
     ///
     /// # Errors
-    /// Returns [`NurbsGrainError::Dimension`] if the radius is not valid, and [`NurbsGrainError::Roughness`] if the
-    /// roughness is outside [0, 1] or no grain was found.
+    /// Returns [`NurbsGrainError::Dimension`] if the radius is not valid, and
+    /// [`NurbsGrainError::Roughness`] if the roughness is outside [0, 1] or no grain was found.
     pub fn random(seed: u64, radius: f64, roughness: f64) -> Result<Self, NurbsGrainError> {
         if !(radius.is_finite() && radius > 0.0) {
             return Err(NurbsGrainError::Dimension { name: "the radius", value: radius });

@@ -147,12 +147,10 @@ impl Collider {
 /// floor.set_resolution(Resolution::Full { cutoff: 0.5 })?;
 ///
 /// let law = Law::Linear { normal: 1e3, shear: 5e2, restitution: 0.5, friction: 0.3 };
-/// let mut simulation = Simulation::new(SimulationSettings { gravity: V3::z() * -9_810.0, between: Some(law) })?;
-/// let floor = simulation.add_wall(floor.into(), law)?;
-/// let sphere = Particle::sphere(2.0, 2_600.0)?;
-/// let weight = sphere.mass() * 9_810.0;
-/// let sphere = simulation.add(sphere, &Pose::translation(45.0, 45.0, 3.0), V3::zeros(), V3::zeros())?;
-/// for _ in 0..50_000 {
+/// let mut simulation = Simulation::new(SimulationSettings { gravity: V3::z() * -9_810.0, between:
+/// Some(law) })?; let floor = simulation.add_wall(floor.into(), law)?; let sphere = Particle::sphere(2.0,
+/// 2_600.0)?; let weight = sphere.mass() * 9_810.0; let sphere = simulation.add(sphere,
+/// &Pose::translation(45.0, 45.0, 3.0), V3::zeros(), V3::zeros())?; for _ in 0..50_000 {
 ///     simulation.step(1e-5)?;
 /// }
 /// let on_floor = simulation.wall_load(floor).ok_or("no such wall")?;

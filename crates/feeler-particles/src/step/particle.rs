@@ -110,9 +110,9 @@ impl Particle {
     /// A solid has contacts with other solids, spheres, grains, planes and exact walls
     /// ([`ExactWall`](crate::ExactWall)), one at each place where they touch. It has none with triangles, but
     /// with solids made of triangles. Contacts are tracked from step to step
-    /// ([`Following`](feeler_runtime::ContactFollower)). Overlaps may therefore be up to a twentieth of the solid's
-    /// size ([`Body::size`](feeler_runtime::Body::size)), or two fifths of its minimum thickness if that is
-    /// less.
+    /// ([`Following`](feeler_runtime::ContactFollower)). Overlaps may therefore be up to a twentieth of
+    /// the solid's size ([`Body::size`](feeler_runtime::Body::size)), or two fifths of its minimum
+    /// thickness if that is less.
     ///
     /// # Errors
     /// The density is not above 0, the body is a sheet, which has no inside, or its size is out of range.

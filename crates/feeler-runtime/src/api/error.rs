@@ -84,8 +84,8 @@ pub enum QueryError {
     /// `penetration` is at least half the sum of both minimum thicknesses, so that the far sides of thin
     /// walls would count as pressed, too.
     #[error(
-        "the penetration of {penetration} mm is too large for minimum thicknesses of {min_thickness_a} mm (A) \
-         and {min_thickness_b} mm (B); give less than half their sum"
+        "the penetration of {penetration} mm is too large for minimum thicknesses of {min_thickness_a} mm \
+         (A) and {min_thickness_b} mm (B); give less than half their sum"
     )]
     PenetrationTooLarge {
         /// The rejected option (mm).
@@ -97,8 +97,8 @@ pub enum QueryError {
     },
     /// `tolerance` is at least a tenth of the minimum thickness of a solid.
     #[error(
-        "the tolerance of {tolerance} mm is too large for minimum thicknesses of {min_thickness_a} mm (A) \
-         and {min_thickness_b} mm (B); give less than a tenth of the smaller one"
+        "the tolerance of {tolerance} mm is too large for minimum thicknesses of {min_thickness_a} mm \
+         (A) and {min_thickness_b} mm (B); give less than a tenth of the smaller one"
     )]
     ToleranceTooLarge {
         /// The rejected option (mm).

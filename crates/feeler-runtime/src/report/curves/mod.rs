@@ -67,7 +67,8 @@ impl ContactPair {
     /// curve could not be traced are in [`Crossings::left_out`].
     ///
     /// # Errors
-    /// Errors of [`ContactPair::query`], and [`QueryError::ChordError`] if `chord` is not a finite length above 0.
+    /// Errors of [`ContactPair::query`], and [`QueryError::ChordError`] if `chord` is not a finite length
+    /// above 0.
     pub fn crossing_curves(
         &self,
         pose_a: &Pose,

@@ -1,8 +1,8 @@
 //! Contacts of two solids that move little from step to step, tracked without queries.
 //!
 //! A query searches all pairs of features, although most contacts of the next step are those of the last
-//! one. [`ContactFollower`] stores the minima of a query and updates each of them by Newton's method on its own
-//! two features, as long as no other contact can have come within the reach. It is designed for
+//! one. [`ContactFollower`] stores the minima of a query and updates each of them by Newton's method on
+//! its own two features, as long as no other contact can have come within the reach. It is designed for
 //! simulations of many solids: a contact takes at most a fiftieth of the time of a query, and a few
 //! hundred bytes.
 //!
@@ -158,8 +158,9 @@ impl ContactFollower {
     }
 
     /// Moves the contacts to other poses, which take each solid's own coordinates to the world. Returns
-    /// `false` and leaves the contacts unchanged if a query ([`ContactFollower::ask`]) is required: before the
-    /// first query, after a displacement of more than the stride, and if a contact has left its features.
+    /// `false` and leaves the contacts unchanged if a query ([`ContactFollower::ask`]) is required:
+    /// before the first query, after a displacement of more than the stride, and if a contact has left
+    /// its features.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite, or if rounding of the coordinates exceeds a tenth of the
