@@ -220,7 +220,7 @@ fn vertex_record(solid: &Solid, pick: &VertexPick) -> Vertex {
     }
 }
 
-fn inertia(i: &feeler_geom::mass::Inertia) -> Inertia {
+fn inertia(i: &feeler_geom::mass::SolidInertia) -> Inertia {
     let row = |k: usize| [i.tensor[(k, 0)], i.tensor[(k, 1)], i.tensor[(k, 2)]];
     Inertia { centroid: i.centroid.into(), tensor: [row(0), row(1), row(2)] }
 }

@@ -563,7 +563,7 @@ impl Body {
     }
 
     /// Third derivatives over a free-form area with respect to its unit-box parameters.
-    pub(crate) fn third_derivatives_of(&self, area: AreaId) -> &[feeler_geom::Ball; 4] {
+    pub(crate) fn third_derivatives_of(&self, area: AreaId) -> &[feeler_geom::VectorBall; 4] {
         self.samples.third_derivatives(self, area)
     }
 

@@ -22,7 +22,7 @@ use crate::certify::search::{
 };
 use crate::query::{Candidate, Context};
 use crate::solve::{Solved, free};
-use feeler_geom::Ball;
+use feeler_geom::VectorBall;
 use nalgebra::{SMatrix, SVector};
 
 /// The pair, in the frame of A.
@@ -106,7 +106,7 @@ impl<'a, const N: usize> Pair<'a, N> {
 }
 
 /// Natural normals of a patch, not of unit length.
-fn normal(over: &CellBounds) -> Ball {
+fn normal(over: &CellBounds) -> VectorBall {
     over.first[0].cross(&over.first[1])
 }
 
@@ -114,16 +114,16 @@ fn normal(over: &CellBounds) -> Ball {
 /// others its normal.
 fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
     let (po, qo) = (p.over, q.over);
-    let connection = Ball::new(qo.p - po.p, po.reach + qo.reach);
+    let connection = VectorBall::new(qo.p - po.p, po.reach + qo.reach);
     let n = normal(po);
     // ∂N/∂j and ∂²N/∂j∂l.
-    let n1: [Ball; 2] =
+    let n1: [VectorBall; 2] =
         [0, 1].map(|j| po.two(0, j).cross(&po.first[1]).plus(&po.first[0].cross(po.two(1, j))));
     let n2 = |j: usize, l: usize| {
         let outer = po.three(0, j, l).cross(&po.first[1]).plus(&po.first[0].cross(po.three(1, j, l)));
         outer.plus(&po.two(0, j).cross(po.two(1, l))).plus(&po.two(0, l).cross(po.two(1, j)))
     };
-    let n2: [Ball; 3] = [n2(0, 0), n2(0, 1), n2(1, 1)];
+    let n2: [VectorBall; 3] = [n2(0, 0), n2(0, 1), n2(1, 1)];
     let (in_p, in_q) = (
         |m: usize| (p.from..p.from + 2).contains(&m).then(|| m - p.from),
         |m: usize| (q.from..q.from + q.dim).contains(&m).then(|| m - q.from),
@@ -209,10 +209,10 @@ fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, 
 
 /// Model of the gradient of half the squared distance of two curves.
 fn of_curves<const N: usize>(a: &CellBounds, b: &CellBounds, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
-    let connection = Ball::new(b.p - a.p, a.reach + b.reach);
+    let connection = VectorBall::new(b.p - a.p, a.reach + b.reach);
     let (t, s) = (a.first[0], b.first[0]);
     let (k, l) = (a.second[0], b.second[0]);
-    let center = |x: &Ball, y: &Ball| x.center.dot(&y.center);
+    let center = |x: &VectorBall, y: &VectorBall| x.center.dot(&y.center);
     let second = |i: usize, j: usize, m: usize| match i + j + m {
         0 => 3.0 * t.dot_bound(&k) + connection.dot_bound(&a.third[0]),
         1 => k.dot_bound(&s),

@@ -22,7 +22,7 @@ use crate::solve::reduced::Reduced;
 use crate::solve::{FreePoint, ReducedPair, Solved, candidate_of, curve};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Ball, Obb, P3};
+use feeler_geom::{Obb, P3, VectorBall};
 use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{SMatrix, SVector};
 use smallvec::SmallVec;
@@ -92,7 +92,7 @@ impl<'a, const N: usize> Pair<'a, N> {
         }
         let known = near.filter(|n| n.spread < 1.0 && (!self.is_thin() || s - reach > 2.0 * tol.tol));
         if let Some(n) = known {
-            let towards = Ball::new(n.normal, n.spread);
+            let towards = VectorBall::new(n.normal, n.spread);
             if self.leaf.is_patch() {
                 let (x, r) = over.first[0].cross(&over.first[1]).dot(&towards);
                 if x * self.leaf.outward > r {
@@ -119,11 +119,11 @@ impl<'a, const N: usize> Pair<'a, N> {
 
     fn model(&self, over: &CellBounds, near: &PotentialBounds, radius: &SVector<f64, N>) -> Model<N> {
         let eps = self.ctx.tol.eps;
-        let gradient = Ball::new(near.gradient, near.second * over.reach);
+        let gradient = VectorBall::new(near.gradient, near.second * over.reach);
         // F″ p_i.
-        let turned: [Ball; 2] = over.first.map(|t| {
+        let turned: [VectorBall; 2] = over.first.map(|t| {
             let change = near.second * t.radius + near.third * over.reach * t.norm();
-            Ball::new(near.hessian * t.center, change)
+            VectorBall::new(near.hessian * t.center, change)
         });
         let first = |i: usize| &over.first[i];
         let third = |i: usize, j: usize, k: usize| {

@@ -367,7 +367,7 @@ pub(crate) fn patch_of<'a>(
         third_of_closed_form(&face.surface, &rect)
     } else {
         let (wu, wv) = (rect.width(), rect.height());
-        let [a, b, c, d] = body.third_derivatives_of(area).each_ref().map(feeler_geom::Ball::norm);
+        let [a, b, c, d] = body.third_derivatives_of(area).each_ref().map(feeler_geom::VectorBall::norm);
         [a / (wu * wu * wu), b / (wu * wu * wv), c / (wu * wv * wv), d / (wv * wv * wv)]
     };
     let cap = &body.tree()[body.leaf_of_area(area).index()].cap;
