@@ -5,7 +5,7 @@
 //! nearest boundary point. A reported minimum farther than the nearest boundary point is counted, and
 //! only its foot and its normal are checked.
 
-use feeler_curves::{Curve, CurveOptions, CurveSolidPair, Obstacle, P3, Place, SolidMinimum};
+use feeler_curves::{Curve, CurveLocation, CurveOptions, CurveSolidPair, Obstacle, P3, SolidMinimum};
 use feeler_geom::Pose;
 use feeler_runtime::{Body, PointQuery};
 
@@ -225,7 +225,7 @@ impl Distances<'_> {
         } else {
             *behind += 1;
         }
-        if m.place == Place::Inside && m.set.is_none() {
+        if m.place == CurveLocation::Inside && m.set.is_none() {
             let t = self.curve.derivatives(m.u)[0];
             let is_joint = (m.u - m.u.round()).abs() < 1e-9;
             if !is_joint && m.normal.dot(&t).abs() > 1e-7 * t.norm() {

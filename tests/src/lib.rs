@@ -18,6 +18,7 @@ pub mod far;
 pub mod insertion;
 pub mod membership;
 pub mod motions;
+pub mod moving_pairs;
 pub mod particle_walls;
 pub mod passages;
 pub mod pushes;

@@ -145,7 +145,10 @@ fn a_cable_along_a_ridge_is_one_set() {
     // Feet within 1e-10 of the size beside the border of a patch count as on the patch.
     let slack = 2e-10 * solid.body().size();
     assert!(low.abs() < slack && (high - 12.0).abs() < slack, "{low} {high}");
-    assert!(found.iter().all(|m| m.set == Some(0) || m.place == feeler_curves::Place::End), "{found:?}");
+    assert!(
+        found.iter().all(|m| m.set == Some(0) || m.place == feeler_curves::CurveLocation::End),
+        "{found:?}"
+    );
 }
 
 #[test]

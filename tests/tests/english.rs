@@ -48,7 +48,7 @@ const COMPARATIVES: [&str; 12] = [
     "worse", "later",
 ];
 
-/// Maximum number of lines that still have to be rewritten, most of them of `feeler pour`; it only decreases.
+/// Maximum number of lines that still have to be rewritten; it only decreases.
 const MAX_OLD_LINES: usize = 0;
 
 /// Maximum number of exceptions; it only decreases.

@@ -4,7 +4,7 @@ use feeler_geom::{P3, Pose, V3};
 use feeler_grains::nurbs::NurbsGrain;
 use feeler_import::{MeshOptions, prepare_grain, prepare_mesh, prepare_step};
 use feeler_runtime::{
-    Body, ContactKind, ContactPair, FollowOptions, FollowedContact, Following, QueryOptions,
+    Body, ContactFollower, ContactKind, ContactPair, FollowOptions, FollowedContact, QueryOptions,
 };
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::StdRng;
@@ -79,7 +79,7 @@ fn walk(a: &Arc<Body>, b: &Arc<Body>, seed: u64) -> Seen {
     for _ in 0..6 {
         let turn = UnitQuaternion::from_scaled_axis(direction(&mut rng) * rng.random_range(0.0..3.0));
         let mut pose = near(&mut reference, direction(&mut rng), turn);
-        let mut following = Following::default();
+        let mut following = ContactFollower::default();
         let along = direction(&mut rng) * (5e-4 * size);
         for step in 0..40 {
             let shaken = Pose::from_parts(
@@ -193,7 +193,7 @@ fn flush_contacts_are_tracked_at_rest() {
         let middle = bounds.center().coords;
         let at = middle - turn * middle + across + V3::z() * (high - 0.01);
         let pose = Pose::from_parts(Translation3::from(at), turn);
-        let mut following = Following::default();
+        let mut following = ContactFollower::default();
         following.ask(&mut pair, &here, &pose, &options).expect("a query");
         let first: Vec<u64> = following.contacts().iter().map(|c| c.id).collect();
         assert!(first.len() > 3 && following.contacts().iter().all(|c| c.is_flat), "{k}: {}", first.len());

@@ -3,21 +3,14 @@
 
 use feeler_geom::{P3, Pose};
 use feeler_runtime::{Contact, ContactKind, ContactPair, FeatureKind, QueryOptions, Status};
+use feeler_tests::moving_pairs::{MovingPair, moving_pairs_of};
 use feeler_tests::{Part, data_dir, model, part_with, query, random_pose};
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 
-/// Two models, the base translation of B, its spread in mm and radians, `d_max`.
-type PairOfModels = (&'static str, &'static str, [f64; 3], f64, f64, f64);
-
-const PAIRS: [PairOfModels; 7] = [
-    ("socket", "plug", [0.0, 0.0, 0.1], 0.03, 6e-4, 0.12),
-    ("stepped-seat", "stepped-cone", [0.0, 0.0, 0.2], 0.08, 1.5e-3, 0.3),
-    ("bayonet-socket", "bayonet-plug", [0.0, 0.0, 0.0], 0.04, 1e-3, 0.3),
-    ("box", "half-cone", [0.0, 0.0, 30.0], 8.0, 3.0, 10.0),
-    ("race", "ball", [13.0, 0.0, 0.0], 0.08, 3.0, 0.3),
-    ("perforated-plate", "pin-short", [4.0, 4.0, 16.0], 3.0, 0.3, 3.0),
-    ("wave", "torus", [0.0, 0.0, 24.0], 5.0, 3.0, 8.0),
-];
+/// Pairs whose results must not depend on the frame.
+fn pairs() -> Vec<MovingPair> {
+    moving_pairs_of(&["socket", "stepped-seat", "bayonet-socket", "box", "race", "perforated-plate", "wave"])
+}
 
 fn decided(pair: &ContactPair) -> Vec<Contact> {
     pair.contacts().iter().filter(|l| l.kind == ContactKind::Strict).copied().collect()
@@ -54,7 +47,7 @@ fn assert_same(
 }
 
 fn for_each_pose(count: u64, mut check: impl FnMut(&str, &Part, &Part, Pose, QueryOptions, f64)) {
-    for (i, (a, b, t, dt, dr, d_max)) in PAIRS.iter().enumerate() {
+    for (i, (a, b, t, dt, dr, d_max)) in pairs().iter().enumerate() {
         let (pa, pb) = (model(a), model(b));
         let size = pa.solid.bounds.diagonal().max(pb.solid.bounds.diagonal());
         for k in 0..count {
@@ -123,7 +116,7 @@ fn swapping_the_solids_swaps_the_footpoints() {
 
 #[test]
 fn another_splitting_gives_the_same_minima() {
-    for (i, (a, b, t, dt, dr, d_max)) in PAIRS.iter().enumerate() {
+    for (i, (a, b, t, dt, dr, d_max)) in pairs().iter().enumerate() {
         let load = |name: &str, f: f64| part_with(&data_dir().join(format!("{name}.step")), 0, f);
         let (a1, b1, a2, b2) = (load(a, 0.5), load(b, 0.5), load(a, 0.17), load(b, 0.9));
         let tol = 1e-7 * a1.solid.bounds.diagonal().max(b1.solid.bounds.diagonal());
@@ -245,7 +238,7 @@ fn minima_move_continuously() {
 #[test]
 fn warm_and_cold_pairs_find_the_same_minima() {
     let (mut compared, mut max_reused) = (0, 0.0_f64);
-    for (i, (a, b, t, dt, dr, d_max)) in PAIRS.iter().enumerate() {
+    for (i, (a, b, t, dt, dr, d_max)) in pairs().iter().enumerate() {
         let (pa, pb) = (model(a), model(b));
         let size = pa.solid.bounds.diagonal().max(pb.solid.bounds.diagonal());
         let base = Pose::translation(t[0], t[1], t[2]);

@@ -1,6 +1,6 @@
 //! Solids made of triangles, against closed forms of polyhedra and distances of convex hulls.
 
-use feeler_convex::{Polytope, Request, distance};
+use feeler_convex::{DistanceRequest, Polytope, distance};
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::mass::polyhedron;
 use feeler_import::{MeshOptions, prepare_mesh};
@@ -68,7 +68,7 @@ fn distances_of_polyhedra_are_those_of_their_hulls() {
             let pose = Pose::new(shift, V3::from_fn(|_, _| rng.random_range(-3.0..3.0)));
             let moved: Vec<P3> = b.iter().map(|p| pose * p).collect();
             let hulls = [Polytope::new(&a).expect("a hull"), Polytope::new(&moved).expect("a hull")];
-            let known = distance(&hulls[0], &hulls[1], &Request::default()).distance;
+            let known = distance(&hulls[0], &hulls[1], &DistanceRequest::default()).distance;
             pair.query(&Pose::identity(), &pose, &QueryOptions::within(100.0)).expect("a query");
             let found = pair.contacts().iter().map(|l| l.distance).fold(f64::INFINITY, f64::min);
             if known > 1e-3 {

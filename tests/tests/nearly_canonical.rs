@@ -95,8 +95,8 @@ fn waves_have_the_minima_of_their_areas() {
     for name in ["cylinder", "cone", "sphere", "torus", "shaft"] {
         let part = with_waves(name);
         let h = part.body.hierarchy();
-        let near = h.faces.iter().filter(|f| f.near.is_some()).count()
-            + h.edges.iter().filter(|e| e.near.is_some()).count();
+        let near = h.faces.iter().filter(|f| f.canonical_approximation.is_some()).count()
+            + h.edges.iter().filter(|e| e.canonical_approximation.is_some()).count();
         assert!(near > 0, "{name}: no feature is near a canonical shape");
         for (a, place, d_max) in [(&partner.body, 45.0, 30.0), (&part.body, 60.0, 40.0)] {
             let poses = (&Pose::translation(place, 10.0, 5.0), 0.3 * a.size().max(part.body.size()), 3.0);
@@ -111,10 +111,11 @@ fn waves_have_the_minima_of_their_areas() {
 #[test]
 fn pressed_rims_have_the_minima_of_their_areas() {
     let part = with_waves("cylinder");
-    let rims = part.body.hierarchy().edges.iter().filter_map(|e| match e.near.as_ref()?.shape {
-        Curve::Circle { frame, radius } => Some((frame.origin.z, radius)),
-        _ => None,
-    });
+    let rims =
+        part.body.hierarchy().edges.iter().filter_map(|e| match e.canonical_approximation.as_ref()?.shape {
+            Curve::Circle { frame, radius } => Some((frame.origin.z, radius)),
+            _ => None,
+        });
     let [(top, radius), (bottom, _)] = rims.collect::<Vec<_>>()[..] else { panic!("two rims near circles") };
     let height = (top - bottom).abs();
     let options = QueryOptions {
@@ -144,10 +145,11 @@ fn pressed_rims_have_the_minima_of_their_areas() {
 #[test]
 fn rims_that_touch_are_found() {
     let part = with_waves("cone");
-    let rim = part.body.hierarchy().edges.iter().find_map(|e| match e.near.as_ref()?.shape {
-        Curve::Circle { frame, radius } => Some((frame, radius)),
-        _ => None,
-    });
+    let rim =
+        part.body.hierarchy().edges.iter().find_map(|e| match e.canonical_approximation.as_ref()?.shape {
+            Curve::Circle { frame, radius } => Some((frame, radius)),
+            _ => None,
+        });
     let (frame, radius) = rim.expect("a rim near a circle");
     for seed in 0..24 {
         let placed = random_pose(seed, &Pose::identity(), 100.0, 3.0);

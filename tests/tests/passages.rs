@@ -160,7 +160,7 @@ fn invalid_paths_and_limits_are_rejected() {
     let mut pair = ContactPair::new(a.body, b.body);
     let still = Path::still(pose);
     let options = PassageOptions { distance: -1.0, ..PassageOptions::default() };
-    assert_eq!(time_of_contact(&mut pair, &still, &still, &options), Err(QueryError::Limit(-1.0)));
+    assert_eq!(time_of_contact(&mut pair, &still, &still, &options), Err(QueryError::StopDistance(-1.0)));
 }
 
 /// A path through poses reaches each of them at its time, and interpolates between them along a screw.

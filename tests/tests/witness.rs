@@ -1,7 +1,9 @@
 //! Depths of the witnesses of interference, and lengths of the separating translations, against closed
 //! forms.
 
-use feeler_convex::{Ball, Cuboid, Cylinder, Depth, Moved, PenetrationRequest, Support, penetration};
+use feeler_convex::{
+    Ball, Cuboid, Cylinder, Moved, PenetrationOutcome, PenetrationRequest, Support, penetration,
+};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{ContactPair, QueryOptions, Status};
 use feeler_tests::membership::Spec;
@@ -142,7 +144,7 @@ fn depths_of_convex_solids_agree_with_a_search() {
             &Moved::new(&*of_b, &pose).expect("finite poses, options and shapes"),
             &PenetrationRequest::default(),
         );
-        if depth.outcome == Depth::Found {
+        if depth.outcome == PenetrationOutcome::Found {
             share = share.min(found / depth.depth);
             mean += found / depth.depth;
             let options = QueryOptions::within(0.0);

@@ -110,14 +110,14 @@ def stage(folder):
     # a product and are distinguished by their numbers.
     rows += [f'planet{k} = "planet0:{k + 1}"' for k in range(n)]
     ratio = (gears.SUN + gears.RING) / gears.SUN
-    rows += ["", "[[joint]]", 'link = "carrier"', "turn = [0, 0, 1]",
-             "", "[[joint]]", 'link = "sun"', "turn = [0, 0, 1]", 'follows = "carrier"', f"ratio = {ratio!r}"]
+    rows += ["", "[[joint]]", 'link = "carrier"', "revolute = [0, 0, 1]",
+             "", "[[joint]]", 'link = "sun"', "revolute = [0, 0, 1]", 'mimic = "carrier"', f"ratio = {ratio!r}"]
     for k in range(n):
         x, y = (centre * f(2 * math.pi * k / n) for f in (math.cos, math.sin))
         # Relative to the carrier the sun rotates by ratio - 1, and the planet in the opposite direction.
         own = -(ratio - 1) * gears.SUN / gears.PLANET
-        rows += ["", "[[joint]]", f'link = "planet{k}"', 'on = "carrier"', "turn = [0, 0, 1]",
-                 f"at = [{x!r}, {y!r}, 0]", 'follows = "carrier"', f"ratio = {own!r}"]
+        rows += ["", "[[joint]]", f'link = "planet{k}"', 'parent = "carrier"', "revolute = [0, 0, 1]",
+                 f"point = [{x!r}, {y!r}, 0]", 'mimic = "carrier"', f"ratio = {own!r}"]
     rows += ["", "[motion]", f"times = {[float(i) for i in range(9)]}", f"carrier = {[45.0 * i for i in range(9)]}", ""]
     (folder / "stage.toml").write_text("\n".join(rows))
 

@@ -8,9 +8,9 @@
 //! the median and in the worst approach; the share of wrong steps among those at a distance above 10 ε of
 //! the size; and the largest error, relative to the size (the largest coordinate of a tooth).
 
-use feeler_convex::reference::cases::Random;
+use feeler_convex::reference::cases::CaseRandom;
 use feeler_convex::reference::{Johnson, algorithm_5, exact};
-use feeler_convex::{PointSet, Request, SignedVolumes, Signs, distance};
+use feeler_convex::{DistanceRequest, PointSet, SignedVolumes, Signs, distance};
 use feeler_geom::math::{cos, powi, sin};
 use feeler_geom::{P3, V3};
 
@@ -55,7 +55,7 @@ fn main() {
             `distance` |"
     );
     println!("|---|---|---|---|---|");
-    let mut rng = Random(36);
+    let mut rng = CaseRandom(36);
     for (n, sections) in [(4, 2), (6, 3), (10, 5), (20, 9), (40, 21)] {
         let a = tooth(n, sections);
         let size = a.iter().fold(0.0, |m: f64, p| m.max(p.coords.amax()));
@@ -118,7 +118,7 @@ fn approach_once(a: &[P3], b: &[P3], size: f64) -> [Approach; 4] {
             algorithm_5(&set_a, &set_b, &Johnson, tolerances).distance,
             signed(Signs::Double),
             signed(Signs::Adaptive),
-            distance(&set_a, &set_b, &Request::default()).distance,
+            distance(&set_a, &set_b, &DistanceRequest::default()).distance,
         ];
         for (i, d) in measured.into_iter().enumerate() {
             let error = (d - exact).abs();

@@ -6,8 +6,8 @@
 //! spin. Exit status 1 if a near pair is missed.
 
 use feeler_convex::reference::Drop;
-use feeler_convex::reference::cases::Random;
-use feeler_convex::{BroadPhase, BroadPhaseRequest, Moved, Polytope, Request, distance};
+use feeler_convex::reference::cases::CaseRandom;
+use feeler_convex::{BroadPhase, BroadPhaseRequest, DistanceRequest, Moved, Polytope, distance};
 use feeler_geom::{P3, Pose, V3};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -29,7 +29,7 @@ fn check(drop: &Drop, near: &[(u32, u32)]) -> (usize, usize) {
             let (Ok(a), Ok(b)) = (Moved::new(&drop.shapes[i], p), Moved::new(&drop.shapes[j], q)) else {
                 continue;
             };
-            if distance(&a, &b, &Request::default()).distance <= REQUEST.d_max {
+            if distance(&a, &b, &DistanceRequest::default()).distance <= REQUEST.d_max {
                 near_count += 1;
                 #[expect(clippy::cast_possible_truncation, reason = "small numbers")]
                 let pair = (i as u32, j as u32);
@@ -87,7 +87,7 @@ struct Swarm {
 
 impl Swarm {
     #[expect(clippy::cast_precision_loss, reason = "a number of bodies")]
-    fn new(rng: &mut Random, n: usize) -> Self {
+    fn new(rng: &mut CaseRandom, n: usize) -> Self {
         let half = 5.0 * feeler_geom::math::powf(n as f64, 1.0 / 3.0);
         let mut vectors = |f: f64| -> Vec<V3> { (0..n).map(|_| rng.vector() * f).collect() };
         let (places, turns) = (vectors(half), vectors(3.0));
@@ -118,7 +118,7 @@ fn sparse(max: usize) {
     let mut last: Option<(f64, f64)> = None;
     let mut n = 100;
     while n <= max {
-        let mut rng = Random(74);
+        let mut rng = CaseRandom(74);
         let shapes: Vec<Polytope> = (0..32)
             .filter_map(|_| {
                 let points: Vec<P3> = (0..12).map(|_| P3::from(rng.vector().normalize() * 0.5)).collect();

@@ -17,32 +17,13 @@
 use feeler_benches::{Fallible, first_body, number_after, prepare};
 use feeler_geom::{P3, Pose, math};
 use feeler_runtime::{Body, Contact, ContactKind, ContactPair, QueryOptions, Status};
+use feeler_tests::moving_pairs::{MOVING_PAIRS, MovingPair};
 use nalgebra::{Translation3, UnitQuaternion, Vector3};
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-
-/// Two models, the mean position of B (mm), the amplitudes of its swing (mm, rad), and `d_max` (mm).
-type Case = (&'static str, &'static str, [f64; 3], f64, f64, f64);
-
-const CASES: [Case; 14] = [
-    ("socket", "plug", [0.0, 0.0, 0.1], 0.03, 6e-4, 0.12),
-    ("stepped-seat", "stepped-cone", [0.0, 0.0, 0.2], 0.08, 1.5e-3, 0.3),
-    ("bayonet-socket", "bayonet-plug", [0.0, 0.0, 0.0], 0.04, 1e-3, 0.3),
-    ("box", "half-cone", [0.0, 0.0, 30.0], 8.0, 3.0, 10.0),
-    ("box", "sphere", [0.0, 0.0, 30.0], 12.0, 1.0, 15.0),
-    ("box", "torus", [0.0, 0.0, 36.0], 10.0, 2.0, 20.0),
-    ("race", "ball", [13.0, 0.0, 0.0], 0.08, 3.0, 0.3),
-    ("shaft", "ring", [0.0, 0.0, 38.0], 0.05, 5e-3, 0.6),
-    ("perforated-plate", "pin-short", [4.0, 4.0, 16.0], 3.0, 0.3, 3.0),
-    ("wave", "torus", [0.0, 0.0, 24.0], 5.0, 3.0, 8.0),
-    ("loft", "swept", [60.0, 0.0, 0.0], 12.0, 2.0, 20.0),
-    ("spool", "spool", [3.0, 0.0, 0.0], 0.4, 2.0, 2.0),
-    ("cone", "cylinder", [0.0, 0.0, 45.0], 12.0, 2.0, 20.0),
-    ("torus-nurbs", "wave", [0.0, 0.0, 40.0], 8.0, 2.0, 15.0),
-];
 
 /// Number of steps of one motion.
 const STEPS_PER_MOTION: u32 = 500;
@@ -70,8 +51,8 @@ fn main() -> ExitCode {
         "{:36} {:>7} {:>9} {:>7} {:>6} {:>9} {:>12}",
         "pair", "steps", "minima", "events", "jumps", "flickers", "differences"
     );
-    for (i, case) in CASES.iter().enumerate() {
-        match run(Path::new(dir), case, steps / CASES.len() as u64, seed * 1000 + i as u64) {
+    for (i, case) in MOVING_PAIRS.iter().enumerate() {
+        match run(Path::new(dir), case, steps / MOVING_PAIRS.len() as u64, seed * 1000 + i as u64) {
             Ok(c) => {
                 let name = format!("{} / {}", case.0, case.1);
                 println!(
@@ -102,7 +83,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(bad > 0))
 }
 
-fn run(dir: &Path, &(a, b, t, mm, rad, d_max): &Case, steps: u64, seed: u64) -> Fallible<Counts> {
+fn run(dir: &Path, &(a, b, t, mm, rad, d_max): &MovingPair, steps: u64, seed: u64) -> Fallible<Counts> {
     let body = |name: &str| first_body(&prepare(&dir.join(format!("{name}.step")))?);
     let ((body_a, own_a), (body_b, own_b)) = (body(a)?, body(b)?);
     let mut rng = SmallRng::seed_from_u64(seed);

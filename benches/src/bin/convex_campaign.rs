@@ -4,8 +4,8 @@
 //! errors and the largest number of steps, and wrong results and errors above 1e-12 (relative, and above
 //! the rounding of a coordinate) with their points. Exit status 1 if there is one.
 
-use feeler_convex::reference::cases::{KINDS, Random, hard_pair, judge};
-use feeler_convex::{Outcome, PointSet, Request, distance};
+use feeler_convex::reference::cases::{CaseRandom, KINDS, hard_pair, judge};
+use feeler_convex::{DistanceOutcome, DistanceRequest, PointSet, distance};
 use std::process::ExitCode;
 
 #[derive(Clone, Copy, Default)]
@@ -25,21 +25,21 @@ fn main() -> ExitCode {
     let n: u64 = std::env::args().nth(1).and_then(|a| a.parse().ok()).unwrap_or(10_000_000);
     let mut rows = [Row::default(); KINDS.len()];
     let (mut wrong, mut beyond) = (0, 0);
-    let mut rng = Random(2017);
+    let mut rng = CaseRandom(2017);
     for round in 0..n {
         #[expect(clippy::cast_possible_truncation, reason = "below nine")]
         let kind = (round % KINDS.len() as u64) as usize;
         let (a, b) = hard_pair(&mut rng, kind);
         let (Ok(set_a), Ok(set_b)) = (PointSet::new(&a), PointSet::new(&b)) else { continue };
-        let answer = distance(&set_a, &set_b, &Request::default());
+        let answer = distance(&set_a, &set_b, &DistanceRequest::default());
         let row = &mut rows[kind];
         row.pairs += 1;
-        row.apart += u64::from(answer.outcome == Outcome::Separated);
-        row.touching += u64::from(answer.outcome == Outcome::Touching);
+        row.apart += u64::from(answer.outcome == DistanceOutcome::Separated);
+        row.touching += u64::from(answer.outcome == DistanceOutcome::Touching);
         row.steps = row.steps.max(answer.iterations);
         match judge(&a, &b, &answer) {
             Ok(v) => {
-                if answer.outcome == Outcome::Separated {
+                if answer.outcome == DistanceOutcome::Separated {
                     row.to_size = row.to_size.max(v.to_size);
                 }
                 if v.gap > 1e-3 {

@@ -24,7 +24,7 @@ use feeler_benches::lines::{self, Panel, chart};
 use feeler_benches::{Fallible, cpu_seconds, number_after, spread};
 use feeler_curves::reference::shapes::spring;
 use feeler_curves::reference::{Cones, Culling, Method};
-use feeler_curves::{Curve, CurveMinimum, CurveOptions, CurvePair, Place};
+use feeler_curves::{Curve, CurveLocation, CurveMinimum, CurveOptions, CurvePair};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -138,7 +138,7 @@ fn run(args: &[String]) -> Fallible<usize> {
 }
 
 fn is_strict(m: &CurveMinimum) -> bool {
-    m.set.is_none() && m.places == [Place::Inside; 2]
+    m.set.is_none() && m.places == [CurveLocation::Inside; 2]
 }
 
 fn is_kept(m: &CurveMinimum, culling: &Culling) -> bool {

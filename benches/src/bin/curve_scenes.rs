@@ -9,12 +9,12 @@
 
 use clap::Parser;
 use feeler_benches::{Fallible, cpu_seconds, exit_code, spread};
-use feeler_curves::{Curve, CurveContact, CurveOptions, CurveScene as Scene, Place};
+use feeler_curves::{Curve, CurveContact, CurveLocation, CurveOptions, CurveScene as Scene};
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::{Body, PointQuery, QueryOptions, Scene as Solids};
 use feeler_tests::curve_scenes::{CURVE_SCENES, CurveScene};
 use feeler_view::page::page;
-use feeler_view::picture::{Motion, Part, Picture, Scene as Shown, Tint};
+use feeler_view::picture::{Picture, PictureMotion, PicturePart, PictureScene as Shown, Tint};
 use feeler_view::shape::Shape;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -99,7 +99,7 @@ fn start(scene: CurveScene, solid: Option<&Arc<Body>>) -> Fallible<Running> {
 #[derive(Clone, Copy)]
 struct Seen {
     u: [f64; 2],
-    places: [Place; 2],
+    places: [CurveLocation; 2],
     foot: V3,
     gap: f64,
     is_sample: bool,
@@ -119,7 +119,7 @@ fn seen(contact: &CurveContact) -> Seen {
         },
         CurveContact::Solid { minimum: m, .. } => Seen {
             u: [m.u, 0.0],
-            places: [m.place, Place::Inside],
+            places: [m.place, CurveLocation::Inside],
             foot: m.foot.coords,
             gap: m.gap,
             is_sample: m.set.is_some(),
@@ -211,7 +211,7 @@ fn is_explained(
 ) -> bool {
     let size = curve.size();
     s.gap > scene.d_max() - 1e-2 * size
-        || s.places != [Place::Inside; 2]
+        || s.places != [CurveLocation::Inside; 2]
         || s.feature.is_some_and(|f| !matches!(f, feeler_hierarchy::Feature::Face(_)))
         || bend(curve, s, solid).abs() < 0.05
         || others.values().any(|o| (o.foot - s.foot).norm() < 1e-2 * size && (o.u[0] - s.u[0]).abs() < 0.1)
@@ -219,7 +219,7 @@ fn is_explained(
 
 fn write_page(scene: CurveScene, solid: Option<&Arc<Body>>, frames: usize, folder: &Path) -> Fallible<()> {
     let mut run = start(scene, solid)?;
-    let (mut lines, mut motion) = (Vec::new(), Motion { unit: "", ..Motion::default() });
+    let (mut lines, mut motion) = (Vec::new(), PictureMotion { unit: "", ..PictureMotion::default() });
     for k in 0..frames {
         let points = scene.points(k as f64 / (frames - 1).max(1) as f64, &run.low, &run.high);
         run.scene.update_curve(run.id, &points).map_err(|e| e.to_string())?;
@@ -246,7 +246,7 @@ fn write_page(scene: CurveScene, solid: Option<&Arc<Body>>, frames: usize, folde
         motion.minima.push(contacts.iter().map(ends).collect());
     }
     let mut shapes = vec![Shape::tube(scene.name(), &lines, scene.radius(), scene.is_closed())];
-    let part = |path: &str, shape: usize| Part {
+    let part = |path: &str, shape: usize| PicturePart {
         path: path.to_owned(),
         shape,
         pose: Pose::identity(),

@@ -44,7 +44,9 @@ use feeler_benches::span::{Span, chords, set_state};
 use feeler_benches::timed::{Spent, Timed};
 use feeler_benches::{cpu_seconds, number_after, spread};
 use feeler_geom::Pose as ExactPose;
-use feeler_rapier::{ExactDispatcher, ExactShape, Fit, METRES, contact_id, exact_pose, rapier_pose};
+use feeler_rapier::{
+    CloseFitParameters, ExactDispatcher, ExactShape, METRES, contact_id, exact_pose, rapier_pose,
+};
 use feeler_runtime::{Body, ContactPair, QueryOptions};
 use feeler_tests::insertion::Insertion;
 use feeler_view::mesh::mesh;
@@ -106,11 +108,11 @@ struct Run {
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let fit = Fit {
+    let fit = CloseFitParameters {
         step: number_after(&args, "--step").unwrap_or(1e-3),
-        correction: number_after(&args, "--correction").unwrap_or(Fit::default().correction),
-        iterations: number_after(&args, "--iterations").unwrap_or(Fit::default().iterations),
-        reach: number_after(&args, "--reach").unwrap_or(Fit::default().reach),
+        correction: number_after(&args, "--correction").unwrap_or(CloseFitParameters::default().correction),
+        iterations: number_after(&args, "--iterations").unwrap_or(CloseFitParameters::default().iterations),
+        reach: number_after(&args, "--reach").unwrap_or(CloseFitParameters::default().reach),
     };
     let is_exact_only = args.iter().any(|a| a == "--exact");
     let is_mesh_only = args.iter().any(|a| a == "--meshes");
@@ -235,7 +237,7 @@ fn collider(body: &Arc<Body>, contacts: Contacts) -> Result<ColliderBuilder, Str
 fn run(
     scene: &Scene,
     contacts: Contacts,
-    fit: &Fit,
+    fit: &CloseFitParameters,
     friction: f64,
     held: Option<f64>,
     span: &Span,

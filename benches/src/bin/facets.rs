@@ -32,8 +32,8 @@
 use feeler_benches::{Fallible, cpu_seconds, number_after};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_particles::{
-    ContactKinematics, ExactWall, FacetHistory, FacetWall, Law, Particle, ParticleId, Resolution, Settings,
-    ShearState, Simulation, Wall, WallId,
+    ContactKinematics, ExactWall, FacetHistory, FacetWall, Law, Particle, ParticleId, Resolution, ShearState,
+    Simulation, SimulationSettings, Wall, WallId,
 };
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -82,7 +82,7 @@ fn floor(n: u32, size: f64, pose: &Pose, z: impl Fn(f64, f64) -> f64) -> Fallibl
 }
 
 fn empty_world(gravity: V3) -> Fallible<Simulation> {
-    Simulation::new(Settings { gravity, between: None }).map_err(|e| e.to_string())
+    Simulation::new(SimulationSettings { gravity, between: None }).map_err(|e| e.to_string())
 }
 
 fn drag(steps: u32) -> Fallible<usize> {

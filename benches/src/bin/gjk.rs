@@ -6,9 +6,9 @@
 //! distances; then the mean time of the same queries in alternation. `gjk --one ours|parry N GAP TIMES`
 //! makes TIMES cold queries (100 by default) of 20 pairs, to count instructions.
 
-use feeler_convex::reference::cases::Random;
+use feeler_convex::reference::cases::CaseRandom;
 use feeler_convex::reference::exact;
-use feeler_convex::{Moved, Outcome, Polytope, Request, Start, distance};
+use feeler_convex::{DistanceOutcome, DistanceRequest, Moved, Polytope, Start, distance};
 use feeler_geom::{P3, Pose};
 use parry3d_f64::math::{Pose as ParryPose, Rotation, Vector};
 use parry3d_f64::query::details::distance_support_map_support_map_with_params;
@@ -29,7 +29,7 @@ struct Pair {
     before: Pose,
 }
 
-fn points_on_ball(rng: &mut Random, n: usize) -> Vec<P3> {
+fn points_on_ball(rng: &mut CaseRandom, n: usize) -> Vec<P3> {
     (0..n)
         .map(|_| {
             loop {
@@ -52,9 +52,9 @@ fn parry_pose(pose: &Pose) -> ParryPose {
     ParryPose::from_parts(Vector::new(t.x, t.y, t.z), Rotation::from_xyzw(q.x, q.y, q.z, q.w))
 }
 
-fn ours(pair: &Pair, pose: &Pose, start: Start) -> feeler_convex::Answer {
+fn ours(pair: &Pair, pose: &Pose, start: Start) -> feeler_convex::DistanceResult {
     let Ok(b) = Moved::new(&pair.ours[1], pose) else { unreachable!("finite poses") };
-    distance(&pair.ours[0], &b, &Request { start, ..Request::default() })
+    distance(&pair.ours[0], &b, &DistanceRequest { start, ..DistanceRequest::default() })
 }
 
 fn parry(pair: &Pair, pose: &ParryPose, direction: Option<Vector>) -> f64 {
@@ -63,7 +63,7 @@ fn parry(pair: &Pair, pose: &ParryPose, direction: Option<Vector>) -> f64 {
 }
 
 /// Makes a pair with a gap along the line of the closest points; a negative gap makes it overlap.
-fn make(rng: &mut Random, n: usize, gap: f64) -> Option<Pair> {
+fn make(rng: &mut CaseRandom, n: usize, gap: f64) -> Option<Pair> {
     let (p, q) = (points_on_ball(rng, n), points_on_ball(rng, n));
     let direction = rng.vector().normalize();
     let rotation = rng.vector() * 3.0;
@@ -104,7 +104,7 @@ fn errors(pair: &Pair) -> [f64; 2] {
     else {
         return [0.0; 2];
     };
-    let answer = distance(&pa, &pb, &Request::default());
+    let answer = distance(&pa, &pb, &DistanceRequest::default());
     let start: Vec<(usize, usize)> =
         answer.witness.vertices.iter().map(|v| (v.a.index as usize, v.b.index as usize)).collect();
     let exact = exact::distance(&a, &b, &start);
@@ -131,7 +131,7 @@ fn main() {
     println!("|---|---|---|---|---|---|---|---|---|---|---|");
     for n in [10, 100, 1000] {
         for (name, gap) in CONFIGURATIONS {
-            let mut rng = Random(7);
+            let mut rng = CaseRandom(7);
             let mut t: [Vec<f64>; 4] = Default::default();
             let (mut steps, mut worst, mut right) = ([0.0_f64; 2], [0.0_f64; 2], 0);
             let mut made = 0;
@@ -148,9 +148,9 @@ fn main() {
                 steps[0] += f64::from(cold.iterations);
                 steps[1] += f64::from(ours(&pair, &pair.pose, warm).iterations);
                 let expected = match name {
-                    "touching" => Outcome::Touching,
-                    "overlapping" => Outcome::Overlapping,
-                    _ => Outcome::Separated,
+                    "touching" => DistanceOutcome::Touching,
+                    "overlapping" => DistanceOutcome::Overlapping,
+                    _ => DistanceOutcome::Separated,
                 };
                 right += usize::from(cold.outcome == expected);
                 if gap > 0.0 {
@@ -198,7 +198,7 @@ fn in_turn(n_pairs: usize) {
     println!("|---|---|---|---|---|---|---|---|");
     for n in [10, 100, 1000] {
         for (name, gap) in CONFIGURATIONS {
-            let mut rng = Random(7);
+            let mut rng = CaseRandom(7);
             let pairs: Vec<Pair> = (0..n_pairs).filter_map(|_| make(&mut rng, n, gap)).collect();
             let prepared: Vec<_> = pairs
                 .iter()
@@ -242,7 +242,7 @@ fn one(arguments: &[String]) {
     let n = arguments.get(3).and_then(|a| a.parse().ok()).unwrap_or(100);
     let gap = arguments.get(4).and_then(|a| a.parse().ok()).unwrap_or(1e-4);
     let times = arguments.get(5).and_then(|a| a.parse().ok()).unwrap_or(100);
-    let mut rng = Random(7);
+    let mut rng = CaseRandom(7);
     for _ in 0..20 {
         let Some(pair) = make(&mut rng, n, gap) else { continue };
         let there = parry_pose(&pair.pose);
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn both_find_the_same_distance() {
-        let mut rng = Random(8);
+        let mut rng = CaseRandom(8);
         for _ in 0..20 {
             let Some(pair) = make(&mut rng, 20, 0.5) else { continue };
             let d = ours(&pair, &pair.pose, Start::Cold).distance;

@@ -19,10 +19,11 @@ use clap::Parser;
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::Grain;
 use feeler_grains::mass::poly_superellipsoid;
-use feeler_grains::nurbs::{GrainError, NurbsGrain};
+use feeler_grains::nurbs::{NurbsGrain, NurbsGrainError};
 use feeler_import::{MeshOptions, prepare_grain, prepare_mesh};
 use feeler_particles::{
-    Amount, Distribution, FillRegion, Law, Particle, ParticleId, PlaneWall, Settings, Simulation, fill,
+    Amount, Distribution, FillRegion, Law, Particle, ParticleId, PlaneWall, Simulation, SimulationSettings,
+    fill,
 };
 use feeler_runtime::Body;
 use nalgebra::{Quaternion, UnitQuaternion};
@@ -75,7 +76,7 @@ fn smooth([plus, minus]: [[f64; 3]; 2], exponents: [f64; 2]) -> Fallible<Shape> 
 }
 
 /// Makes a NURBS grain scaled to the volume.
-fn solid(of: impl Fn(f64) -> Result<NurbsGrain, GrainError>) -> Fallible<Shape> {
+fn solid(of: impl Fn(f64) -> Result<NurbsGrain, NurbsGrainError>) -> Fallible<Shape> {
     let by = math::powf(volume() / of(1.0)?.mass().volume, 1.0 / 3.0);
     let model = prepare_grain("grain", of(by)?.surface())?;
     Ok(Shape::Solid(Arc::new(Body::from_model(&model, 0)?)))
@@ -138,7 +139,7 @@ fn pour(name: &str, shape: &Shape, args: &Args) -> Fallible<bool> {
     let side = 12.0 * DIAMETER * (n as f64 / 1_000.0).sqrt();
     let bounding = 4.0 / 3.0 * PI * around * around * around;
     let height = n as f64 * bounding / (0.22 * side * side);
-    let mut world = Simulation::new(Settings { gravity: V3::z() * -GRAVITY, between: Some(LAW) })?;
+    let mut world = Simulation::new(SimulationSettings { gravity: V3::z() * -GRAVITY, between: Some(LAW) })?;
     // Normals of the floor and of the four sides.
     let inwards = [(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (-1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)];
     for (x, y, z) in inwards {

@@ -33,7 +33,7 @@
 use feeler_benches::drive::{self, MAX_SEATED_DISTANCE, RESPONSE_TIME, STEEL_DENSITY, Target};
 use feeler_benches::record::{Recording, Step};
 use feeler_benches::{cpu_seconds, number_after};
-use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, StepReport, World, WorldContact};
+use feeler_dynamics::{Coupling, RigidBody, RigidBodyId, StepReport, World, WorldContact, WorldSettings};
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::Body;
 use feeler_tests::insertion::Insertion;
@@ -77,13 +77,14 @@ fn main() -> ExitCode {
     );
     let mut is_right = true;
     if let Some(time) = number_after(&args, "--held") {
-        return held(&files, time, step, Settings { friction, rounds, ..Settings::default() });
+        return held(&files, time, step, WorldSettings { friction, rounds, ..WorldSettings::default() });
     }
     let record: Option<PathBuf> = number_after(&args, "--record");
     let parts = number_after(&args, "--beside").map_or_else(|| vec![0.0, 0.5, 1.0, 2.0], |part| vec![part]);
     for file in files {
         for &part in &parts {
-            let settings = Settings { gravity: V3::zeros(), friction, rounds, ..Settings::default() };
+            let settings =
+                WorldSettings { gravity: V3::zeros(), friction, rounds, ..WorldSettings::default() };
             let mut steps = Recording::default();
             match run(&file, part, step, settings, list, &mut steps) {
                 Ok((insertion, tilt, mut r)) => {
@@ -125,18 +126,18 @@ fn main() -> ExitCode {
 }
 
 /// Releases parts, one scene after the other.
-fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode {
+fn held(files: &[PathBuf], time: f64, step: f64, settings: WorldSettings) -> ExitCode {
     println!(
         "name      ms mean    95 %  rounds  contacts  deepest mm  interfering  unsolved   energy  points um  \
          rad/s2"
     );
-    let settings = Settings { gravity: drive::tilted_gravity(), ..settings };
+    let settings = WorldSettings { gravity: drive::tilted_gravity(), ..settings };
     let mut worlds: Vec<(String, World)> = Vec::new();
     for file in files {
         match Insertion::load(file, feeler_import::DEFAULT_FLATNESS) {
             Ok(i) => {
                 let mut one = world(i.a.clone(), (i.b.0.clone(), drive::seated_pose(&i)), settings);
-                one.body_mut(BodyId(1)).dilation = i.scenario.dilation;
+                one.body_mut(RigidBodyId(1)).dilation = i.scenario.dilation;
                 worlds.push((i.name.clone(), one));
             }
             Err(e) => {
@@ -149,7 +150,7 @@ fn held(files: &[PathBuf], time: f64, step: f64, settings: Settings) -> ExitCode
     worlds.push(("peg".to_owned(), world((bore, Pose::identity()), (pin, drive::above_bore()), settings)));
     let mut is_right = true;
     for (name, mut world) in worlds {
-        let id = BodyId(1);
+        let id = RigidBodyId(1);
         let (begin, size) = (world.energy(), world.body(id).body().size());
         let weight = world.body(id).mass().unwrap_or_default() * 9_810.0;
         let (mut run, mut excess, mut moved, mut shaken) = (Run::default(), f64::MIN, 0.0_f64, Vec::new());
@@ -200,7 +201,7 @@ fn folded(bits: u64, pose: &Pose) -> u64 {
 }
 
 /// Makes a world with a fixed part and a part of steel.
-fn world(a: (Arc<Body>, Pose), b: (Arc<Body>, Pose), settings: Settings) -> World {
+fn world(a: (Arc<Body>, Pose), b: (Arc<Body>, Pose), settings: WorldSettings) -> World {
     let mut world = World::new(settings);
     world.clock = Some(cpu_seconds);
     world.add(RigidBody::fixed(a.0, a.1));
@@ -236,7 +237,7 @@ fn run(
     file: &Path,
     part: f64,
     step: f64,
-    settings: Settings,
+    settings: WorldSettings,
     list: bool,
     steps: &mut Recording,
 ) -> Result<(Insertion, f64, Run), String> {
@@ -245,7 +246,7 @@ fn run(
     let start = target.pose(0.0);
     let body = &insertion.b.0;
     let mut world = world(insertion.a.clone(), (body.clone(), start), settings);
-    let id = BodyId(1);
+    let id = RigidBodyId(1);
     world.body_mut(id).dilation = insertion.scenario.dilation;
     let mass = world.body(id).mass().unwrap_or_default();
     world.couplings.push(Coupling::critical(id, start, mass, 0.3 * target.length, RESPONSE_TIME));

@@ -47,9 +47,9 @@ use feeler_benches::contact_mechanisms::{Mechanism, SceneFile, State, TimedPair,
 use feeler_benches::depth::query_depth;
 use feeler_benches::timed::{Spent, Timed};
 use feeler_benches::{Fallible, cpu_seconds, exit_code, number_after, spread};
-use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
+use feeler_dynamics::{Coupling, RigidBody, RigidBodyId, World, WorldSettings};
 use feeler_geom::{Pose, V3};
-use feeler_rapier::{ExactDispatcher, ExactShape, Fit, METRES, exact_pose, rapier_pose};
+use feeler_rapier::{CloseFitParameters, ExactDispatcher, ExactShape, METRES, exact_pose, rapier_pose};
 use feeler_runtime::{Body, ContactPair, QueryOptions};
 use nalgebra::{Quaternion, Translation3, UnitQuaternion};
 use rapier3d_f64::dynamics::{RevoluteJointBuilder, RigidBodyBuilder, RigidBodyHandle};
@@ -120,8 +120,11 @@ struct Dynamics {
 
 impl Dynamics {
     fn new(scene: &Mechanism, parts: &[Arc<Body>]) -> Fallible<Self> {
-        let settings =
-            Settings { gravity: scene.gravity.into(), friction: scene.friction, ..Settings::default() };
+        let settings = WorldSettings {
+            gravity: scene.gravity.into(),
+            friction: scene.friction,
+            ..WorldSettings::default()
+        };
         let mut world = World::new(settings);
         world.clock = Some(cpu_seconds);
         let (mut weights, mut axes) = (Vec::new(), Vec::new());
@@ -150,13 +153,13 @@ impl Dynamics {
 
 impl Engine for Dynamics {
     fn state(&self, body: usize) -> State {
-        let b = self.world.body(BodyId(body));
+        let b = self.world.body(RigidBodyId(body));
         State { pose: b.pose, center: b.center(), velocity: b.velocity, spin: b.spin }
     }
 
     fn push(&mut self, body: usize, wrench: &Wrench) {
         let Some(w) = &self.weights[body] else { return };
-        let b = self.world.body_mut(BodyId(body));
+        let b = self.world.body_mut(RigidBodyId(body));
         b.velocity += wrench.force * (STEP / w.mass);
         let turn = b.pose.rotation;
         let own = turn.inverse() * (wrench.torque * STEP);
@@ -206,7 +209,7 @@ impl Rapier {
     fn new(scene: &Mechanism, parts: &[Arc<Body>]) -> Fallible<Self> {
         let (mut world, dispatcher) = (PhysicsWorld::new(), ExactDispatcher::default());
         world.gravity = metres(&scene.gravity.into());
-        dispatcher.install(&mut world, &Fit { step: STEP, ..Fit::default() });
+        dispatcher.install(&mut world, &CloseFitParameters { step: STEP, ..CloseFitParameters::default() });
         let spent = Spent::default();
         let timed = Timed::new(dispatcher.clone().chain(DefaultQueryDispatcher), spent.clone());
         world.narrow_phase.set_query_dispatcher(timed);

@@ -31,7 +31,7 @@
 use feeler_benches::drive::STEEL_DENSITY;
 use feeler_benches::exit_code;
 use feeler_benches::number_after;
-use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
+use feeler_dynamics::{Coupling, RigidBody, RigidBodyId, World, WorldSettings};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::Body;
 use feeler_tests::model;
@@ -153,7 +153,7 @@ fn screwed(
     step: f64,
     list: bool,
 ) -> Result<Screwed, String> {
-    let settings = Settings { gravity, ..Settings::default() };
+    let settings = WorldSettings { gravity, ..WorldSettings::default() };
     let mut world = World::new(settings);
     world.add(RigidBody::fixed(nut.clone(), Pose::identity()));
     // One turn of the thread is in the nut.
@@ -238,14 +238,15 @@ fn rolling(step: f64) -> Result<bool, String> {
     let mut is_right = true;
     for (name, length, moment) in parts {
         for friction in [0.0, 0.3] {
-            let settings = Settings { gravity: V3::new(0.0, -9_810.0, 0.0), friction, ..Settings::default() };
+            let settings =
+                WorldSettings { gravity: V3::new(0.0, -9_810.0, 0.0), friction, ..WorldSettings::default() };
             let mut world = World::new(settings);
             world.add(RigidBody::fixed(race.clone(), Pose::identity()));
             let (sin, cos) = math::sin_cos(RELEASE_ANGLE);
             let start = Pose::translation(length * sin, -length * cos, 0.0);
             let body =
                 RigidBody::of_density(model(name).body, start, STEEL_DENSITY).map_err(|e| e.to_string())?;
-            let id: BodyId = world.add(body);
+            let id: RigidBodyId = world.add(body);
             let rolls = if friction > 0.0 { 1.0 + moment } else { 1.0 };
             // Include the second term of the series of the pendulum.
             let closed =

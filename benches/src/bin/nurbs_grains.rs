@@ -23,7 +23,7 @@ use feeler_grains::nurbs::NurbsGrain;
 use feeler_grains::nurbs::reference::projection::{Guess, guess, on_curve};
 use feeler_grains::nurbs::reference::{DirectOptions, KnotOptions, Knots, deepest_gap, knots};
 use feeler_import::prepare_grain;
-use feeler_runtime::{Body, ContactKind, ContactPair, FollowOptions, Following, QueryOptions, Status};
+use feeler_runtime::{Body, ContactFollower, ContactKind, ContactPair, FollowOptions, QueryOptions, Status};
 use nalgebra::UnitQuaternion;
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -290,7 +290,7 @@ fn followed(
 ) -> Fallible<(u64, f64)> {
     let here = Pose::identity();
     let options = FollowOptions { reach, penetration: reach, stride: 0.02 * RADIUS };
-    let mut following = Following::default();
+    let mut following = ContactFollower::default();
     following.ask(&mut ContactPair::new(a.body.clone(), b.body.clone()), &here, pose, &options)?;
     let (before, clock) = (patch_evaluations(), cpu_seconds());
     let is_followed = following.go_on(&a.body, &b.body, &here, next, &options)?;

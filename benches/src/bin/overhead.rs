@@ -16,7 +16,7 @@ use feeler_benches::drive::{self, STEEL_DENSITY};
 use feeler_benches::{number_after, spread};
 use feeler_geom::Pose as ExactPose;
 use feeler_rapier::{
-    ExactDispatcher, ExactShape, Fit, METRES, Manifold, contact_id, exact_pose, rapier_pose,
+    CloseFitParameters, ExactDispatcher, ExactShape, METRES, Manifold, contact_id, exact_pose, rapier_pose,
 };
 use feeler_runtime::{Body, ContactTracker, TrackerOptions};
 use feeler_tests::insertion::Insertion;
@@ -211,7 +211,7 @@ fn run(a: &(Arc<Body>, ExactPose), b: &(Arc<Body>, ExactPose), time: f64) -> Res
         let mut world = PhysicsWorld::new();
         let g = drive::tilted_gravity() * METRES;
         world.gravity = Vector::new(g.x, g.y, g.z);
-        ExactDispatcher::default().install(&mut world, &Fit::default());
+        ExactDispatcher::default().install(&mut world, &CloseFitParameters::default());
         if let Some(stub) = dispatcher {
             world.narrow_phase.set_query_dispatcher(stub.clone());
         }
@@ -224,14 +224,16 @@ fn run(a: &(Arc<Body>, ExactPose), b: &(Arc<Body>, ExactPose), time: f64) -> Res
     let max_depth = ExactDispatcher::default().depth;
     let options = TrackerOptions { reach: 0.0, max_depth, ..TrackerOptions::default() };
     let mut tracker = ContactTracker::new(a.0.clone(), b.0.clone(), options);
-    let forced = drive::tilted_gravity().norm() * Fit::default().step * Fit::default().step;
+    let forced = drive::tilted_gravity().norm()
+        * CloseFitParameters::default().step
+        * CloseFitParameters::default().step;
     let mut out = Run { query: Vec::new(), stub: Vec::new(), overhead: Vec::new(), is_same: true };
     let mut t = 0.0;
     while t < time {
-        t += Fit::default().step;
+        t += CloseFitParameters::default().step;
         let pose = exact_pose(exact.bodies[id].position());
         let clock = Instant::now();
-        let bound = tracker.expected_bound(&a.1, &pose, forced, Fit::default().reach);
+        let bound = tracker.expected_bound(&a.1, &pose, forced, CloseFitParameters::default().reach);
         bound.and_then(|bound| tracker.update(&a.1, &pose, bound)).map_err(|e| e.to_string())?;
         let query = 1e6 * clock.elapsed().as_secs_f64();
         let clock = Instant::now();

@@ -20,7 +20,7 @@ use feeler_benches::{Fallible, cpu_seconds, exit_code, first_body, plate, plate_
 use feeler_brep::build::{BuildOptions, build_solid};
 use feeler_geom::{P3, V3};
 use feeler_hierarchy::Options;
-use feeler_particles::{ExactWall, Sphere, Superellipsoid, WallContacts};
+use feeler_particles::{ExactWall, Sphere, SuperellipsoidParticle, WallContacts};
 use feeler_runtime::{Body, Boundary, PointMinima};
 use feeler_tests::particle_walls::{Tally, check};
 use rand::rngs::SmallRng;
@@ -179,8 +179,8 @@ fn speed(n: usize, steps: usize, files: &[PathBuf]) -> Fallible<()> {
 }
 
 /// A superellipsoid at the position of a sphere.
-fn shape_of(s: &Sphere) -> Superellipsoid {
-    Superellipsoid {
+fn shape_of(s: &Sphere) -> SuperellipsoidParticle {
+    SuperellipsoidParticle {
         center: s.center,
         orientation: nalgebra::UnitQuaternion::from_scaled_axis(s.center.coords),
         semi: V3::new(1.0, 0.8, 0.6) * s.radius,

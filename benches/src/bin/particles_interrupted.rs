@@ -15,7 +15,7 @@ use feeler_benches::{Fallible, number_after};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_hierarchy::whole::write_whole;
 use feeler_particles::{
-    FacetWall, Law, Particle, Resolution, Settings, Simulation, Sphere, StepError, WallMotion,
+    FacetWall, Law, Particle, Resolution, Simulation, SimulationError, SimulationSettings, Sphere, WallMotion,
 };
 use rand::rngs::SmallRng;
 use rand::{Rng as _, SeedableRng as _};
@@ -65,7 +65,7 @@ fn world() -> Result<Simulation, Box<dyn std::error::Error>> {
     let (velocity, spin) = (V3::new(20.0, 0.0, 0.0), V3::new(0.0, 0.0, 0.8));
     wall.set_motion(WallMotion::Rigid { velocity, spin, center: P3::new(60.0, 60.0, 0.0) })?;
     let law = Law::Linear { normal: 2e3, shear: 1e3, restitution: 0.6, friction: 0.4 };
-    let mut world = Simulation::new(Settings { gravity: V3::z() * -9_810.0, between: Some(law) })?;
+    let mut world = Simulation::new(SimulationSettings { gravity: V3::z() * -9_810.0, between: Some(law) })?;
     world.add_wall(wall.into(), law)?;
     for k in 0..100_u32 {
         let start = Pose::translation(
@@ -92,7 +92,7 @@ fn work(file: &Path, steps: u64) -> Fallible<()> {
     }
     while world.step_count() < steps {
         let many = STEPS_PER_STATE.min(steps - world.step_count());
-        (0..many).try_for_each(|_| world.step(1e-5)).map_err(|e: StepError| e.to_string())?;
+        (0..many).try_for_each(|_| world.step(1e-5)).map_err(|e: SimulationError| e.to_string())?;
         write_whole(file, &world.save()).map_err(|e| e.to_string())?;
     }
     Ok(())

@@ -3,9 +3,9 @@
 //! Prints the time of a call for each region of a simplex, and the time of Algorithm 5 with each
 //! sub-algorithm for polygonal balls.
 
-use feeler_convex::reference::cases::Random;
+use feeler_convex::reference::cases::CaseRandom;
 use feeler_convex::reference::{Johnson, Voronoi, algorithm_5};
-use feeler_convex::{Polytope, Request, SignedVolumes, Signs, SubAlgorithm, distance};
+use feeler_convex::{DistanceRequest, Polytope, SignedVolumes, Signs, SubAlgorithm, distance};
 use feeler_geom::{P3, V3};
 use std::hint::black_box;
 use std::time::Instant;
@@ -26,7 +26,7 @@ fn nanoseconds(n: u32, mut call: impl FnMut()) -> f64 {
 }
 
 /// Simplices whose nearest face has `kept` vertices, including the newest one, as in a search.
-fn simplices(rng: &mut Random, n: usize, kept: usize) -> Vec<Vec<V3>> {
+fn simplices(rng: &mut CaseRandom, n: usize, kept: usize) -> Vec<Vec<V3>> {
     let mut out = Vec::new();
     while out.len() < 256 {
         let shift = rng.vector() * rng.between(0.0, 2.0);
@@ -61,7 +61,7 @@ fn primitives() {
     );
     println!("| simplex, face | Signed Volumes | with adaptive signs | Johnson | Voronoi |");
     println!("|---|---|---|---|---|");
-    let mut rng = Random(3);
+    let mut rng = CaseRandom(3);
     for (n, kept) in [(2, 1), (2, 2), (3, 1), (3, 2), (3, 3), (4, 1), (4, 2), (4, 3), (4, 4)] {
         let s = simplices(&mut rng, n, kept);
         println!(
@@ -74,7 +74,7 @@ fn primitives() {
     }
 }
 
-fn ball(rng: &mut Random, n: usize) -> Vec<P3> {
+fn ball(rng: &mut CaseRandom, n: usize) -> Vec<P3> {
     (0..n).map(|_| P3::from(rng.vector().normalize())).collect()
 }
 
@@ -88,7 +88,7 @@ fn balls() {
     println!("|---|---|---|---|");
     for tol in [1e-8, 1e-14] {
         for (name, gap) in [("distant", 1.0), ("close", 1e-4), ("overlapping", -0.3)] {
-            let mut rng = Random(4);
+            let mut rng = CaseRandom(4);
             let mut sums = [0.0; 3];
             let mut failures = [0; 3];
             for _ in 0..40 {
@@ -97,7 +97,7 @@ fn balls() {
                 let away = rng.vector().normalize() * 3.0;
                 let far: Vec<P3> = q.iter().map(|p| p + away).collect();
                 let Ok(b) = Polytope::new(&far) else { continue };
-                let first = distance(&a, &b, &Request::default());
+                let first = distance(&a, &b, &DistanceRequest::default());
                 let near: Vec<P3> =
                     far.iter().map(|p| p - first.direction * (first.distance - gap)).collect();
                 let Ok(b) = Polytope::new(&near) else { continue };

@@ -111,7 +111,7 @@ pub enum AssemblyError {
         /// Maximum number of poses.
         max: usize,
     },
-    /// All poses of a grid violate the limits of a joint that follows another one.
-    #[error("at every point of the grid, a joint that follows another one exceeds its limits")]
+    /// All poses of a grid violate the limits of a joint that mimics another one.
+    #[error("at every point of the grid, a joint that mimics another one exceeds its limits")]
     EmptyGrid,
 }

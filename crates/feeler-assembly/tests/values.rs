@@ -11,7 +11,7 @@ use feeler_assembly::{
 };
 use feeler_geom::Pose;
 use feeler_hierarchy::Model;
-use feeler_mechanism::{Joint, JointKind, Mechanism, Motion};
+use feeler_mechanism::{Joint, JointKind, JointTrajectory, Mechanism};
 use feeler_runtime::{PassageOutcome, QueryOptions, Status};
 use std::collections::BTreeMap;
 
@@ -105,9 +105,9 @@ fn mechanisms_are_measured_and_proven() {
         parent: 0,
         child: 1,
         origin: Pose::identity(),
-        kind: JointKind::Slide { axis: [0.0, 0.0, 1.0].into() },
+        kind: JointKind::Prismatic { axis: [0.0, 0.0, 1.0].into() },
         limits: Some([0.0, 5.0]),
-        follows: None,
+        mimic: None,
     });
     let parts = bore_and_pin(0.0).into_parts();
     let (bore, pin) = (["bore".to_owned()], ["pin".to_owned()]);
@@ -119,7 +119,7 @@ fn mechanisms_are_measured_and_proven() {
         "neighbours are not checked"
     );
     let check = MechanismCheck::new(&mechanism, &parts, &[], true).unwrap();
-    let motion = Motion { times: vec![0.0, 2.0], values: vec![vec![0.0], vec![5.0]] };
+    let motion = JointTrajectory { times: vec![0.0, 2.0], values: vec![vec![0.0], vec![5.0]] };
     let report = check.along(&motion, 5, &MechanismOptions::default()).unwrap();
     assert!(report.pairs[0].is_proven_free() && report.moments.len() == 5);
     for margin in report.margins() {

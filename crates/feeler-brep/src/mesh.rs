@@ -13,7 +13,7 @@ use crate::source::{EdgeSource, FaceSource, LoopSource, SolidSource, VertexSourc
 
 /// Reason why triangles do not bound a solid. Triangles and points are numbered from 0.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum MeshError {
+pub enum MeshSolidError {
     /// A corner of a triangle refers to a missing point.
     #[error(
         "triangle {triangle} refers to point {corner}, but there are only {points} points (numbered from 0)"
@@ -80,13 +80,13 @@ pub struct MeshSolid {
 /// the normals of the largest surface point inwards, all surfaces are considered inside out.
 ///
 /// # Errors
-/// [`MeshError`] if a point or triangle is invalid, or if a side belongs to a wrong number of triangles.
+/// [`MeshSolidError`] if a point or triangle is invalid, or if a side belongs to a wrong number of triangles.
 pub fn solids_of_triangles(
     name: &str,
     points: &[P3],
     triangles: &[[u32; 3]],
     options: MeshOptions,
-) -> Result<Vec<MeshSolid>, MeshError> {
+) -> Result<Vec<MeshSolid>, MeshSolidError> {
     let mut mesh = Welded::new(points, triangles)?;
     let mut pieces = mesh.pieces(options)?;
     let closed = pieces.iter().filter(|p| p.open_sides == 0).map(|p| p.volume);
@@ -128,9 +128,9 @@ struct Welded {
 }
 
 impl Welded {
-    fn new(points: &[P3], triangles: &[[u32; 3]]) -> Result<Self, MeshError> {
+    fn new(points: &[P3], triangles: &[[u32; 3]]) -> Result<Self, MeshSolidError> {
         if let Some(k) = points.iter().position(|p| !p.iter().all(|c| c.abs() <= MAX_COORDINATE)) {
-            return Err(MeshError::NotFinite(k));
+            return Err(MeshSolidError::NotFinite(k));
         }
         let mut known: BTreeMap<[u64; 3], u32> = BTreeMap::new();
         let mut out = Self { points: Vec::new(), triangles: Vec::new(), neighbours: Vec::new() };
@@ -138,7 +138,7 @@ impl Welded {
             let mut own = [0; 3];
             for (to, &corner) in own.iter_mut().zip(corners) {
                 let p = points.get(corner as usize);
-                let p = p.ok_or(MeshError::Corner { triangle, corner, points: points.len() })?;
+                let p = p.ok_or(MeshSolidError::Corner { triangle, corner, points: points.len() })?;
                 // Adding 0 turns −0 into 0.
                 let p = p.map(|c| c + 0.0);
                 *to = *known.entry([p.x, p.y, p.z].map(f64::to_bits)).or_insert_with(|| {
@@ -152,11 +152,11 @@ impl Welded {
             let [a, b, c] = own.map(|v| out.points[v as usize]);
             let (normal, longest) = ((b - a).cross(&(c - a)).norm(), longest(&[a, b, c]));
             if normal <= DEGENERATE_AREA * longest * longest {
-                return Err(MeshError::Flat(triangle));
+                return Err(MeshSolidError::Flat(triangle));
             }
             out.triangles.push((own, triangle));
         }
-        if out.triangles.is_empty() { Err(MeshError::Empty) } else { Ok(out) }
+        if out.triangles.is_empty() { Err(MeshSolidError::Empty) } else { Ok(out) }
     }
 
     fn corners(&self, k: usize) -> [P3; 3] {
@@ -164,7 +164,7 @@ impl Welded {
     }
 
     /// Finds the connected surfaces, in the order of their first triangles.
-    fn pieces(&mut self, options: MeshOptions) -> Result<Vec<Piece>, MeshError> {
+    fn pieces(&mut self, options: MeshOptions) -> Result<Vec<Piece>, MeshSolidError> {
         let mut sides: BTreeMap<[u32; 2], Vec<usize>> = BTreeMap::new();
         for (k, (own, _)) in self.triangles.iter().enumerate() {
             (0..3).for_each(|i| sides.entry(side(own, i)).or_default().push(k));
@@ -172,7 +172,7 @@ impl Welded {
         let is_fine = |uses: usize| uses == 2 || (uses == 1 && options.open_shells);
         if let Some((ends, users)) = sides.iter().find(|(_, users)| !is_fine(users.len())) {
             let [from, to] = ends.map(|v| self.points[v as usize].into());
-            return Err(MeshError::Side { from, to, uses: users.len() });
+            return Err(MeshSolidError::Side { from, to, uses: users.len() });
         }
         let other =
             |k: usize, own: &[u32; 3], i: usize| sides[&side(own, i)].iter().find(|o| **o != k).copied();
@@ -476,8 +476,8 @@ mod tests {
         let error_of = |points: &[P3], triangles: &[[u32; 3]]| {
             solids_of_triangles("mesh", points, triangles, MeshOptions::default()).unwrap_err()
         };
-        assert_eq!(error_of(&points, &[]), MeshError::Empty);
-        assert!(matches!(error_of(&points, &triangles[1..]), MeshError::Side { uses: 1, .. }));
+        assert_eq!(error_of(&points, &[]), MeshSolidError::Empty);
+        assert!(matches!(error_of(&points, &triangles[1..]), MeshSolidError::Side { uses: 1, .. }));
         let open = MeshOptions { open_shells: true, rounding: 0.0 };
         let sheet = solids_of_triangles("mesh", &points, &triangles[..10], open).unwrap();
         assert_eq!(sheet[0].open_edges, 4);
@@ -489,13 +489,16 @@ mod tests {
             sheet.volume
         );
         let twice = [&triangles[..], &[[0, 1, 7]]].concat();
-        assert!(matches!(error_of(&points, &twice), MeshError::Side { uses: 3, .. }));
-        assert_eq!(error_of(&points, &[[0, 1, 8]]), MeshError::Corner { triangle: 0, corner: 8, points: 8 });
+        assert!(matches!(error_of(&points, &twice), MeshSolidError::Side { uses: 3, .. }));
+        assert_eq!(
+            error_of(&points, &[[0, 1, 8]]),
+            MeshSolidError::Corner { triangle: 0, corner: 8, points: 8 }
+        );
         let mut lost = points.clone();
         lost[3].y = f64::NAN;
-        assert_eq!(error_of(&lost, &triangles), MeshError::NotFinite(3));
+        assert_eq!(error_of(&lost, &triangles), MeshSolidError::NotFinite(3));
         let line = [P3::origin(), P3::new(1.0, 1.0, 0.0), P3::new(3.0, 3.0, 0.0)];
-        assert_eq!(error_of(&line, &[[0, 1, 2]]), MeshError::Flat(0));
+        assert_eq!(error_of(&line, &[[0, 1, 2]]), MeshSolidError::Flat(0));
         // Two boxes that share only a corner are two solids; two that share an edge are rejected.
         let shifted = |by: V3| {
             let mut all = points.clone();
@@ -505,6 +508,6 @@ mod tests {
         };
         assert!(close(&volumes(&shifted(V3::new(2.0, 2.0, 2.0))), &[8.0, 8.0]));
         let (all, corners) = shifted(V3::new(2.0, 2.0, 0.0));
-        assert!(matches!(error_of(&all, &corners), MeshError::Side { uses: 4, .. }));
+        assert!(matches!(error_of(&all, &corners), MeshSolidError::Side { uses: 4, .. }));
     }
 }

@@ -1,7 +1,7 @@
 //! The solid on which the offline stage works.
 
 use crate::remark::Remark;
-use feeler_geom::mass::Inertia;
+use feeler_geom::mass::SolidInertia;
 use feeler_geom::trim::{TrimCells, TrimDomain, TrimPiece};
 use feeler_geom::{Aabb, Curve, P3, Surface, V3};
 use smallvec::SmallVec;
@@ -32,7 +32,7 @@ pub struct Solid {
     pub volume: f64,
     /// Centroid and inertia at density 1, in the solid's own axes; `None` for sheets, which have no
     /// volume.
-    pub inertia: Option<Inertia>,
+    pub inertia: Option<SolidInertia>,
     /// Repairs and peculiarities, for the user.
     pub remarks: Vec<Remark>,
 }

@@ -19,6 +19,7 @@ namespace feeler {
 
 // Records of feeler.h, which documents their members.
 using BodyInfo = FeelerBodyInfo;
+using ClearanceOptions = FeelerClearanceOptions;
 using Contact = FeelerContact;
 using ContactEvent = FeelerContactEvent;
 using CurveContact = FeelerCurveContact;
@@ -392,6 +393,60 @@ private:
     explicit ContactTracker(FeelerContactTracker *tracker) : tracker_(tracker, feeler_contact_tracker_free) {}
     std::unique_ptr<FeelerContactTracker, void (*)(FeelerContactTracker *)> tracker_;
     std::vector<StepContact> contacts_;
+};
+
+/// Finding of a clearance check about two parts.
+struct Finding {
+    /// Kind, parts, distance and location, as in feeler.h.
+    FeelerFinding record;
+    /// Paths of the parts.
+    std::string path_a, path_b;
+    /// Name of the rule; empty without a rule.
+    std::string rule;
+};
+
+/// Placed solids of one or several models.
+class Assembly {
+public:
+    Assembly() : assembly_(nullptr, feeler_assembly_free) {
+        FeelerAssembly *assembly = nullptr;
+        check(feeler_assembly_new(&assembly));
+        assembly_.reset(assembly);
+    }
+    /// Adds the parts of a model, moved by `pose`. `name` precedes their paths unless it is empty.
+    void add(const Model &model, const std::string &name = "", const Pose &pose = identity()) {
+        check(feeler_assembly_add(assembly_.get(), model.get(), name.c_str(), &pose));
+    }
+    /// Number of parts.
+    std::size_t part_count() const {
+        std::size_t n = 0;
+        check(feeler_assembly_part_count(assembly_.get(), &n));
+        return n;
+    }
+    /// Measures all near pairs of parts and checks them against rules (TOML; "" for none). Returns the
+    /// findings, most severe first. A `d_max` or `tolerance` of 0 is that of the rules, or the default.
+    std::vector<Finding> clearance(const std::string &rules = "", double d_max = 0, double tolerance = 0) const {
+        const ClearanceOptions options = {sizeof options, 0, d_max, tolerance};
+        FeelerClearance *handle = nullptr;
+        check(feeler_clearance_new(assembly_.get(), rules.c_str(), &options, &handle));
+        const std::unique_ptr<FeelerClearance, decltype(&feeler_clearance_free)> result(
+            handle, feeler_clearance_free);
+        std::size_t n = 0;
+        check(feeler_clearance_finding_count(result.get(), &n));
+        std::vector<Finding> findings(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const char *path_a = nullptr, *path_b = nullptr, *rule = nullptr;
+            findings[i].record.struct_size = sizeof(FeelerFinding);
+            check(feeler_clearance_finding(result.get(), i, &findings[i].record, &path_a, &path_b, &rule));
+            findings[i].path_a = path_a;
+            findings[i].path_b = path_b;
+            if (rule != nullptr) findings[i].rule = rule;
+        }
+        return findings;
+    }
+
+private:
+    std::unique_ptr<FeelerAssembly, decltype(&feeler_assembly_free)> assembly_;
 };
 
 /// Many bodies that move together.

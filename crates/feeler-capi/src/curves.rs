@@ -5,8 +5,8 @@ use crate::error::{Failure, FeelerResult, enter};
 use crate::pointer::{array, exclusive, fill, get_sized, hand_out, put, shared, take_back};
 use crate::record::{FeelerPose, FeelerStatus, pose as read_pose};
 use feeler::curves::{
-    Curve, CurveContact, CurveError, CurveId, CurveOptions, CurveScene, CurveSceneError, Feature, Place,
-    TightBend,
+    Curve, CurveContact, CurveError, CurveId, CurveLocation, CurveOptions, CurveScene, CurveSceneError,
+    Feature, TightBend,
 };
 use feeler::{BodyId, P3, QueryOptions, Scene, SceneError, V3};
 
@@ -105,11 +105,11 @@ pub struct FeelerTightBend {
 
 const NONE: u32 = u32::MAX;
 
-fn place(place: Place) -> u32 {
+fn place(place: CurveLocation) -> u32 {
     match place {
-        Place::Inside => 0,
-        Place::Corner => 1,
-        Place::End => 2,
+        CurveLocation::Inside => 0,
+        CurveLocation::Corner => 1,
+        CurveLocation::End => 2,
     }
 }
 

@@ -6,7 +6,7 @@ use crate::pointer::{array, exclusive, fill, hand_out, shared, take_back};
 use crate::record::{FeelerPose, pose as read_pose};
 use feeler::P3;
 use feeler::particles::{
-    ExactWall, ProximityCache, Sphere, Superellipsoid, WallContact, WallContacts, WallError,
+    ExactWall, ProximityCache, Sphere, SuperellipsoidParticle, WallContact, WallContacts, WallError,
 };
 
 /// Exact solid as a wall for particles, with cached results of the particles near it.
@@ -15,7 +15,7 @@ pub struct FeelerExactWall {
     wall: ExactWall,
     caches: Vec<ProximityCache>,
     spheres: Vec<Sphere>,
-    superellipsoids: Vec<Superellipsoid>,
+    superellipsoids: Vec<SuperellipsoidParticle>,
     out: WallContacts,
     /// A query has panicked, so that the cached results are unreliable.
     broken: bool,
@@ -241,7 +241,7 @@ pub unsafe extern "C" fn feeler_exact_wall_superellipsoid_contacts(
         };
         w.superellipsoids.clear();
         w.superellipsoids.extend((0..n).map(|i| {
-            Superellipsoid::of_numbers(
+            SuperellipsoidParticle::of_numbers(
                 std::array::from_fn(|k| centers[3 * i + k]),
                 std::array::from_fn(|k| turns[4 * i + k]),
                 std::array::from_fn(|k| semi[3 * i + k]),

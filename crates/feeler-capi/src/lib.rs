@@ -20,6 +20,7 @@
 #![allow(unsafe_code, reason = "pointers come from C")]
 
 mod body;
+mod clearance;
 mod curves;
 mod error;
 mod exact_walls;
@@ -33,6 +34,7 @@ mod scene_tracking;
 mod tracker;
 
 pub use body::*;
+pub use clearance::*;
 pub use curves::*;
 pub use error::{FeelerResult, feeler_last_error};
 pub use exact_walls::*;

@@ -242,6 +242,7 @@ impl Languages {
             "feeler-geom",
             "feeler-hierarchy",
             "feeler-import",
+            "feeler-assembly",
             "feeler-view",
         ];
         let (c, c_functions) = c_names(&read("crates/feeler-capi/include/feeler.h"));

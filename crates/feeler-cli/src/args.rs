@@ -26,29 +26,29 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Convert STEP files, or folders of them, to .feeler files
-    Preprocess(Preprocess),
+    Preprocess(PreprocessArgs),
     /// Print the contents of a .feeler or STEP file
-    Inspect(Inspect),
+    Inspect(InspectArgs),
     /// Compute all local minimal distances of two posed solids, and whether they interfere
-    Query(Query),
+    Query(QueryArgs),
     /// Query two solids along a trajectory
-    Sweep(Sweep),
+    Sweep(SweepArgs),
     /// Check whether the parts of a mechanism stay free of each other as it moves
-    Mechanism(Mechanism),
+    Mechanism(MechanismArgs),
     /// Pour grains into walls from CAD: outflow, and forces on the walls
-    Pour(Pour),
+    Pour(PourArgs),
     /// Write a self-contained page that shows solids and their minima, or a glTF file
-    View(View),
+    View(ViewArgs),
     /// Find the parts of assemblies that touch, interfere or come too close
-    Clearance(Clearance),
+    Clearance(ClearanceArgs),
     /// Compare models, verdicts and minima with recorded results
-    Regress(Regress),
+    Regress(RegressArgs),
     /// List the differences between two versions of a model, or of a folder of models
-    Diff(Diff),
+    Diff(DiffArgs),
     /// Write completions for a shell to stdout
-    Completions(Completions),
+    Completions(CompletionsArgs),
     /// Write the manual page to stdout, or one page for each command to a folder
-    Man(Man),
+    Man(ManArgs),
 }
 
 /// Options for reading STEP and STL files.
@@ -60,8 +60,27 @@ pub struct ReadArgs {
     pub open_shells: bool,
     /// Unit of the coordinates: um, mm, cm, m, inch, ft, or the number of millimetres in one unit; overrides
     /// the unit of STEP files, and is required for STL files
-    #[arg(long, value_name = "UNIT", value_parser = unit)]
+    #[arg(long, value_name = "UNIT", value_parser = feeler_import::parse_unit)]
     pub unit: Option<f64>,
+}
+
+/// Form of the output.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct OutputArgs {
+    /// Print a JSON document instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Print only errors on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// Number of threads of commands that measure many pairs.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ThreadArgs {
+    /// Number of threads; the results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub threads: Option<u16>,
 }
 
 impl ReadArgs {
@@ -74,7 +93,7 @@ impl ReadArgs {
 
 /// `feeler preprocess`.
 #[derive(Debug, Default, Args)]
-pub struct Preprocess {
+pub struct PreprocessArgs {
     /// STEP files, also compressed by gzip (*.stpz, *.step.gz) or ZIP; STL files (*.stl), with --unit;
     /// folders, which are searched for *.step, *.stp, *.p21 and *.stpz; or `-` for standard input
     #[arg(required = true, value_name = "INPUT")]
@@ -114,17 +133,14 @@ pub struct Preprocess {
     /// Write a page with the result and the remarks of each input
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Print a JSON document instead of a table
-    #[arg(long)]
-    pub json: bool,
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// Options of the output.
+    #[command(flatten)]
+    pub form: OutputArgs,
 }
 
 /// `feeler inspect`.
 #[derive(Debug, Args)]
-pub struct Inspect {
+pub struct InspectArgs {
     /// A .feeler file, or a STEP file, which is prepared in memory; `-` for standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -194,17 +210,14 @@ pub struct PairArgs {
     /// Prove that every minimum on a free-form surface or curve was found, or report the undecided ones
     #[arg(long)]
     pub certified: bool,
-    /// Print a JSON document instead of a table
-    #[arg(long)]
-    pub json: bool,
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// Options of the output.
+    #[command(flatten)]
+    pub form: OutputArgs,
 }
 
 /// `feeler query`.
 #[derive(Debug, Args)]
-pub struct Query {
+pub struct QueryArgs {
     /// Solids and options.
     #[command(flatten)]
     pub pair: PairArgs,
@@ -223,7 +236,7 @@ pub struct Query {
 
 /// `feeler sweep`.
 #[derive(Debug, Args)]
-pub struct Sweep {
+pub struct SweepArgs {
     /// Solids and options.
     #[command(flatten)]
     pub pair: PairArgs,
@@ -261,7 +274,7 @@ pub struct Sweep {
 
 /// `feeler mechanism`.
 #[derive(Debug, Args)]
-pub struct Mechanism {
+pub struct MechanismArgs {
     /// Links, joints (or a URDF) and their motion: see docs/INTERFACE.md, "Mechanisms"
     #[arg(value_name = "FILE.toml")]
     pub file: PathBuf,
@@ -293,20 +306,17 @@ pub struct Mechanism {
     /// Options for reading STEP files.
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Number of threads; the results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub threads: Option<u16>,
-    /// Print a JSON document instead of a table
-    #[arg(long)]
-    pub json: bool,
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// Number of threads.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+    /// Options of the output.
+    #[command(flatten)]
+    pub form: OutputArgs,
 }
 
 /// `feeler pour`.
 #[derive(Debug, Args)]
-pub struct Pour {
+pub struct PourArgs {
     /// Walls, grains, contact laws and times: see docs/POUR.md
     #[arg(value_name = "SCENE.toml")]
     pub scene: PathBuf,
@@ -322,20 +332,17 @@ pub struct Pour {
     /// Write a page that plays the run
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Number of threads; the results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub threads: Option<u16>,
-    /// Print a JSON document instead of a table
-    #[arg(long)]
-    pub json: bool,
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// Number of threads.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
+    /// Options of the output.
+    #[command(flatten)]
+    pub form: OutputArgs,
 }
 
 /// `feeler view`.
 #[derive(Debug, Args)]
-pub struct View {
+pub struct ViewArgs {
     /// Models: .feeler, or STEP, which is prepared in memory
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -371,7 +378,7 @@ pub struct View {
 
 /// `feeler clearance`.
 #[derive(Debug, Args)]
-pub struct Clearance {
+pub struct ClearanceArgs {
     /// Assemblies or parts: .feeler, or STEP, which is prepared in memory; all parts of all files are checked
     /// against each other
     #[arg(required = true, value_name = "FILE")]
@@ -404,15 +411,12 @@ pub struct Clearance {
     /// Write the findings to the baseline; exit status 0
     #[arg(long)]
     pub bless: bool,
-    /// Number of threads; the results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub threads: Option<u16>,
+    /// Number of threads.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
     /// Show all measured pairs in the table
     #[arg(long)]
     pub all: bool,
-    /// Print a JSON document instead of a table
-    #[arg(long)]
-    pub json: bool,
     /// Write all measured pairs as CSV
     #[arg(long, value_name = "FILE.csv")]
     pub csv: Option<PathBuf>,
@@ -422,14 +426,14 @@ pub struct Clearance {
     /// Write a page with a sortable table and a picture
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// Options of the output.
+    #[command(flatten)]
+    pub form: OutputArgs,
 }
 
 /// `feeler regress`.
 #[derive(Debug, Args)]
-pub struct Regress {
+pub struct RegressArgs {
     /// Models and pairs to compare, and tolerances: see docs/INTERFACE.md, "regress"
     #[arg(value_name = "SUITE.toml")]
     pub suite: PathBuf,
@@ -439,29 +443,26 @@ pub struct Regress {
     /// Run only entries whose names match; may be repeated
     #[arg(long, value_name = "PATTERN")]
     pub only: Vec<String>,
-    /// Number of threads; the results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub threads: Option<u16>,
+    /// Number of threads.
+    #[command(flatten)]
+    pub threads: ThreadArgs,
     /// Show all differences in the table
     #[arg(long)]
     pub all: bool,
-    /// Print a JSON document instead of a table
-    #[arg(long)]
-    pub json: bool,
     /// Write `JUnit` XML, with a test case for each entry
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
     /// Write a page with a sortable table and a picture
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// Options of the output.
+    #[command(flatten)]
+    pub form: OutputArgs,
 }
 
 /// `feeler diff`.
 #[derive(Debug, Args)]
-pub struct Diff {
+pub struct DiffArgs {
     /// Old version: .feeler, or STEP, which is prepared in memory, or a folder of such files
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
@@ -480,20 +481,17 @@ pub struct Diff {
     /// Show all differences in the table
     #[arg(long)]
     pub all: bool,
-    /// Print a JSON document instead of a table
-    #[arg(long)]
-    pub json: bool,
     /// Write a page with a sortable table and a picture
     #[arg(long, value_name = "FILE.html")]
     pub html: Option<PathBuf>,
-    /// Print only errors on stderr
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// Options of the output.
+    #[command(flatten)]
+    pub form: OutputArgs,
 }
 
 /// `feeler completions`.
 #[derive(Debug, Args)]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// Shell
     #[arg(value_name = "SHELL", value_enum)]
     pub shell: clap_complete::Shell,
@@ -501,7 +499,7 @@ pub struct Completions {
 
 /// `feeler man`.
 #[derive(Debug, Args)]
-pub struct Man {
+pub struct ManArgs {
     /// Folder for the pages, which is created if necessary
     #[arg(value_name = "DIR")]
     pub folder: Option<PathBuf>,
@@ -532,24 +530,6 @@ fn density(s: &str) -> Result<(String, f64), String> {
     match number.trim().parse::<f64>() {
         Ok(x) if x.is_finite() && x > 0.0 => Ok((name.to_owned(), x)),
         _ => Err(format!("'{number}' is not a density; give kg/m3 above 0, such as bolt=7850")),
-    }
-}
-
-/// Number of millimetres in a unit.
-pub(crate) fn unit(s: &str) -> Result<f64, String> {
-    match s.trim().to_ascii_lowercase().as_str() {
-        "um" => Ok(1e-3),
-        "mm" => Ok(1.0),
-        "cm" => Ok(10.0),
-        "m" => Ok(1000.0),
-        "in" | "inch" => Ok(25.4),
-        "ft" | "foot" => Ok(304.8),
-        other => match other.parse::<f64>() {
-            Ok(mm) if mm.is_finite() && mm > 0.0 => Ok(mm),
-            _ => Err(format!(
-                "'{s}' is not a unit; give um, mm, cm, m, inch, ft, or its length in mm, such as 25.4"
-            )),
-        },
     }
 }
 

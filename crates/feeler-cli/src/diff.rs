@@ -1,14 +1,14 @@
 //! `feeler diff`: differences between two versions of a model, or of a folder of models.
 
-use crate::args::Diff;
+use crate::args::DiffArgs;
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
-use crate::{Outcome, folder, interrupt, table};
+use crate::{CommandOutcome, folder, interrupt, table};
 use anyhow::{Context as _, bail, ensure};
 use feeler_assembly::{ComparisonTolerances, ModelComparison, PartCounts, compare_models};
 use feeler_hierarchy::whole;
 use feeler_import as import;
-use feeler_view::picture::{Part, Scene, Tint, What};
+use feeler_view::picture::{PicturePart, PictureScene, Tint, What};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -60,7 +60,11 @@ impl File {
     }
 }
 
-pub(crate) fn run(args: &Diff, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    args: &DiffArgs,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<CommandOutcome> {
     let default = ComparisonTolerances::default();
     let tol = ComparisonTolerances { length: args.tolerance, relative: args.relative, ..default };
     let both = pairs(&args.old, &args.new)?;
@@ -78,13 +82,13 @@ pub(crate) fn run(args: &Diff, out: &mut dyn Write, err: &mut dyn Write) -> anyh
     if let [File { outcome: FileOutcome::Failed(e), .. }] = files.as_slice() {
         bail!("{e}");
     }
-    if args.json {
+    if args.form.json {
         serde_json::to_writer(&mut *out, &document(&files))?;
         writeln!(out)?;
     } else {
         write!(out, "{}", text(&files, args.all))?;
     }
-    if !args.quiet {
+    if !args.form.quiet {
         writeln!(err, "feeler: {}", summary(&files))?;
     }
     if let Some(file) = &args.html {
@@ -92,7 +96,7 @@ pub(crate) fn run(args: &Diff, out: &mut dyn Write, err: &mut dyn Write) -> anyh
         whole::write_whole(file, page.as_bytes())
             .with_context(|| format!("{}: cannot be written", file.display()))?;
     }
-    Ok(if files.iter().all(File::is_same) { Outcome::Done } else { Outcome::Partly })
+    Ok(if files.iter().all(File::is_same) { CommandOutcome::Done } else { CommandOutcome::Partly })
 }
 
 /// Paths of both versions of a file; one of them may be missing.
@@ -262,14 +266,14 @@ fn scene(
     both: &Versions,
     reading: import::Reading,
     drawing: &mut Drawing,
-) -> Option<(usize, Vec<Part>)> {
+) -> Option<(usize, Vec<PicturePart>)> {
     let mut load = |path: &Option<PathBuf>, tint| {
         let (model, _) = import::load_with(path.as_deref()?, reading).ok()?;
         Some(drawing.parts_of_model(&model, tint))
     };
     let (old, mut new) =
         (load(&both.old, Tint::Old).unwrap_or_default(), load(&both.new, Tint::New).unwrap_or_default());
-    let differs = |parts: &[Part]| -> BTreeSet<usize> {
+    let differs = |parts: &[PicturePart]| -> BTreeSet<usize> {
         file.lines().iter().flat_map(|[_, subject, _]| drawing::about(parts, subject)).collect()
     };
     // Parts without differences are drawn once.
@@ -294,5 +298,8 @@ fn scene(
     for part in new.iter_mut().filter(|p| p.tint == Tint::Old) {
         part.path = format!("old version/{}", part.path);
     }
-    Some((drawing.add(Scene { name: file.name.clone(), parts: new, ..Scene::default() }), by_path))
+    Some((
+        drawing.add(PictureScene { name: file.name.clone(), parts: new, ..PictureScene::default() }),
+        by_path,
+    ))
 }

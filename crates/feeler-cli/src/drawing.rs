@@ -5,7 +5,7 @@ use feeler_assembly::contact_kind_name;
 use feeler_geom::Pose;
 use feeler_hierarchy::{Hierarchy, Model};
 use feeler_runtime::{Body, Contact};
-use feeler_view::picture::{Minimum, Part, Picture, Scene, Show, Tint, What};
+use feeler_view::picture::{Picture, PictureMinimum, PicturePart, PictureScene, Show, Tint, What};
 use feeler_view::shape::Shape;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -87,12 +87,12 @@ impl Drawing {
     }
 
     /// Adds the shapes of a model and returns its placed parts.
-    pub(crate) fn parts_of_model(&mut self, model: &Model, tint: Tint) -> Vec<Part> {
+    pub(crate) fn parts_of_model(&mut self, model: &Model, tint: Tint) -> Vec<PicturePart> {
         let solids: Vec<&Hierarchy> = model.solids.iter().collect();
         let shapes = self.shapes(&solids);
         let part = |(i, instance): (usize, &feeler_hierarchy::Instance)| {
             let own = [&instance.path, &instance.name].into_iter().find(|n| !n.is_empty());
-            Part {
+            PicturePart {
                 path: own.map_or_else(|| format!("solid {i}"), Clone::clone),
                 shape: shapes[instance.solid as usize],
                 pose: instance.pose(),
@@ -104,7 +104,7 @@ impl Drawing {
     }
 
     /// Adds a scene and returns its index.
-    pub(crate) fn add(&mut self, scene: Scene) -> usize {
+    pub(crate) fn add(&mut self, scene: PictureScene) -> usize {
         self.picture.scenes.push(scene);
         self.picture.scenes.len() - 1
     }
@@ -131,8 +131,8 @@ impl Drawing {
 }
 
 /// Picture of a minimum.
-pub(crate) fn minimum(l: &Contact) -> Minimum {
-    Minimum {
+pub(crate) fn minimum(l: &Contact) -> PictureMinimum {
+    PictureMinimum {
         distance: l.distance,
         points: [l.point_a, l.point_b],
         features: [feature_name(&l.feature_a), feature_name(&l.feature_b)],
@@ -141,13 +141,13 @@ pub(crate) fn minimum(l: &Contact) -> Minimum {
 }
 
 /// A part that does not move.
-pub(crate) fn still(path: &str, shape: usize, pose: Pose) -> Part {
-    Part { path: path.to_owned(), shape, pose, track: None, tint: Tint::Own }
+pub(crate) fn still(path: &str, shape: usize, pose: Pose) -> PicturePart {
+    PicturePart { path: path.to_owned(), shape, pose, track: None, tint: Tint::Own }
 }
 
 /// Indices of the parts that a difference is about: its subject begins with their path in quotes.
-pub(crate) fn about(parts: &[Part], subject: &str) -> Vec<usize> {
-    let is_about = |p: &Part| {
+pub(crate) fn about(parts: &[PicturePart], subject: &str) -> Vec<usize> {
+    let is_about = |p: &PicturePart| {
         let rest = subject.strip_prefix('\'').and_then(|s| s.strip_prefix(p.path.as_str()));
         rest.is_some_and(|r| r.starts_with('\''))
     };

@@ -1,8 +1,8 @@
 //! `feeler inspect`: the contents of a file.
 
-use crate::args::Inspect;
+use crate::args::InspectArgs;
 use crate::mass::{self, Mass};
-use crate::{Outcome, table, tree};
+use crate::{CommandOutcome, table, tree};
 use feeler_geom::{Aabb, P3};
 use feeler_hierarchy::{Hierarchy, Instance, Model, NodeId, placed_box};
 use feeler_import as import;
@@ -14,14 +14,14 @@ const SURFACES: [&str; 6] = ["plane", "cylinder", "cone", "sphere", "torus", "be
 const CURVES: [&str; 6] = ["line", "circle", "ellipse", "parabola", "hyperbola", "bezier"];
 const STATUSES: [&str; 4] = ["convex", "concave", "g1", "mixed"];
 
-pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &InspectArgs, out: &mut dyn Write) -> anyhow::Result<CommandOutcome> {
     let (model, _) = import::load_with(&args.file, args.read.reading())?;
     let densities = mass::densities(&model, &args.file, &args.density)?;
     let boxes = boxes(&model);
     if args.json {
         serde_json::to_writer(&mut *out, &document(&model, &boxes, &densities))?;
         writeln!(out)?;
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     writeln!(
         out,
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Inspect, out: &mut dyn Write) -> anyhow::Result<Outcome
     for w in &model.remarks {
         writeln!(out, "warning: {w}")?;
     }
-    Ok(Outcome::Done)
+    Ok(CommandOutcome::Done)
 }
 
 /// Columns of the table of boxes.

@@ -38,7 +38,7 @@ use std::process::ExitCode;
 
 /// Outcome of a command: docs/INTERFACE.md, "Exit status".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CommandOutcome {
     /// The command succeeded and has no findings: exit status 0.
     Done,
     /// The command has findings, or part of it failed: exit status 1.
@@ -47,12 +47,12 @@ pub enum Outcome {
     Nothing,
 }
 
-impl From<Outcome> for ExitCode {
-    fn from(o: Outcome) -> Self {
+impl From<CommandOutcome> for ExitCode {
+    fn from(o: CommandOutcome) -> Self {
         match o {
-            Outcome::Done => Self::SUCCESS,
-            Outcome::Partly => Self::from(1),
-            Outcome::Nothing => Self::from(2),
+            CommandOutcome::Done => Self::SUCCESS,
+            CommandOutcome::Partly => Self::from(1),
+            CommandOutcome::Nothing => Self::from(2),
         }
     }
 }
@@ -65,7 +65,7 @@ pub fn run(
     command: &args::Command,
     out: &mut dyn std::io::Write,
     err: &mut dyn std::io::Write,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<CommandOutcome> {
     match command {
         args::Command::Preprocess(a) => preprocess::run(a, out, err),
         args::Command::Inspect(a) => inspect::run(a, out),

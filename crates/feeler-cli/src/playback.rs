@@ -5,7 +5,7 @@ use feeler_assembly::{AssemblyPart, SweepStep};
 use feeler_geom::pose::from_values;
 use feeler_geom::{P3, Pose};
 use feeler_runtime::Status;
-use feeler_view::picture::Motion;
+use feeler_view::picture::PictureMotion;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -37,11 +37,11 @@ impl PlayedStep {
 }
 
 /// Motion of A and B on tracks 0 and 1.
-pub(crate) fn motion(steps: Vec<PlayedStep>, dt: Option<f64>) -> Motion {
+pub(crate) fn motion(steps: Vec<PlayedStep>, dt: Option<f64>) -> PictureMotion {
     #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
     let times = (0..steps.len()).map(|i| i as f64 * dt.unwrap_or(1.0)).collect();
     let track = |k: usize| steps.iter().map(|s| s.poses[k]).collect();
-    Motion {
+    PictureMotion {
         times,
         unit: if dt.is_some() { "s" } else { "" },
         curve: None,
@@ -86,7 +86,7 @@ struct Points {
 }
 
 /// Reads a document of `sweep --json`, and removes all parts but the two that were swept.
-pub(crate) fn read(file: &Path, parts: &mut Vec<AssemblyPart>) -> anyhow::Result<Motion> {
+pub(crate) fn read(file: &Path, parts: &mut Vec<AssemblyPart>) -> anyhow::Result<PictureMotion> {
     let named = || file.display().to_string();
     let text = std::fs::read_to_string(file).with_context(|| format!("{}: cannot read", named()))?;
     let document: Document = serde_json::from_str(&text)

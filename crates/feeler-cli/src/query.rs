@@ -1,9 +1,9 @@
 //! `feeler query`: all local minimal distances of two posed solids.
 
-use crate::args::{PairArgs, Query};
+use crate::args::{PairArgs, QueryArgs};
 use crate::features::{feature_json, feature_name, point_text};
 use crate::report::{Report, set_text};
-use crate::{Outcome, pose, table, verdict};
+use crate::{CommandOutcome, pose, table, verdict};
 use anyhow::{Context as _, bail};
 use feeler_assembly::{AssemblyPart, compose_poses, contact_kind_name};
 use feeler_hierarchy::{Instance, Model};
@@ -14,7 +14,11 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    args: &QueryArgs,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<CommandOutcome> {
     // Invalid arguments are reported before files are read.
     let motion_a = pose::parse(&args.pose_a)?;
     let motion_b = pose::parse(&args.pose_b)?;
@@ -29,7 +33,7 @@ pub(crate) fn run(args: &Query, out: &mut dyn Write, err: &mut dyn Write) -> any
     pool.install(|| pair.query(&pose_a, &pose_b, &options).map(|_| ())).with_context(file_names)?;
     let wall_us = clock.elapsed().as_secs_f64() * 1e6;
     let report = pool.install(|| Report::new(&pair, (&pose_a, &pose_b), &options, args.curves))?;
-    if args.pair.json {
+    if args.pair.form.json {
         let mut document = document(&pair, args.pair.d_max, wall_us);
         keep_nearest(&mut document, args.pair.top);
         report.put_json(&mut document);
@@ -91,7 +95,7 @@ fn load_solid(
     err: &mut dyn Write,
 ) -> anyhow::Result<(AssemblyPart, usize)> {
     let (model, note) = import::load_with(path, args.read.reading())?;
-    if let Some(note) = note.filter(|_| !args.quiet) {
+    if let Some(note) = note.filter(|_| !args.form.quiet) {
         writeln!(err, "feeler: {note}")?;
     }
     let index = find_instance(&model, option, which).with_context(|| path.display().to_string())?;

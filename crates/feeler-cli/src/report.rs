@@ -4,8 +4,8 @@ use crate::features::{feature_json, feature_name, point_text};
 use crate::verdict::crossing_json;
 use feeler_geom::{Pose, V3};
 use feeler_runtime::{
-    ConformalSet, ContactPair, ContactRegion, CrossingCurve, Crossings, FeatureRef, LeftOut, QueryError,
-    QueryOptions, RegionKind, Status,
+    ConformalSet, ContactPair, ContactRegion, CrossingCurve, Crossings, FeatureRef, MissingCurvePart,
+    QueryError, QueryOptions, RegionKind, Status,
 };
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ fn curve_json(c: &CrossingCurve) -> Value {
     curve
 }
 
-fn left_out_json(l: &LeftOut) -> Value {
+fn left_out_json(l: &MissingCurvePart) -> Value {
     let mut place = crossing_json(&l.feature_a, &l.feature_b);
     place["point"] = json!(<[f64; 3]>::from(l.point));
     place["why"] = l.why.into();

@@ -1,16 +1,16 @@
 //! `feeler sweep`: queries along a trajectory.
 
-use crate::args::Sweep as Arguments;
+use crate::args::SweepArgs as Arguments;
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
 use crate::playback::{self, PlayedStep};
 use crate::query::{self, Certificate, SolidPair};
-use crate::{Outcome, passage, plot, table, trajectory, verdict};
+use crate::{CommandOutcome, passage, plot, table, trajectory, verdict};
 use anyhow::Context as _;
 use feeler_assembly::{Sweep, SweepStep, Trajectory};
 use feeler_geom::pose::to_values;
 use feeler_runtime::Status;
-use feeler_view::picture::{Part, Scene, What};
+use feeler_view::picture::{PicturePart, PictureScene, What};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -29,7 +29,11 @@ struct Frame {
     played: Option<PlayedStep>,
 }
 
-pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    args: &Arguments,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<CommandOutcome> {
     if let Some(file) = &args.plot {
         plot::check_name(file)?;
     }
@@ -58,7 +62,7 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
         feeler_hierarchy::whole::write_whole(file, page.as_bytes())
             .with_context(|| format!("{}: cannot write the page", file.display()))?;
     }
-    if args.pair.json {
+    if args.pair.form.json {
         let mut document = document(&frames);
         let solid = |file: &std::path::Path, solid: usize| json!({ "file": file, "solid": solid });
         document["a"] = solid(&args.pair.a, solids.indices[0]);
@@ -85,7 +89,7 @@ fn frame(step: &SweepStep, args: &Arguments) -> Frame {
         min_distance: step.min_distance,
         status: step.status(),
         count: step.contacts.len(),
-        result: if args.pair.json { step_json(step, args.pair.top) } else { Value::Null },
+        result: if args.pair.form.json { step_json(step, args.pair.top) } else { Value::Null },
         certificate: args.pair.certified.then(|| Certificate::of(&step.stats)),
         played: args.html.is_some().then(|| PlayedStep::of(step)),
     }
@@ -111,12 +115,12 @@ fn page(
         let name = &part.body.hierarchy().info.name;
         let stem = file.file_stem().map_or_else(String::new, |s| s.to_string_lossy().into_owned());
         let path = if name.is_empty() { stem } else { format!("{stem}/{name}") };
-        Part { track: Some(k), ..drawing::still(&path, shapes[k], part.pose) }
+        PicturePart { track: Some(k), ..drawing::still(&path, shapes[k], part.pose) }
     };
     let parts = vec![part(0, &args.pair.a), part(1, &args.pair.b)];
     let played: Vec<PlayedStep> = frames.iter_mut().filter_map(|f| f.played.take()).collect();
     let motion = Some(playback::motion(played, dt));
-    let scene = drawing.add(Scene { parts, motion, ..Scene::default() });
+    let scene = drawing.add(PictureScene { parts, motion, ..PictureScene::default() });
     let row = |(i, f): (usize, &Frame)| {
         let status = verdict::status_name(f.status);
         let cells = vec![

@@ -1,9 +1,9 @@
 //! Verdicts as text and as JSON.
 
-use crate::Outcome;
+use crate::CommandOutcome;
 use crate::features::{feature_json, feature_name, point_text};
 use feeler_assembly::status_name as name_of;
-use feeler_runtime::{FeatureRef, Status, Undecided, Verdict, Widened, Witness};
+use feeler_runtime::{FeatureRef, Status, UndecidedPoint, Verdict, WidenedPoint, Witness};
 use serde_json::{Value, json};
 
 /// Version of the documents of `query`, `sweep` and `mechanism`.
@@ -15,9 +15,9 @@ pub(crate) fn status_name(status: Option<Status>) -> &'static str {
 }
 
 /// Outcome that the statuses of all poses give: interfering and undecided ones fail.
-pub(crate) fn outcome(statuses: impl IntoIterator<Item = Option<Status>>) -> Outcome {
+pub(crate) fn outcome(statuses: impl IntoIterator<Item = Option<Status>>) -> CommandOutcome {
     let fails = |s| matches!(s, Some(Status::Interfering | Status::Undecided));
-    if statuses.into_iter().any(fails) { Outcome::Partly } else { Outcome::Done }
+    if statuses.into_iter().any(fails) { CommandOutcome::Partly } else { CommandOutcome::Done }
 }
 
 /// Adds the verdict, the tolerance and the smallest distance of a query to a JSON object.
@@ -47,7 +47,7 @@ fn put_evidence(verdict: &Verdict, object: &mut Value) {
     if !verdict.undecided.is_empty() {
         object["undecided"] = verdict.undecided.iter().map(undecided_json).collect();
     }
-    let widened = |w: &Widened| json!({ "point": <[f64; 3]>::from(w.point), "by": w.by });
+    let widened = |w: &WidenedPoint| json!({ "point": <[f64; 3]>::from(w.point), "by": w.by });
     if !verdict.widened.is_empty() {
         object["widened"] = verdict.widened.iter().map(widened).collect();
     }
@@ -59,7 +59,7 @@ pub(crate) fn crossing_json(a: &FeatureRef, b: &FeatureRef) -> Value {
 }
 
 /// A point at which interference is undecided.
-pub(crate) fn undecided_json(u: &Undecided) -> Value {
+pub(crate) fn undecided_json(u: &UndecidedPoint) -> Value {
     let mut place = crossing_json(&u.feature_a, &u.feature_b);
     place["point"] = json!(<[f64; 3]>::from(u.point));
     place["depth_bound"] = u.depth_bound.into();
@@ -141,13 +141,13 @@ mod tests {
         );
 
         let undecided = Verdict {
-            undecided: vec![Undecided {
+            undecided: vec![UndecidedPoint {
                 feature_a: face(3, 45),
                 feature_b: face(7, 12),
                 point,
                 depth_bound: 0.01,
             }],
-            widened: vec![Widened { point, by: 0.001 }],
+            widened: vec![WidenedPoint { point, by: 0.001 }],
             ..verdict(Status::Undecided)
         };
         let mut object = json!({});
@@ -165,8 +165,8 @@ mod tests {
     #[test]
     fn one_finding_decides_the_exit_status() {
         let apart = Some(Status::Separated);
-        assert_eq!(outcome([apart, Some(Status::Touching), None]), Outcome::Done);
-        assert_eq!(outcome([apart, Some(Status::Interfering), apart]), Outcome::Partly);
-        assert_eq!(outcome([apart, Some(Status::Undecided)]), Outcome::Partly);
+        assert_eq!(outcome([apart, Some(Status::Touching), None]), CommandOutcome::Done);
+        assert_eq!(outcome([apart, Some(Status::Interfering), apart]), CommandOutcome::Partly);
+        assert_eq!(outcome([apart, Some(Status::Undecided)]), CommandOutcome::Partly);
     }
 }

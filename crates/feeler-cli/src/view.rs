@@ -1,7 +1,7 @@
 //! `feeler view`: solids and their minima on a page, or solids as glTF.
 
-use crate::Outcome;
-use crate::args::View;
+use crate::CommandOutcome;
+use crate::args::ViewArgs;
 use crate::clearance::html::scene;
 use crate::clearance::parts::parts;
 use crate::drawing::Drawing;
@@ -15,7 +15,7 @@ use feeler_view::{glb, page};
 use std::io::Write;
 use std::path::Path;
 
-pub(crate) fn run(args: &View, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(args: &ViewArgs, err: &mut dyn Write) -> anyhow::Result<CommandOutcome> {
     let name = args.output.display();
     let ends = |e: &str| args.output.extension().is_some_and(|x| x.eq_ignore_ascii_case(e));
     ensure!(ends("html") || ends("htm") || ends("glb"), "{name}: give a name that ends with .html or .glb");
@@ -68,16 +68,16 @@ pub(crate) fn run(args: &View, err: &mut dyn Write) -> anyhow::Result<Outcome> {
         )?;
     }
     let is_whole = left_out.is_empty() && drawing.failed.is_empty();
-    Ok(if is_whole { Outcome::Done } else { Outcome::Partly })
+    Ok(if is_whole { CommandOutcome::Done } else { CommandOutcome::Partly })
 }
 
-fn title(args: &View) -> String {
+fn title(args: &ViewArgs) -> String {
     let stem = |p: &std::path::PathBuf| p.file_stem().map(|s| s.to_string_lossy().into_owned());
     args.files.iter().filter_map(stem).collect::<Vec<_>>().join(", ")
 }
 
 /// Measures all near pairs of parts.
-fn measured(args: &View, parts: &[AssemblyPart]) -> anyhow::Result<Vec<PairMeasurement>> {
+fn measured(args: &ViewArgs, parts: &[AssemblyPart]) -> anyhow::Result<Vec<PairMeasurement>> {
     let rules = Rules::default();
     let check = Clearance::new(parts, &rules, &ClearanceOptions::within(args.d_max))
         .context("the parts cannot be measured")?;
@@ -107,7 +107,7 @@ fn package(folder: &Path) -> anyhow::Result<Package> {
 }
 
 /// Runtime for the page, with the models of all files.
-fn live(args: &View, (script, wasm): Package, parts: &[AssemblyPart]) -> anyhow::Result<Live> {
+fn live(args: &ViewArgs, (script, wasm): Package, parts: &[AssemblyPart]) -> anyhow::Result<Live> {
     let mut models = Vec::new();
     for path in &args.files {
         let mut model = import::load_with(path, args.read.reading())?.0;

@@ -1,16 +1,11 @@
 //! Invalid input: an error on stderr, the right exit status, no output file, no panic.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod common;
+
+use common::{data, feeler};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name)
-}
-
-fn feeler(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().expect("the program starts")
-}
+use std::process::Output;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()

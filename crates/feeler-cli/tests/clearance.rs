@@ -1,13 +1,11 @@
 //! `feeler clearance`: verdicts on all pairs of assemblies, rules about them, and known findings.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod common;
 
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name)
-}
+use common::data;
+use serde_json::{Value, json};
+use std::process::{Command, Output};
 
 fn clearance(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_feeler")).arg("clearance").args(args).output().unwrap()

@@ -3,17 +3,10 @@
 
 mod common;
 
+use common::{data, feeler};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data").join(name)
-}
-
-fn feeler(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().expect("the program starts")
-}
+use std::path::Path;
+use std::process::Command;
 
 fn json(args: &[&str]) -> Value {
     let run = feeler(args);

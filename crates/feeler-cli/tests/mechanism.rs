@@ -1,18 +1,11 @@
 //! `feeler mechanism`, and proofs of `feeler sweep`, as a user runs them.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod common;
+
+use common::feeler_in_data as feeler;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn feeler(args: &[&str]) -> Output {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
-    Command::new(env!("CARGO_BIN_EXE_feeler"))
-        .current_dir(data)
-        .args(args)
-        .output()
-        .expect("the program starts")
-}
 
 fn document(args: &[&str]) -> Value {
     let run = feeler(args);
@@ -91,7 +84,7 @@ fn a_grid_over_the_limits_of_joints() {
     std::fs::write(
         &mechanism,
         "neighbours = true\n[links]\nground = 'box.step'\nball = 'sphere.step'\n\
-         [[joint]]\nlink = 'ball'\nslide = [0, 0, 1]\nlimits = [0, 100]\n",
+         [[joint]]\nlink = 'ball'\nprismatic = [0, 0, 1]\nlimits = [0, 100]\n",
     )
     .unwrap();
     let file = mechanism.to_str().unwrap();
@@ -112,12 +105,12 @@ fn mistakes_in_mechanisms() {
         ("[links]\na = 'nowhere.step'\n[motion]\ntimes = [0, 1]\n", "nowhere.step"),
         ("[links\n", "not a valid mechanism"),
         ("colour = 1\n[links]\n", "colour"),
-        ("[links]\na = 'x.step'\n[[joint]]\nlink = 'a'\n[motion]\ntimes = [0, 1]\n", "turn = [x, y, z]"),
+        ("[links]\na = 'x.step'\n[[joint]]\nlink = 'a'\n[motion]\ntimes = [0, 1]\n", "revolute = [x, y, z]"),
         ("[links]\na = 'x.step'\n[motion]\ntimes = [0, 0]\n", "increase"),
         ("[links]\na = 'x.step'\n[motion]\ntimes = [0, 1]\nb = [0, 1]\n", "unknown joint 'b'"),
         ("urdf = 'none.urdf'\n[links]\n", "none.urdf"),
         (
-            "[links]\na = 'x.step'\n[[joint]]\nlink = 'a'\nturn = [0, 0, 1]\nlimits = [0, 10]\n\
+            "[links]\na = 'x.step'\n[[joint]]\nlink = 'a'\nrevolute = [0, 0, 1]\nlimits = [0, 10]\n\
              [motion]\ntimes = [0, 1]\na = [0, 20]\n",
             "beyond its limits from 0 to 10 deg",
         ),

@@ -1,7 +1,7 @@
-//! `feeler pour` from scene files to what is written: masses, loads and times against closed forms, runs that
-//! are killed, scenes that are wrong, and the commands of docs/POUR.md.
+//! `feeler pour` from scene files to results: masses, loads and times against closed forms, killed runs,
+//! invalid scenes, and the commands of docs/POUR.md.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
+#![expect(clippy::unwrap_used, reason = "an error fails the test")]
 
 mod common;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// A plane, a grain above it, and an outlet that nothing reaches.
+/// A plane and a grain above it.
 const DROP: &str = "end = 0.2
 [law.only]
 normal = 500.0
@@ -43,13 +43,13 @@ fn pour(scene: &Path, folder: &Path, more: &[&str]) -> Output {
     feeler(&args)
 }
 
-fn written(folder: &Path, scene: &str) -> PathBuf {
+fn write_scene(folder: &Path, scene: &str) -> PathBuf {
     let file = folder.join("scene.toml");
     std::fs::write(&file, scene).unwrap();
     file
 }
 
-/// Columns of a series by name.
+/// Columns of the series of a run, by name.
 fn columns(folder: &Path) -> BTreeMap<String, Vec<f64>> {
     let text = std::fs::read_to_string(folder.join("series.csv")).unwrap();
     let mut lines = text.lines();
@@ -63,7 +63,7 @@ fn columns(folder: &Path) -> BTreeMap<String, Vec<f64>> {
     out
 }
 
-/// All files below a folder with their bytes.
+/// Bytes of all files below a folder.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut out = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -77,24 +77,24 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     out
 }
 
-/// The same with names below the folder.
+/// Bytes of all files below a folder, with paths relative to it.
 fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     files(folder).into_iter().map(|(p, b)| (p.strip_prefix(folder).unwrap().to_path_buf(), b)).collect()
 }
 
 #[test]
-fn a_grain_falls_bounces_and_rests_as_it_must() {
+fn a_grain_falls_and_bounces_as_in_closed_form() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let done = pour(&written(folder.path(), DROP), &out, &["--json"]);
+    let done = pour(&write_scene(folder.path(), DROP), &out, &["--json"]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
-    let told: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!((&told["grains"], &told["end_s"]), (&1.into(), &0.2.into()));
+    let document: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&document["grains"], &document["end_s"]), (&1.into(), &0.2.into()));
     let c = columns(&out);
-    assert_eq!(c["time_s"].len(), 201, "a row for each moment and the beginning");
+    assert_eq!(c["time_s"].len(), 201, "a row for each output time and the initial state");
     let mass = 4.0 / 3.0 * std::f64::consts::PI * 8.0 * 2500e-9;
-    assert!(c["mass_kg"].iter().all(|m| (m - mass).abs() < 1e-15), "its mass");
-    // It begins 28 to 30 mm above the floor with its lower side; energy tells where it has come to.
+    assert!(c["mass_kg"].iter().all(|m| (m - mass).abs() < 1e-15), "mass of the grain");
+    // Its lowest point is initially 28 to 30 mm above the floor; the potential energy gives its height.
     let begin = c["potential_uJ"][0] / (mass * 9_810.0) - 2.0;
     assert!((28.0..=32.0).contains(&begin), "{begin}");
     for (k, t) in c["time_s"].iter().enumerate().take(70) {
@@ -103,7 +103,7 @@ fn a_grain_falls_bounces_and_rests_as_it_must() {
         let kinetic = mass * 9_810.0 * fallen;
         assert!((c["kinetic_uJ"][k] - kinetic).abs() < 1e-9 * (1.0 + kinetic), "energy at {t}");
     }
-    // What the floor has taken of momentum is what the weight has given, but for what the grain still has.
+    // The momentum that the floor has taken is that of the weight, apart from the momentum of the grain.
     let sum: f64 = c["floor_fz_mN"].iter().map(|f| f * 0.001).sum();
     let last = c["kinetic_uJ"].last().unwrap();
     let speed = (2.0 * last / mass).sqrt();
@@ -111,12 +111,12 @@ fn a_grain_falls_bounces_and_rests_as_it_must() {
 }
 
 #[test]
-fn grains_leave_when_they_must() {
+fn grains_leave_at_the_computed_time() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let outlet = "[[outlet]]\nname = 'way out'\npoint = [0, 0, 10]\nnormal = [0, 0, -2]\n";
+    let outlet = "[[outlet]]\nname = 'exit'\npoint = [0, 0, 10]\nnormal = [0, 0, -2]\n";
     let done = pour(
-        &written(folder.path(), &format!("{DROP}{outlet}").replace("end = 0.2", "end = 0.1")),
+        &write_scene(folder.path(), &format!("{DROP}{outlet}").replace("end = 0.2", "end = 0.1")),
         &out,
         &[],
     );
@@ -124,22 +124,22 @@ fn grains_leave_when_they_must() {
     let c = columns(&out);
     let begin = c["potential_uJ"][0] / (c["mass_kg"][0] * 9_810.0);
     let time = (2.0 * (begin - 10.0) / 9_810.0).sqrt();
-    let left = c["way out_grains"].iter().position(|n| *n > 0.0).unwrap();
+    let left = c["exit_grains"].iter().position(|n| *n > 0.0).unwrap();
     assert!(c["time_s"][left - 1] <= time && time <= c["time_s"][left] + 1e-5, "{time} {left}");
-    assert!((c["way out_kg_per_s"][left] - c["mass_kg"][0] / 0.001).abs() < 1e-9, "the flow of that row");
+    assert!((c["exit_kg_per_s"][left] - c["mass_kg"][0] / 0.001).abs() < 1e-9, "the flow of that row");
     assert!(
         c["grains"].last().unwrap().abs() < 1e-12 && c["kinetic_uJ"].last().unwrap().abs() < 1e-12,
-        "gone"
+        "a grain remains"
     );
-    // Out of the domain it is lost.
+    // A grain that leaves the domain is lost.
     let domain = DROP.replace("end = 0.2", "end = 0.1\ndomain = [[-9, -9, 12], [9, 9, 40]]");
-    let done = pour(&written(folder.path(), &domain), &out, &["--fresh"]);
+    let done = pour(&write_scene(folder.path(), &domain), &out, &["--fresh"]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
-    assert!((columns(&out)["lost_grains"].last().unwrap() - 1.0).abs() < 1e-12, "lost");
+    assert!((columns(&out)["lost_grains"].last().unwrap() - 1.0).abs() < 1e-12, "the grain is not lost");
 }
 
 #[test]
-fn hoppers_run_out_through_gates() {
+fn a_hopper_empties_when_its_gate_opens() {
     let folder = tempfile::tempdir().unwrap();
     let scene = std::fs::read_to_string(data("pour/hopper.toml")).unwrap();
     let hopper = data("particles/hopper.step");
@@ -148,7 +148,7 @@ fn hoppers_run_out_through_gates() {
         .replace("number = 400", "number = 100")
         .replace("end = 0.8 ", "end = 0.5 ")
         .replace("radius = 34.5", "radius = 20");
-    let scene = written(folder.path(), &scene);
+    let scene = write_scene(folder.path(), &scene);
     let (one, two) = (folder.path().join("one"), folder.path().join("two"));
     let page = folder.path().join("page.html");
     let plot = folder.path().join("plot.svg");
@@ -159,33 +159,31 @@ fn hoppers_run_out_through_gates() {
     let whole = c["mass_kg"][0];
     for (k, mass) in c["mass_kg"].iter().enumerate() {
         let sum = mass + c["outlet_kg"][k] + c["lost_kg"][k];
-        assert!((sum - whole).abs() < 1e-12, "mass is kept: {sum}");
-        assert!(c["lost_kg"][k].abs() < 1e-300, "nothing goes through the walls");
+        assert!((sum - whole).abs() < 1e-12, "the mass changes: {sum}");
+        assert!(c["lost_kg"][k].abs() < 1e-300, "a grain has passed a wall");
     }
-    // Before the gate opens all walls together bear the weight, up to what still moves.
+    // Before the gate opens, the walls carry the weight, apart from grains that still move.
     let k = c["time_s"].iter().position(|t| *t >= 0.249).unwrap();
-    let held = -(c["hopper_fz_mN"][k] + c["gate_fz_mN"][k]);
-    assert!((held / (whole * 9_810.0) - 1.0).abs() < 0.1, "{held} of {}", whole * 9_810.0);
+    let load = -(c["hopper_fz_mN"][k] + c["gate_fz_mN"][k]);
+    assert!((load / (whole * 9_810.0) - 1.0).abs() < 0.1, "{load} of {}", whole * 9_810.0);
     assert!(
         c["outlet_grains"][k].abs() < 1e-300 && *c["outlet_grains"].last().unwrap() > 80.0,
-        "it runs out"
+        "the hopper does not empty"
     );
     assert!(std::fs::read_to_string(&page).unwrap().contains("id=\"picture\""), "a page");
     assert!(std::fs::read_to_string(&plot).unwrap().contains("mass flow (g/s)"), "a plot");
     let done = pour(&scene, &two, &["--threads", "2"]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
-    assert!(contents(&one) == contents(&two), "the same bytes for any number of threads");
-    // What is finished is not done again.
+    assert!(contents(&one) == contents(&two), "the bytes depend on the number of threads");
+    // A finished run is not repeated.
     let before = contents(&one);
     let done = pour(&scene, &one, &["--json"]);
-    let told: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
-    assert_eq!((&told["steps"], contents(&one) == before), (&0.into(), true));
+    let document: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!((&document["steps"], contents(&one) == before), (&0.into(), true));
 }
 
-/// Grains of three shapes on a floor between planes: they come to rest on it with all their weight, in the
-/// mass
-/// of closed forms, with surfaces that stand on the floor; and a run that is interrupted ends with the same
-/// bytes.
+/// Grains of three shapes fall on a floor: it carries their weight, their masses are those of closed forms,
+/// their surfaces lie on the floor, and a killed run ends with the bytes of an uninterrupted one.
 #[test]
 fn grains_of_smooth_shape_fall_and_rest() {
     let scene = "end = 0.4
@@ -219,22 +217,22 @@ rows = 0.01
 frames = 0.1
 ";
     let folder = tempfile::tempdir().unwrap();
-    let file = written(folder.path(), scene);
+    let file = write_scene(folder.path(), scene);
     let run = folder.path().join("run");
     let output = pour(&file, &run, &["--html", folder.path().join("page.html").to_str().unwrap()]);
     assert!(output.status.success(), "{}", text(&output));
     let found = columns(&run);
-    // Grains rock for long: the mean of 0.2 s.
+    // Mean of 0.2 s, because the grains rock for a long time.
     let (mass, rows) = (found["mass_kg"].last().unwrap(), &found["floor_fz_mN"]);
     let force = rows[rows.len() - 20..].iter().sum::<f64>() / 20.0;
-    assert!(found["grains"].last().unwrap() > &9.5, "none has left");
+    assert!(found["grains"].last().unwrap() > &9.5, "a grain has left");
     assert!((force + mass * 9_810.0).abs() < 0.02 * mass * 9_810.0, "{force} mN, {mass} kg");
-    // Balls of 3 to 4 mm; near ellipsoids; cylinders with round ends, which a box across would hold.
-    let (least, most) = (4.0 * 14.13 + 4.0 * 4.5, 4.0 * 33.52 + 4.0 * 8.0);
+    // Volumes: balls of 3 to 4 mm, bounds of the shapes close to ellipsoids, and cylinders with round ends.
+    let (min, max) = (4.0 * 14.13 + 4.0 * 4.5, 4.0 * 33.52 + 4.0 * 8.0);
     let cylinders = 2.0 * 4.0 / 3.0 * 2.0 * 2.0 * 3.0 * std::f64::consts::PI;
     let volume = mass / 2_500e-9;
-    assert!(volume > least + cylinders && volume < most + 1.3 * cylinders, "{volume} mm³");
-    // Points of the last frame's surfaces: 66 of each grain, none below what springs give in.
+    assert!(volume > min + cylinders && volume < max + 1.3 * cylinders, "{volume} mm³");
+    // Vertices of the last frame's surfaces, 66 for each grain: none is deeper than the springs yield.
     let bytes = std::fs::read(run.join("frames/surfaces-000004.vtp")).unwrap();
     let mark: &[u8] = b"<AppendedData encoding=\"raw\">\n_";
     let at = bytes.windows(mark.len()).position(|w| w == mark).unwrap() + mark.len() + 8;
@@ -245,8 +243,8 @@ frames = 0.1
     let list = std::fs::read_to_string(run.join("scene.pvd")).unwrap();
     assert!(list.contains("surfaces-000004.vtp"), "{list}");
 
-    // Shapes that are turned, scaled and placed as the frame says are the surfaces, whose 66 points they have
-    // first.
+    // Shapes, rotated, scaled and displaced as given by the frame, coincide with the surfaces; their first 66
+    // vertices are those of the surfaces.
     let blocks = |file: &str| {
         let bytes = std::fs::read(run.join(file)).unwrap();
         let at = bytes.windows(mark.len()).position(|w| w == mark).unwrap() + mark.len();
@@ -262,14 +260,14 @@ frames = 0.1
     let floats =
         |b: &[u8]| b.as_chunks::<4>().0.iter().map(|x| f64::from(f32::from_le_bytes(*x))).collect::<Vec<_>>();
     let frame = blocks("frames/grains-000004.vtp");
-    let (centers, radii, turns) = (doubles(&frame[0]), floats(&frame[1]), floats(&frame[5]));
+    let (centers, radii, rotations) = (doubles(&frame[0]), floats(&frame[1]), floats(&frame[5]));
     let shapes: Vec<Vec<f64>> = (0..3).map(|k| doubles(&blocks(&format!("shape-{k}.vtp"))[0])).collect();
-    let mut turned = 0;
+    let mut rotated = 0;
     for grain in 0..10 {
         let group = usize::from(frame[4][8 * grain]);
-        let [w, x, y, z] = [0, 1, 2, 3].map(|k| turns[4 * grain + k]);
-        turned += usize::from(w.abs() < 0.99);
-        // The matrix of a quaternion, written out.
+        let [w, x, y, z] = [0, 1, 2, 3].map(|k| rotations[4 * grain + k]);
+        rotated += usize::from(w.abs() < 0.99);
+        // Matrix of a unit quaternion.
         let m = [
             [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
             [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
@@ -285,9 +283,9 @@ frames = 0.1
             }
         }
     }
-    assert!(turned > 5, "{turned} of 10 are turned");
+    assert!(rotated > 5, "{rotated} of 10 are rotated");
 
-    // Interrupted, then gone on with.
+    // A run that is killed and continued.
     let other = folder.path().join("other");
     let mut child = Command::new(env!("CARGO_BIN_EXE_feeler"))
         .args(["pour", file.to_str().unwrap(), "-o", other.to_str().unwrap(), "-q"])
@@ -298,12 +296,12 @@ frames = 0.1
     while !other.join("frames/grains-000001.vtp").exists() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(2));
     }
-    // It may have ended by itself.
+    // The process may have ended already.
     let _ = child.kill();
     child.wait().unwrap();
     let output = pour(&file, &other, &[]);
     assert!(output.status.success(), "{}", text(&output));
-    assert!(contents(&run) == contents(&other), "the same bytes");
+    assert!(contents(&run) == contents(&other), "the bytes differ");
 }
 
 #[test]
@@ -314,12 +312,12 @@ fn killed_runs_end_with_the_same_bytes() {
     let done = pour(&scene, &whole, &[]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
     let expected = contents(&whole);
-    // Container, moving walls, grains of the source and of the filling.
-    assert!(expected.iter().any(|(f, _)| f.ends_with("frames/wall-2-000007.vtp")), "walls that move");
+    // The scene has a container, moving walls, a source and grains from the beginning.
+    assert!(expected.iter().any(|(f, _)| f.ends_with("frames/wall-2-000007.vtp")), "frames of moving walls");
     let c = columns(&whole);
-    assert!(c["grains"].last().unwrap() - c["grains"][0] > 30.0, "the source gives");
-    assert!(c["tray_fx_mN"].iter().any(|f| f.abs() > 1.0), "shaken");
-    assert!(c["paddle_fz_mN"].iter().any(|f| f.abs() > 1.0), "the paddle meets grains");
+    assert!(c["grains"].last().unwrap() - c["grains"][0] > 30.0, "the source makes no grains");
+    assert!(c["tray_fx_mN"].iter().any(|f| f.abs() > 1.0), "the tray is not shaken");
+    assert!(c["paddle_fz_mN"].iter().any(|f| f.abs() > 1.0), "the paddle has no contacts");
     for rows in [3, 13, 29] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_feeler"))
             .args(["pour", scene.to_str().unwrap(), "-q", "-o", killed.to_str().unwrap()])
@@ -333,7 +331,7 @@ fn killed_runs_end_with_the_same_bytes() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    // What a killed writer leaves behind goes.
+    // Temporary files of a killed process are removed.
     std::fs::write(killed.join("frames/.grains-000003.vtp.17-0.tmp"), "half").unwrap();
     let done = pour(&scene, &killed, &[]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
@@ -346,34 +344,34 @@ fn killed_runs_end_with_the_same_bytes() {
 }
 
 #[test]
-fn another_scene_is_not_gone_on_with() {
+fn a_checkpoint_of_another_scene_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let short = DROP.replace("end = 0.2", "end = 0.02");
-    assert_eq!(pour(&written(folder.path(), &short), &out, &[]).status.code(), Some(0));
+    assert_eq!(pour(&write_scene(folder.path(), &short), &out, &[]).status.code(), Some(0));
     let before = contents(&out);
     let other = short.replace("friction = 0.2", "friction = 0.3");
-    let done = pour(&written(folder.path(), &other), &out, &[]);
-    assert_eq!(done.status.code(), Some(2), "refused");
+    let done = pour(&write_scene(folder.path(), &other), &out, &[]);
+    assert_eq!(done.status.code(), Some(2), "the run continues with another scene");
     assert!(
         text(&done).contains("checkpoint: is of another scene") && text(&done).contains("--fresh"),
         "{}",
         text(&done)
     );
-    assert!(contents(&out) == before, "nothing is touched");
-    let done = pour(&written(folder.path(), &other), &out, &["--fresh"]);
+    assert!(contents(&out) == before, "a file has changed");
+    let done = pour(&write_scene(folder.path(), &other), &out, &["--fresh"]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
-    // Rows that somebody has cut are noticed.
+    // A series that is shorter than at the checkpoint is an error.
     std::fs::write(out.join("series.csv"), "time_s\n").unwrap();
-    let done = pour(&written(folder.path(), &other), &out, &[]);
+    let done = pour(&write_scene(folder.path(), &other), &out, &[]);
     assert!(text(&done).contains("series.csv: has 7 bytes"), "{}", text(&done));
 }
 
 #[test]
-fn solids_are_poured_and_killed_runs_of_them_go_on() {
+fn solids_are_poured_and_killed_runs_continue() {
     let folder = tempfile::tempdir().unwrap();
     let own = std::fs::read_to_string(data("pour/rings.toml")).unwrap();
-    // Fewer, from lower down.
+    // Fewer rings from a smaller height.
     let lower = "from = [0, 0, 32], to = [0, 0, 75], radius = 17";
     let short = [
         ("end = 0.5 ", "end = 0.3 "),
@@ -387,21 +385,21 @@ fn solids_are_poured_and_killed_runs_of_them_go_on() {
         assert!(text.contains(from), "{from}");
         text.replace(from, to)
     });
-    let scene = written(folder.path(), &short);
+    let scene = write_scene(folder.path(), &short);
     let (whole, killed) = (folder.path().join("whole"), folder.path().join("killed"));
     let done = pour(&scene, &whole, &["--html", folder.path().join("page.html").to_str().unwrap()]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
     let c = columns(&whole);
     let row = |t: f64| c["time_s"].iter().position(|x| *x >= t - 1e-9).unwrap();
-    // They lie in each other on gate and hopper, whose load is their weight.
+    // The rings lie on gate and hopper, whose load is their weight.
     let volume = 2.0 * std::f64::consts::PI * std::f64::consts::PI * 2.6 * 0.9 * 0.9;
     let weight = 8.0 * volume * 2500e-9 * 9810.0;
     let rows = row(0.2)..row(0.215);
     let of = |name: &str| c[name][rows.clone()].iter().sum::<f64>() / rows.len() as f64;
     let load = of("gate_fz_mN") + of("hopper_fz_mN");
     assert!((load + weight).abs() < 0.1 * weight, "{load} {weight}");
-    assert!(c["grains"][row(0.215)] > 7.5, "none has gone through");
-    assert!(c["outlet_kg"].last().unwrap() > &0.0, "then they leave");
+    assert!(c["grains"][row(0.215)] > 7.5, "a ring has passed the gate");
+    assert!(c["outlet_kg"].last().unwrap() > &0.0, "no ring has left");
     let mut child = Command::new(env!("CARGO_BIN_EXE_feeler"))
         .args(["pour", scene.to_str().unwrap(), "-q", "-o", killed.to_str().unwrap()])
         .stdout(Stdio::null())
@@ -415,16 +413,16 @@ fn solids_are_poured_and_killed_runs_of_them_go_on() {
     child.wait().unwrap();
     let done = pour(&scene, &killed, &[]);
     assert_eq!(done.status.code(), Some(0), "{}", text(&done));
-    assert!(contents(&whole) == contents(&killed), "the same bytes");
+    assert!(contents(&whole) == contents(&killed), "the bytes differ");
     for (from, to, expected) in [
-        ("file = \"/", "chord = 0.2\nfile = \"/", &["'hopper'", "'rings' are solids", "leave chord out"][..]),
+        ("file = \"/", "chord = 0.2\nfile = \"/", &["'hopper'", "'rings' are solids", "omit chord"][..]),
         ("pour/ring.step", "pour/none.step", &["[[grains]] shape: solid", "none.step", "scene's folder"]),
         ("pour/ring.step", "assemblies/rack.step", &["'rings': shape", "solids; give a file with one"]),
     ] {
-        let scene = written(folder.path(), &short.replacen(from, to, 1));
-        let refused = pour(&scene, &folder.path().join("out"), &[]);
-        let said = text(&refused);
-        assert!(!refused.status.success() && expected.iter().all(|e| said.contains(e)), "{said}");
+        let scene = write_scene(folder.path(), &short.replacen(from, to, 1));
+        let rejected = pour(&scene, &folder.path().join("out"), &[]);
+        let message = text(&rejected);
+        assert!(!rejected.status.success() && expected.iter().all(|e| message.contains(e)), "{message}");
     }
 }
 
@@ -464,9 +462,9 @@ rows = 0.005
 frames = 0.05
 ";
     let out = folder.path().join("out");
-    // Without one of the triangles it is a sheet; the floor is there all the same.
+    // A mesh without one of its triangles is a sheet; the floor has contacts nevertheless.
     let run = |own: &str| {
-        let done = pour(&written(folder.path(), own), &out, &["--fresh"]);
+        let done = pour(&write_scene(folder.path(), own), &out, &["--fresh"]);
         assert_eq!(done.status.code(), Some(0), "{}", text(&done));
         columns(&out)
     };
@@ -478,26 +476,33 @@ frames = 0.05
     let late = c["time_s"].iter().position(|t| *t > 0.2).unwrap();
     let load = c["floor_fz_mN"][late..].iter().sum::<f64>() / (c["floor_fz_mN"].len() - late) as f64;
     assert!((load + weight).abs() < 0.05 * weight, "{load} {weight}");
-    assert!(c["side_fx_mN"].iter().any(|f| *f < -1.0), "some have met the plane");
+    assert!(c["side_fx_mN"].iter().any(|f| *f < -1.0), "no contact with the plane");
     assert!(last("grains") > 7.5 && last("kinetic_uJ") < 1e-6, "{} {}", last("grains"), last("kinetic_uJ"));
     for (from, to, expected) in [
-        ("solid = true\n", "", &["'floor'", "'dice' are solids", "of an STL file add solid = true"][..]),
+        ("solid = true\n", "", &["'floor'", "'dice' are solids", "add solid = true for an STL file"][..]),
         ("die.stl", "open.stl", &["'dice': shape", "open.stl: the side from", "close the hole"]),
         ("unit = 'mm'\n", "", &["'floor': unit", "add unit = \"mm\""]),
         (", unit = 'inch'", "", &["'dice': shape: unit", "add unit = \"mm\""]),
-        ("solid = true", "solid = true\nsides = 'both'", &["'floor': sides", "leave it out"]),
-        ("solid = true", "solid = true\nchord = 1", &["'floor': chord", "STL has triangles already"]),
-        ("plane = {", "solid = true\nplane = {", &["'side': solid", "leave it out"]),
+        ("solid = true", "solid = true\nsides = 'both'", &["'floor': sides", "omit it"]),
+        (
+            "solid = true",
+            "solid = true\nchord = 1",
+            &["'floor': chord", "STL files consist of triangles already"],
+        ),
+        ("plane = {", "solid = true\nplane = {", &["'side': solid", "omit it"]),
     ] {
         assert!(own.contains(from), "{from}");
-        let refused = pour(&written(folder.path(), &own.replacen(from, to, 1)), &out, &[]);
-        let said = text(&refused);
-        assert!(refused.status.code() == Some(2) && expected.iter().all(|e| said.contains(e)), "{said}");
+        let rejected = pour(&write_scene(folder.path(), &own.replacen(from, to, 1)), &out, &[]);
+        let message = text(&rejected);
+        assert!(
+            rejected.status.code() == Some(2) && expected.iter().all(|e| message.contains(e)),
+            "{message}"
+        );
     }
 }
 
 #[test]
-fn wrong_scenes_are_told_with_place_and_remedy() {
+fn errors_of_scenes_name_the_key_and_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let stl = data("pour/tray.stl");
@@ -511,8 +516,8 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
         (change("end = 0.2", "end = 'soon'"), &["line 1", "expected"]),
         (change("end = 0.2\n", ""), &["missing field `end`"]),
         (change("end = 0.2", "end = -1"), &["end: -1 s", "above 0"]),
-        (change("end = 0.2", "end = 0.2\nstep = 1e-2"), &["step:", "too long", "or leave it out"]),
-        (change("rows = 0.001", "rows = 0.0011"), &["end is 0.2 s", "no multiple", "[output] rows"]),
+        (change("end = 0.2", "end = 0.2\nstep = 1e-2"), &["step:", "too long", "or omit it"]),
+        (change("rows = 0.001", "rows = 0.0011"), &["end: 0.2 s", "not a multiple", "[output] rows"]),
         (change("diameter = 4.0", "diameter = { from = 4 }"), &["{mean, deviation, from, to}"]),
         (
             change("diameter = 4.0", "diameter = { from = 4, to = 3 }"),
@@ -539,38 +544,38 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
             &["'one': region", "two corners"],
         ),
         (change("box = ", "ball = "), &["line", "unknown variant `ball`"]),
-        (format!("{DROP}{law}"), &["between", "which one of only, other"]),
+        (format!("{DROP}{law}"), &["between: law: name one of the laws only, other"]),
         (change("restitution = 0.3", "restitution = 1.3"), &["[law.only]", "restitution", "at most 1"]),
         (change("normal = 500.0", "young = 1e6"), &["[law.only]", "young (kPa) and poisson"]),
-        (
-            change("plane = {", "law = 'none'\nplane = {"),
-            &["'floor'", "there is no [law.none]", "there are only"],
-        ),
+        (change("plane = {", "law = 'none'\nplane = {"), &["'floor'", "no [law.none]", "its laws are only"]),
         (
             change("plane = { point = [0, 0, 0], normal = [0, 0, 1] }", ""),
             &["'floor'", "either file", "or plane"],
         ),
         (change("normal = [0, 0, 1]", "normal = [0, 0, 0]"), &["'floor': plane", "normal"]),
-        (change("plane = {", "chord = 1\nplane = {"), &["'floor': chord", "leave it out"]),
+        (change("plane = {", "chord = 1\nplane = {"), &["'floor': chord", "omit it"]),
         (change("plane = {", "pose = '@p.json'\nplane = {"), &["'floor': pose", "give its numbers"]),
         (change("plane = {", "opens_at = -1\nplane = {"), &["'floor': opens_at"]),
         (format!("{DROP}{wall}"), &["'tray': unit", "add unit = \"mm\""]),
         (format!("{DROP}{wall}unit = 'furlong'"), &["'tray': unit", "'furlong' is not a unit"]),
-        (format!("{DROP}{wall}unit = 'mm'\nchord = 1"), &["'tray': chord", "STL has triangles"]),
-        (format!("{DROP}[[wall]]\nfile = 'none.step'"), &["none.step", "paths begin at the scene's folder"]),
+        (format!("{DROP}{wall}unit = 'mm'\nchord = 1"), &["'tray': chord", "STL files consist of triangles"]),
+        (
+            format!("{DROP}[[wall]]\nfile = 'none.step'"),
+            &["none.step", "paths are relative to the scene's folder"],
+        ),
         (format!("{DROP}{step}chord = 1e-9"), &["'block': chord", "or more"]),
         (format!("{DROP}{step}part = 'lid'"), &["'block': part", "has no 'lid'"]),
         (format!("{DROP}{step}solid = true"), &["'block': solid", "for STL files"]),
         (format!("{DROP}{step}sides = 'both'"), &["'block': sides", "add chord"]),
         (format!("{DROP}{step}shake = {{ by = [1, 0, 0], frequency = 0 }}"), &["'block': shake", "above 0"]),
-        (format!("{DROP}{many}part = 'none'"), &["has no 'none'; there are"]),
+        (format!("{DROP}{many}part = 'none'"), &["has no 'none'; its parts are"]),
         (
             change("box = [[-2.5, -2.5, 30], [2.5, 2.5, 34]]", "inside = { wall = 'floor' }"),
             &["no triangles", "chord"],
         ),
         (
             change("box = [[-2.5, -2.5, 30], [2.5, 2.5, 34]]", "inside = { wall = 'x' }"),
-            &["no wall 'x'; there are floor"],
+            &["no wall 'x'; its walls are floor"],
         ),
         (
             format!("{DROP}[[outlet]]\nname = 'floor'\npoint = [0, 0, 0]\nnormal = [0, 0, 1]"),
@@ -580,30 +585,30 @@ fn wrong_scenes_are_told_with_place_and_remedy() {
             format!("{DROP}[[outlet]]\nname = 'way'\npoint = [0, 0, 0]\nnormal = [0, 0, 0]"),
             &["'way': normal"],
         ),
-        ("end = 1\ngrains = []\n[law.a]\nnormal = 1\n".to_owned(), &["[[grains]]: there are none"]),
+        ("end = 1\ngrains = []\n[law.a]\nnormal = 1\n".to_owned(), &["[[grains]]: the scene has no grains"]),
     ];
     for (scene, expected) in cases {
-        let done = pour(&written(folder.path(), &scene), &out, &[]);
-        let told = text(&done);
-        assert_eq!(done.status.code(), Some(2), "{told}\n{scene}");
-        assert!(told.contains("scene.toml"), "names the file: {told}");
+        let done = pour(&write_scene(folder.path(), &scene), &out, &[]);
+        let message = text(&done);
+        assert_eq!(done.status.code(), Some(2), "{message}\n{scene}");
+        assert!(message.contains("scene.toml"), "the file is not named: {message}");
         for piece in expected {
-            assert!(told.contains(piece), "no '{piece}' in: {told}\n{scene}");
+            assert!(message.contains(piece), "no '{piece}' in: {message}\n{scene}");
         }
-        assert!(!out.exists(), "nothing is written: {told}");
+        assert!(!out.exists(), "a folder was created: {message}");
     }
     let done = feeler(&["pour", "no/such.toml"]);
-    assert!(text(&done).contains("no/such.toml: cannot read") && done.status.code() == Some(2));
-    let scene = written(folder.path(), DROP);
+    assert!(text(&done).contains("no/such.toml: cannot be read") && done.status.code() == Some(2));
+    let scene = write_scene(folder.path(), DROP);
     let done = pour(&scene, &out, &["--plot", "x.png"]);
     assert!(text(&done).contains("plots are SVG"), "{}", text(&done));
     std::fs::write(&out, "a file").unwrap();
     let done = pour(&scene, &out, &[]);
-    assert!(text(&done).contains("out/frames: cannot make the folder"), "{}", text(&done));
+    assert!(text(&done).contains("out/frames: cannot create the folder"), "{}", text(&done));
 }
 
 #[test]
-fn no_number_of_a_scene_does_harm() {
+fn random_numbers_in_scenes_do_not_panic() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let scene = std::fs::read_to_string(data("pour/shaken.toml")).unwrap();
@@ -618,8 +623,12 @@ fn no_number_of_a_scene_does_harm() {
     let scene = scene.replace("from = 0.05", "from = 0.0").replace("from = 0.02", "from = 0.0");
     let more = "[[outlet]]\npoint = [0, 0, -5]\nnormal = [0, 0, -1]\nradius = 50.0\n";
     let scene = format!("step = 2e-6\ndomain = [[-200, -200, -200], [200, 200, 200]]\n{scene}\n{more}");
-    assert_eq!(pour(&written(folder.path(), &scene), &out, &[]).status.code(), Some(0), "as it stands");
-    // Numbers of the scene: words that begin behind a sign, with a digit.
+    assert_eq!(
+        pour(&write_scene(folder.path(), &scene), &out, &[]).status.code(),
+        Some(0),
+        "the unchanged scene is rejected"
+    );
+    // Positions of the numbers of the scene.
     let is_part = |c: char| c.is_ascii_alphanumeric() || "_.-/".contains(c);
     let mut words: Vec<(usize, usize)> = Vec::new();
     for (at, _) in scene.match_indices(|c: char| " [=".contains(c)) {
@@ -634,21 +643,22 @@ fn no_number_of_a_scene_does_harm() {
         let (from, to) = words[rng.random_range(0..words.len())];
         let value = ["nan", "inf", "-1.0", "0.0", "1e308", "1e-308", "0"][rng.random_range(0..7)];
         let changed = format!("{}{value}{}", &scene[..from], &scene[to..]);
-        let done = pour(&written(folder.path(), &changed), &out, &["--fresh"]);
-        let told = text(&done);
-        let is_told =
-            done.status.code() == Some(2) && told.contains("scene.toml: ") && !told.contains("panicked");
+        let done = pour(&write_scene(folder.path(), &changed), &out, &["--fresh"]);
+        let message = text(&done);
+        let is_reported = done.status.code() == Some(2)
+            && message.contains("scene.toml: ")
+            && !message.contains("panicked");
         let line = changed[..from].lines().last().unwrap_or_default();
-        assert!(is_told || done.status.code() == Some(0), "{line}{value}: {told}");
+        assert!(is_reported || done.status.code() == Some(0), "{line}{value}: {message}");
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_says_how_to_go_on() {
+fn an_interrupted_run_reports_how_to_continue() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    let scene = written(folder.path(), &DROP.replace("end = 0.2", "end = 200\nstep = 1e-5"));
+    let scene = write_scene(folder.path(), &DROP.replace("end = 0.2", "end = 200\nstep = 1e-5"));
     let child = Command::new(env!("CARGO_BIN_EXE_feeler"))
         .args(["pour", scene.to_str().unwrap(), "-o", out.to_str().unwrap()])
         .stderr(Stdio::piped())
@@ -659,17 +669,17 @@ fn an_interrupted_run_says_how_to_go_on() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     let second = pour(&scene, &out, &[]);
-    assert!(text(&second).contains("another run writes it"), "{}", text(&second));
+    assert!(text(&second).contains("another run writes to it"), "{}", text(&second));
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let done = child.wait_with_output().unwrap();
     assert_eq!(done.status.code(), Some(130), "{}", text(&done));
-    assert!(text(&done).contains("the same command goes on from there"), "{}", text(&done));
-    assert!(out.join("checkpoint").exists(), "a checkpoint");
+    assert!(text(&done).contains("the same command continues from there"), "{}", text(&done));
+    assert!(out.join("checkpoint").exists(), "no checkpoint");
 }
 
 #[cfg(unix)]
 #[test]
-fn the_guide_does_as_it_says() {
+fn the_commands_of_the_guide_work() {
     let guide = std::fs::read_to_string(data("../docs/POUR.md")).unwrap();
     let place = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(data("").canonicalize().unwrap(), place.path().join("data")).unwrap();
@@ -692,7 +702,7 @@ fn the_guide_does_as_it_says() {
         run += 1;
     }
     assert!(run >= 2, "{run} commands");
-    // The scene that it shows is the one that it runs.
+    // The displayed scene is that of the commands.
     let scene = std::fs::read_to_string(data("pour/hopper.toml")).unwrap();
     assert!(blocks("toml").contains(&scene), "the scene of the guide is data/pour/hopper.toml");
 }

@@ -1,18 +1,11 @@
 //! `feeler sweep`: warm and cold steps, tables, errors, certificates.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod common;
+
+use common::feeler_in_data as feeler;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-
-fn feeler(args: &[&str]) -> Output {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
-    Command::new(env!("CARGO_BIN_EXE_feeler"))
-        .current_dir(data)
-        .args(args)
-        .output()
-        .expect("the program starts")
-}
 
 /// Writes a trajectory file.
 fn trajectory(dir: &Path, name: &str, value: &Value) -> PathBuf {

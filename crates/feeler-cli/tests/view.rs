@@ -1,18 +1,11 @@
 //! `feeler view` and pages with pictures; tools/view tests them in browsers.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
+mod common;
+
+use common::feeler_in_data as feeler;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn feeler(args: &[&str]) -> Output {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data");
-    Command::new(env!("CARGO_BIN_EXE_feeler"))
-        .current_dir(data)
-        .args(args)
-        .output()
-        .expect("the program starts")
-}
 
 /// Messages of a run that succeeds.
 fn done(args: &[&str]) -> String {

@@ -25,15 +25,15 @@ mod types;
 
 pub use broad_phase::{BroadPhase, BroadPhaseCounts, BroadPhaseError, BroadPhaseRequest};
 pub use gjk::{
-    Answer, Outcome, Request, SignedVolumes, Start, SubAlgorithm, Warm, Witness, WitnessVertex, distance,
-    distance_with,
+    ClosestPoints, DistanceOutcome, DistanceRequest, DistanceResult, SignedVolumes, Start, SubAlgorithm,
+    Warm, WitnessVertex, distance, distance_with,
 };
-pub use penetration::{Depth, Penetration, PenetrationRequest, penetration};
+pub use penetration::{Penetration, PenetrationOutcome, PenetrationRequest, penetration};
 pub use signed_volumes::{Nearest, Newest, Signs, nearest_to_origin, signed_volumes};
 pub use support::{
-    Affine, Ball, Capsule, Cone, ControlHull, Cuboid, Cylinder, Difference, Dilated, Ellipsoid, Hull, Moved,
-    PointSet, PolySuperellipsoid, Polytope, Segment, ShapeError, Sum, Superellipsoid, Support, SupportPoint,
-    Tetrahedron, Triangle,
+    Affine, Ball, Capsule, Cone, ControlHull, ConvexShapeError, Cuboid, Cylinder, Dilated, Ellipsoid, Hull,
+    MinkowskiDifference, Moved, PointSet, PolySuperellipsoid, Polytope, Segment, Sum, Superellipsoid,
+    Support, SupportPoint, Tetrahedron, Triangle,
 };
 
 use feeler_geom::V3;

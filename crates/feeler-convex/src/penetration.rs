@@ -15,7 +15,7 @@
 use crate::expansion::{Expansion, ExpansionGoal, Plane, Translated};
 use crate::simplex::Pair;
 use crate::support::{Support, SupportPoint};
-use crate::{Outcome, Request, Start, distance};
+use crate::{DistanceOutcome, DistanceRequest, Start, distance};
 use feeler_geom::{P3, V3};
 
 /// Options of [`penetration`].
@@ -40,7 +40,7 @@ impl Default for PenetrationRequest {
 
 /// Outcome of a penetration query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub enum PenetrationOutcome {
     /// The shapes overlap, or touch with a depth of zero; the depth is as accurate as the
     /// request demands.
     Found,
@@ -58,7 +58,7 @@ pub enum Depth {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Penetration {
     /// Outcome of the query.
-    pub outcome: Depth,
+    pub outcome: PenetrationOutcome,
     /// Penetration depth (mm): the translation of B along `direction` after which the shapes only touch.
     /// It is never too small, up to rounding.
     pub depth: f64,
@@ -85,7 +85,7 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
     let pair = Pair { a, b, scale: 1.0 };
     let radii = [a.radius(), b.radius()];
     let nothing = Penetration {
-        outcome: Depth::Invalid,
+        outcome: PenetrationOutcome::Invalid,
         depth: 0.0,
         lower_bound: 0.0,
         direction: V3::zeros(),
@@ -98,22 +98,22 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
         return nothing;
     }
     // If the cores are disjoint, the depth is the sum of the radii minus their distance.
-    let cores = distance(&Core(a), &Core(b), &Request::default());
+    let cores = distance(&Core(a), &Core(b), &DistanceRequest::default());
     let at_surface = |mut p: Penetration| {
         p.point_a += p.direction * radii[0];
         p.point_b -= p.direction * radii[1];
         p
     };
     match cores.outcome {
-        Outcome::Invalid => nothing,
-        Outcome::Separated | Outcome::Stalled | Outcome::Beyond => {
+        DistanceOutcome::Invalid => nothing,
+        DistanceOutcome::Separated | DistanceOutcome::Stalled | DistanceOutcome::Beyond => {
             let depth = radius - cores.distance;
             let lower = radius - cores.distance;
             at_surface(Penetration {
                 outcome: match cores.outcome {
-                    _ if radius - cores.lower_bound < 0.0 || depth < 0.0 => Depth::Separated,
-                    Outcome::Stalled => Depth::Stalled,
-                    _ => Depth::Found,
+                    _ if radius - cores.lower_bound < 0.0 || depth < 0.0 => PenetrationOutcome::Separated,
+                    DistanceOutcome::Stalled => PenetrationOutcome::Stalled,
+                    _ => PenetrationOutcome::Found,
                 },
                 depth: depth.max(0.0),
                 lower_bound: lower.max(0.0),
@@ -123,7 +123,7 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
                 iterations: cores.iterations,
             })
         }
-        Outcome::Touching | Outcome::Overlapping => {
+        DistanceOutcome::Touching | DistanceOutcome::Overlapping => {
             let mut expansion = Expansion::new(&pair);
             let goal =
                 ExpansionGoal { rel_tol: request.rel_tol, abs_tol: request.abs_tol, radius, threshold: None };
@@ -134,7 +134,7 @@ pub fn penetration<A: Support + ?Sized, B: Support + ?Sized>(
             let points = expansion.polish().unwrap_or([cores.witness.point_a, cores.witness.point_b]);
             let depth = expansion.upper.height.max(0.0) + radius;
             at_surface(Penetration {
-                outcome: if closed { Depth::Found } else { Depth::Stalled },
+                outcome: if closed { PenetrationOutcome::Found } else { PenetrationOutcome::Stalled },
                 depth,
                 lower_bound: (expansion.lower.max(0.0) + radius).min(depth),
                 direction: -expansion.upper.normal,
@@ -160,10 +160,13 @@ impl<A: Support + ?Sized, B: Support + ?Sized> Expansion<'_, '_, A, B> {
             }
             let away = -normal * (height * 1.125);
             let pulled = Translated { shape: self.pair.b, by: away };
-            let request =
-                Request { start: Start::Direction(-normal), max_iterations: 200, ..Request::default() };
+            let request = DistanceRequest {
+                start: Start::Direction(-normal),
+                max_iterations: 200,
+                ..DistanceRequest::default()
+            };
             let answer = distance(&Core(self.pair.a), &pulled, &request);
-            if answer.outcome != Outcome::Separated {
+            if answer.outcome != DistanceOutcome::Separated {
                 return points;
             }
             let (_, reached) = self.evaluate(-answer.direction);

@@ -4,7 +4,7 @@
 use crate::double_double::{split, two_product_split, two_sum};
 use crate::signed_volumes::Nearest;
 use crate::support::{Support, SupportPoint};
-use crate::types::{Witness, WitnessVertex};
+use crate::types::{ClosestPoints, WitnessVertex};
 use feeler_geom::{P3, V3};
 
 /// Two shapes, represented by their difference B − A scaled by a power of two.
@@ -199,7 +199,7 @@ impl Simplex {
 
     /// Writes the points on both cores to `witness`.
     #[inline]
-    pub(crate) fn write_witness(&self, witness: &mut Witness) {
+    pub(crate) fn write_witness(&self, witness: &mut ClosestPoints) {
         let (mut a, mut b) = (V3::zeros(), V3::zeros());
         for ([on_a, on_b], weight) in self.from[..self.n].iter().zip(self.weights) {
             witness.vertices.push(WitnessVertex { a: *on_a, b: *on_b, weight });

@@ -28,7 +28,7 @@ pub struct Warm {
 
 /// Options of [`distance`](crate::distance).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Request {
+pub struct DistanceRequest {
     /// Maximum error of the distance, relative to the distance. Rounding may end the search earlier. A
     /// larger value is less exact; a smaller one needs more steps.
     pub rel_tol: f64,
@@ -37,8 +37,8 @@ pub struct Request {
     /// Signed distances up to this magnitude (mm) count as touching. Distances within rounding always
     /// do.
     pub touch_tol: f64,
-    /// Limit of the distance (mm): the search ends with [`Outcome::Beyond`] when the distance is proven
-    /// to be larger.
+    /// Limit of the distance (mm): the search ends with [`DistanceOutcome::Beyond`] when the distance is
+    /// proven to be larger.
     pub max_distance: f64,
     /// Maximum number of steps. Hulls need few steps whatever their number of points; smooth shapes need
     /// about 50.
@@ -47,7 +47,7 @@ pub struct Request {
     pub start: Start,
 }
 
-impl Default for Request {
+impl Default for DistanceRequest {
     fn default() -> Self {
         Self {
             rel_tol: 1e-14,
@@ -73,7 +73,7 @@ pub struct WitnessVertex {
 
 /// Closest points of both shapes; on each core the point is a convex combination of support points.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Witness {
+pub struct ClosestPoints {
     /// Point on A.
     pub point_a: P3,
     /// Point on B.
@@ -82,7 +82,7 @@ pub struct Witness {
     pub vertices: ArrayVec<WitnessVertex, 4>,
 }
 
-impl Witness {
+impl ClosestPoints {
     /// Returns the weights of A's numbered points at `point_a`. Points with an index of at least `N` are
     /// skipped.
     #[must_use]
@@ -110,7 +110,7 @@ fn weights<const N: usize>(vertices: impl Iterator<Item = (u32, f64)>) -> [f64; 
 
 /// Outcome of a distance query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum DistanceOutcome {
     /// The shapes are disjoint. The witness points are the closest points (not unique if faces are
     /// parallel).
     Separated,
@@ -131,23 +131,23 @@ pub enum Outcome {
 
 /// Result of [`distance`](crate::distance).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
+pub struct DistanceResult {
     /// Outcome of the query.
-    pub outcome: Outcome,
+    pub outcome: DistanceOutcome,
     /// Distance between the witness points (mm), always an upper bound. It is 0 unless the outcome is
     /// separated, beyond or stalled.
     pub distance: f64,
     /// Lower bound of the distance (mm), ≥ 0, valid up to rounding.
     pub lower_bound: f64,
     /// Closest points, or the best points found.
-    pub witness: Witness,
+    pub witness: ClosestPoints,
     /// Unit vector from A to B at the closest points; zero if the shapes overlap and it is undetermined.
     pub direction: V3,
     /// Number of steps; each evaluates one support point of both shapes.
     pub iterations: u32,
 }
 
-impl Answer {
+impl DistanceResult {
     /// Returns the start of the next search for the same shapes.
     #[must_use]
     pub fn warm(&self) -> Warm {

@@ -345,7 +345,7 @@ pub(crate) fn hermite_points(points: &[P3], derivatives: &[V3], closed: bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CurveOptions, CurvePair, Place};
+    use crate::{CurveLocation, CurveOptions, CurvePair};
 
     #[test]
     fn open_curves_of_degree_1_have_one_piece_less_than_points() {
@@ -395,7 +395,7 @@ mod tests {
         let mut pair = CurvePair::new();
         let found = pair.query(&a, &b, &CurveOptions::default());
         let places: Vec<_> = found.iter().map(|m| (m.u, m.places)).collect();
-        assert_eq!(places, [([1.0, 0.0], [Place::End; 2])], "one minimum between two ends");
+        assert_eq!(places, [([1.0, 0.0], [CurveLocation::End; 2])], "one minimum between two ends");
     }
 
     #[test]

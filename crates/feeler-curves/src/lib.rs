@@ -39,7 +39,7 @@ pub use curve::{Curve, CurveError};
 pub use feeler_geom::{P3, V3};
 pub use feeler_hierarchy::Feature;
 pub use fit::FittedCurve;
-pub use minimum::{CurveMinimum, CurveOptions, CurveStats, Place, SolidMinimum};
+pub use minimum::{CurveLocation, CurveMinimum, CurveOptions, CurveStats, SolidMinimum};
 pub use obstacle::Obstacle;
 pub use query::CurvePair;
 pub use scene::{CurveContact, CurveId, CurveScene, CurveSceneError};

@@ -5,7 +5,7 @@ use feeler_hierarchy::Feature;
 
 /// Part of a curve that a minimum lies on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum CurveLocation {
     /// Inside a piece, or at a joint where the direction is continuous.
     Inside,
     /// A joint where the direction changes.
@@ -29,7 +29,7 @@ pub struct CurveMinimum {
     /// Distance between the tubes (mm): `distance` minus both radii. Negative where the tubes overlap.
     pub gap: f64,
     /// Part of each curve that the minimum lies on.
-    pub places: [Place; 2],
+    pub places: [CurveLocation; 2],
     /// Number of the set in this result, if the minimum is a sample of a stretch of equal distance.
     pub set: Option<u32>,
     /// Identity of the minimum. It stays the same between queries of one [`crate::CurvePair`] while the
@@ -54,7 +54,7 @@ pub struct SolidMinimum {
     /// overlaps the solid.
     pub gap: f64,
     /// Part of the curve that the minimum lies on.
-    pub place: Place,
+    pub place: CurveLocation,
     /// Face, edge or vertex of the solid that the minimum lies on.
     pub feature: Feature,
     /// Number of the set in this result, if the minimum is a sample of a stretch of equal distance.

@@ -5,7 +5,7 @@ use feeler_geom::V3;
 use crate::along::LevelThreshold;
 use crate::curve::{Curve, Pieces, with_pieces};
 use crate::ids::{Ids, Numbered};
-use crate::minimum::{CurveMinimum, CurveOptions, CurveStats, Place};
+use crate::minimum::{CurveLocation, CurveMinimum, CurveOptions, CurveStats};
 use crate::sets::{Pairing, Sample, Sampling, Sets};
 use crate::solve::{Limits, OnCurve, ParamPair, Solutions, Stretch};
 use crate::tree::{CurveTree, Vertex, whole};
@@ -48,7 +48,7 @@ impl Numbered for CurveMinimum {
 pub struct CurvePair {
     stack: Stack,
     solutions: Solutions,
-    candidates: Vec<(ParamPair, [Place; 2])>,
+    candidates: Vec<(ParamPair, [CurveLocation; 2])>,
     sets: Sets,
     minima: Vec<CurveMinimum>,
     ids: Ids<CurveMinimum>,
@@ -135,7 +135,7 @@ impl CurvePair {
     ) {
         let order = |v: f64, u: f64| if swapped { [u, v] } else { [v, u] };
         let place = vertex_place(vertex);
-        let places = if swapped { [Place::Inside, place] } else { [place, Place::Inside] };
+        let places = if swapped { [CurveLocation::Inside, place] } else { [place, CurveLocation::Inside] };
         let (found, stretches) = (&mut self.candidates, &mut self.solutions.stretches);
         let mut take = |on: OnCurve| match on {
             OnCurve::Minimum(u) => {
@@ -177,7 +177,7 @@ impl CurvePair {
         if !self.solutions.stretches.is_empty() {
             self.sets.join(&pairing, &self.solutions.stretches, &sampling);
         }
-        let inside = [Place::Inside; 2];
+        let inside = [CurveLocation::Inside; 2];
         let interior = self
             .solutions
             .minima
@@ -297,8 +297,8 @@ fn point<const N: usize>(s: &CurveTree<N>, u: f64) -> V3 {
     crate::piece::at(&s.pieces[k], t).p
 }
 
-fn vertex_place(vertex: &Vertex) -> Place {
-    if vertex.before.is_some() && vertex.after.is_some() { Place::Corner } else { Place::End }
+fn vertex_place(vertex: &Vertex) -> CurveLocation {
+    if vertex.before.is_some() && vertex.after.is_some() { CurveLocation::Corner } else { CurveLocation::End }
 }
 
 /// Whether the distance to the point does not decrease along the curve in either direction from the
@@ -337,12 +337,12 @@ fn is_same(a: &Curve, b: &Curve, p: &ParamPair, q: &ParamPair, tolerance: f64) -
 /// slightly beyond a vertex, where another piece or nothing follows. Minima at vertices are found
 /// separately and rejected here.
 #[expect(clippy::float_cmp, reason = "parameters of vertices are integers")]
-fn is_on_own_piece(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[Place; 2]) -> bool {
+fn is_on_own_piece(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[CurveLocation; 2]) -> bool {
     let (at_a, at_b) = (a.at(u[0]), b.at(u[1]));
     let w = at_b.p - at_a.p;
     let slack = 1e3 * JOINT_TOLERANCE * w.norm() + 1e2 * f64::EPSILON * (at_a.p.norm() + at_b.p.norm());
     [(a, at_a, 0), (b, at_b, 1)].iter().all(|(curve, at, k)| {
-        if kinds[*k] != Place::Inside || (u[*k] - u[*k].round()).abs() > JOINT_TOLERANCE {
+        if kinds[*k] != CurveLocation::Inside || (u[*k] - u[*k].round()).abs() > JOINT_TOLERANCE {
             return true;
         }
         let n = curve.n_pieces() as f64;
@@ -357,9 +357,9 @@ fn is_on_own_piece(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[Place; 2]) -> b
 
 /// Whether f decreases on one side of a joint. Pieces with a common direction at a joint may differ in
 /// curvature, so a minimum of one is not always a minimum of the other.
-fn is_saddle(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[Place; 2]) -> bool {
+fn is_saddle(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[CurveLocation; 2]) -> bool {
     let sides = |curve: &Curve, k: usize| {
-        let is_at = kinds[k] == Place::Inside && (u[k] - u[k].round()).abs() <= JOINT_TOLERANCE;
+        let is_at = kinds[k] == CurveLocation::Inside && (u[k] - u[k].round()).abs() <= JOINT_TOLERANCE;
         if is_at { curve.at_joint(whole(u[k].round())) } else { None }
     };
     let (joint_a, joint_b) = (sides(a, 0), sides(b, 1));
@@ -369,7 +369,7 @@ fn is_saddle(a: &Curve, b: &Curve, u: &ParamPair, kinds: &[Place; 2]) -> bool {
     let (at_a, at_b) = (a.at(u[0]), b.at(u[1]));
     let (of_a, of_b) = (joint_a.unwrap_or([at_a; 2]), joint_b.unwrap_or([at_b; 2]));
     let w = at_a.p - at_b.p;
-    let (free_a, free_b) = (kinds[0] == Place::Inside, kinds[1] == Place::Inside);
+    let (free_a, free_b) = (kinds[0] == CurveLocation::Inside, kinds[1] == CurveLocation::Inside);
     let falls = |i: usize, j: usize| {
         let (p, q) = (of_a[i], of_b[j]);
         let (aa, bb) = (p.d.norm_squared() + w.dot(&p.dd), q.d.norm_squared() - w.dot(&q.dd));
@@ -390,7 +390,7 @@ fn measured(
     a: &Curve,
     b: &Curve,
     u: ParamPair,
-    places: [Place; 2],
+    places: [CurveLocation; 2],
     set: Option<u32>,
     reach: f64,
 ) -> Option<CurveMinimum> {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use feeler_curves::{Curve, CurveOptions, CurveSolidPair, Obstacle, P3, Place};
+use feeler_curves::{Curve, CurveLocation, CurveOptions, CurveSolidPair, Obstacle, P3};
 use feeler_geom::{Pose, V3};
 use feeler_runtime::Body;
 
@@ -45,7 +45,7 @@ fn a_cable_and_a_box() {
         let cable = straight(end, end + V3::new(0.0, 0.0, size));
         let found = pair.query(&cable, &solid, &pose, &options);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert!((found[0].gap - gap).abs() < 1e-12 && found[0].place == Place::End);
+        assert!((found[0].gap - gap).abs() < 1e-12 && found[0].place == CurveLocation::End);
         assert_eq!(pair.interferes(&cable, &solid, &pose, 1e-6), Some(true));
     }
     // The whole cable inside, far from the faces: no minimum, but it interferes.

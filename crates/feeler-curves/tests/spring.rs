@@ -4,7 +4,7 @@
 
 use std::f64::consts::TAU;
 
-use feeler_curves::{Curve, CurveOptions, CurvePair, P3, Place};
+use feeler_curves::{Curve, CurveLocation, CurveOptions, CurvePair, P3};
 use feeler_geom::math;
 
 /// Three turns of radius 10 as six half turns.
@@ -42,7 +42,7 @@ fn turns_of_a_spring() {
         let curve = Curve::new(3, &spring(pitch), 1.0, false).unwrap();
         let found = pair.query_itself(&curve, &CurveOptions { d_max: 8.0, ..CurveOptions::default() });
         let strict: Vec<_> =
-            found.iter().filter(|m| m.places == [Place::Inside; 2] && m.set.is_none()).collect();
+            found.iter().filter(|m| m.places == [CurveLocation::Inside; 2] && m.set.is_none()).collect();
         assert_eq!(strict.len(), n, "pitch {pitch}");
         for m in strict {
             assert!((m.u[1] - m.u[0] - 1.99).abs() < 0.03 || (m.u[1] - m.u[0] - 3.99).abs() < 0.03);

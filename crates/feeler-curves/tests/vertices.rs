@@ -1,6 +1,6 @@
 //! Minima at and beside ends and corners.
 
-use feeler_curves::{Curve, CurveMinimum, CurveOptions, CurvePair, P3, Place};
+use feeler_curves::{Curve, CurveLocation, CurveMinimum, CurveOptions, CurvePair, P3};
 
 fn polyline(points: &[[f64; 3]], is_closed: bool) -> Curve {
     let points: Vec<P3> = points.iter().map(|p| P3::from(*p)).collect();
@@ -12,7 +12,7 @@ fn query(a: &Curve, b: &Curve) -> Vec<CurveMinimum> {
     CurvePair::new().query(a, b, &options).to_vec()
 }
 
-fn places(minima: &[CurveMinimum]) -> Vec<([f64; 2], [Place; 2])> {
+fn places(minima: &[CurveMinimum]) -> Vec<([f64; 2], [CurveLocation; 2])> {
     // Parameters rounded to 1e-12.
     minima.iter().map(|m| (m.u.map(|u| (u * 1e12).round() / 1e12), m.places)).collect()
 }
@@ -42,10 +42,10 @@ fn corners_of_a_ring_do_not_touch_themselves() {
 fn a_corner_is_not_a_minimum_when_one_side_approaches() {
     let side = [[-2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 0.0]];
     let b = polyline(&[[0.0, 1.0, 0.0], [0.0, 5.0, 0.0]], false);
-    let expected = [([1.5, 0.0], [Place::Inside, Place::End])];
+    let expected = [([1.5, 0.0], [CurveLocation::Inside, CurveLocation::End])];
     assert_eq!(places(&query(&polyline(&side, false), &b)), expected, "corner of the curve");
     let back = [side[2], side[1], side[0]];
-    let expected = [([0.5, 0.0], [Place::Inside, Place::End])];
+    let expected = [([0.5, 0.0], [CurveLocation::Inside, CurveLocation::End])];
     assert_eq!(places(&query(&polyline(&back, false), &b)), expected, "corner of the reversed curve");
 }
 
@@ -53,7 +53,7 @@ fn a_corner_is_not_a_minimum_when_one_side_approaches() {
 fn minima_with_one_point_far_along_a_curve_are_two() {
     let a = polyline(&[[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 0.0, 0.0]], false);
     let b = polyline(&[[1.0, 1.0, -1.0], [1.0, 1.0, 1.0]], false);
-    let inside = [Place::Inside; 2];
+    let inside = [CurveLocation::Inside; 2];
     assert_eq!(
         places(&query(&a, &b)),
         [([0.25, 0.5], inside), ([1.75, 0.5], inside)],
@@ -68,7 +68,7 @@ fn places_of_a_curve_with_itself_keep_their_order() {
     let options = CurveOptions { d_max: 100.0, ..CurveOptions::default() };
     let mut pair = CurvePair::new();
     let found = places(pair.query_itself(&a, &options));
-    assert!(found.contains(&([0.5, 3.0], [Place::Inside, Place::End])), "{found:?}");
+    assert!(found.contains(&([0.5, 3.0], [CurveLocation::Inside, CurveLocation::End])), "{found:?}");
 }
 
 /// The end is just past the other curve (by 1e-10, for example): the crossing is a minimum, the end is
@@ -97,7 +97,7 @@ fn ends_on_a_curve_are_found() {
         let b = polyline(&[[-1.0, -2.0, 2.5], on], false);
         let found = query(&a, &b);
         assert_eq!(found.len(), 1, "{t}: {found:?}");
-        assert_eq!(found[0].places, [Place::Inside, Place::End], "{t}");
+        assert_eq!(found[0].places, [CurveLocation::Inside, CurveLocation::End], "{t}");
         assert!(found[0].distance < 1e-14, "{t}: {found:?}");
     }
 }

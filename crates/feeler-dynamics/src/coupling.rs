@@ -1,6 +1,6 @@
 //! Couplings that pull bodies towards targets, such as a hand that inserts a part.
 
-use crate::id::BodyId;
+use crate::id::RigidBodyId;
 use feeler_geom::{Pose, V3};
 
 /// Spring and damper, in translation and in rotation, between a body and a target (BREP §5.1). Both are
@@ -8,7 +8,7 @@ use feeler_geom::{Pose, V3};
 #[derive(Clone, Debug)]
 pub struct Coupling {
     /// Coupled body.
-    pub body: BodyId,
+    pub body: RigidBodyId,
     /// Target pose of the body's coordinates.
     pub target: Pose,
     /// Velocity of the target at the body's centre of mass (mm/s).
@@ -27,7 +27,7 @@ impl Coupling {
     /// Creates a critically damped coupling that moves a body to its target within a response time (s),
     /// given its mass (kg) and its radius of gyration (mm).
     #[must_use]
-    pub fn critical(body: BodyId, target: Pose, mass: f64, radius: f64, response: f64) -> Self {
+    pub fn critical(body: RigidBodyId, target: Pose, mass: f64, radius: f64, response: f64) -> Self {
         let stiffness = mass / (response * response);
         let damping = 2.0 * mass / response;
         let inertia = radius * radius;

@@ -1,6 +1,6 @@
 //! Errors of bodies and steps.
 
-use crate::id::BodyId;
+use crate::id::RigidBodyId;
 use feeler_runtime::QueryError;
 
 /// Reason why a body cannot be created or a step is refused.
@@ -19,7 +19,7 @@ pub enum DynamicsError {
     #[error("the dilation of body {} is {dilation} mm; give a finite length of at least 0 mm", .body.0)]
     Dilation {
         /// Body with the dilation.
-        body: BodyId,
+        body: RigidBodyId,
         /// Value of the dilation (mm).
         dilation: f64,
     },
@@ -30,7 +30,7 @@ pub enum DynamicsError {
     #[error("bodies {} and {}: {error}", .pair[0].0, .pair[1].0)]
     Query {
         /// Bodies of the pair.
-        pair: [BodyId; 2],
+        pair: [RigidBodyId; 2],
         /// Reason why the query failed.
         error: QueryError,
     },

@@ -2,4 +2,4 @@
 
 /// Id of a body in a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BodyId(pub usize);
+pub struct RigidBodyId(pub usize);

@@ -31,5 +31,5 @@ mod world;
 pub use body::RigidBody;
 pub use coupling::Coupling;
 pub use error::DynamicsError;
-pub use id::BodyId;
-pub use world::{Settings, StepReport, World, WorldContact};
+pub use id::RigidBodyId;
+pub use world::{StepReport, World, WorldContact, WorldSettings};

@@ -4,7 +4,7 @@ use crate::body::RigidBody;
 use crate::cone::{self, Row, Unsolved};
 use crate::coupling::Coupling;
 use crate::error::DynamicsError;
-use crate::id::BodyId;
+use crate::id::RigidBodyId;
 use feeler_geom::{P3, Pose, V3};
 use feeler_runtime::{
     ContactTracker, StepBound, StepContact, StepContactKind, TrackedStatus, TrackerOptions,
@@ -13,7 +13,7 @@ use nalgebra::{DMatrix, DVector, Matrix3};
 
 /// Parameters of the steps of a world.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct WorldSettings {
     /// Acceleration (mm/s²) of all that moves.
     pub gravity: V3,
     /// Coefficient of friction of all contacts, at least 0.
@@ -26,7 +26,7 @@ pub struct Settings {
     pub reach: f64,
 }
 
-impl Default for Settings {
+impl Default for WorldSettings {
     /// Gravity on earth along −z, without friction.
     fn default() -> Self {
         Self { gravity: V3::new(0.0, 0.0, -9_810.0), friction: 0.0, tolerance: 1e-6, rounds: 4, reach: 0.05 }
@@ -54,7 +54,7 @@ pub struct StepReport {
 /// Tracker of two bodies.
 #[derive(Debug)]
 struct Pair {
-    bodies: [BodyId; 2],
+    bodies: [RigidBodyId; 2],
     tracker: ContactTracker,
     /// Bound of the relative motion in the current step.
     bound: StepBound,
@@ -64,7 +64,7 @@ struct Pair {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WorldContact {
     /// The bodies, A and B.
-    pub bodies: [BodyId; 2],
+    pub bodies: [RigidBodyId; 2],
     /// The contact in the coordinates of the bodies.
     pub contact: StepContact,
     /// Footpoints on A and on B (mm, world).
@@ -118,7 +118,7 @@ pub struct World {
     /// Couplings between bodies and their targets.
     pub couplings: Vec<Coupling>,
     /// Parameters of the steps.
-    pub settings: Settings,
+    pub settings: WorldSettings,
     contacts: Vec<WorldContact>,
     /// Clock (s) that measures the time of contact detection.
     pub clock: Option<fn() -> f64>,
@@ -128,18 +128,18 @@ pub struct World {
 impl World {
     /// World without bodies.
     #[must_use]
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: WorldSettings) -> Self {
         Self { settings, ..Self::default() }
     }
 
     /// Adds a body. Pairs of it with all other bodies are tracked, unless both are fixed.
-    pub fn add(&mut self, body: RigidBody) -> BodyId {
-        let id = BodyId(self.bodies.len());
+    pub fn add(&mut self, body: RigidBody) -> RigidBodyId {
+        let id = RigidBodyId(self.bodies.len());
         for (k, other) in self.bodies.iter().enumerate() {
             if other.moves() || body.moves() {
                 let (a, b) = (other.body.clone(), body.body.clone());
                 let tracker = ContactTracker::new(a, b, TrackerOptions::default());
-                self.pairs.push(Pair { bodies: [BodyId(k), id], tracker, bound: StepBound::default() });
+                self.pairs.push(Pair { bodies: [RigidBodyId(k), id], tracker, bound: StepBound::default() });
             }
         }
         self.bodies.push(body);
@@ -148,12 +148,12 @@ impl World {
 
     /// Body with an id.
     #[must_use]
-    pub fn body(&self, id: BodyId) -> &RigidBody {
+    pub fn body(&self, id: RigidBodyId) -> &RigidBody {
         &self.bodies[id.0]
     }
 
     /// Mutable body with an id, to set its pose and velocities.
-    pub fn body_mut(&mut self, id: BodyId) -> &mut RigidBody {
+    pub fn body_mut(&mut self, id: RigidBodyId) -> &mut RigidBody {
         &mut self.bodies[id.0]
     }
 
@@ -183,8 +183,8 @@ impl World {
     /// The first round solves the velocities with the linear gaps of the start. If the motion exceeds the
     /// bound for which these contacts suffice, the contacts of a larger bound are computed. Gaps at the end
     /// differ from the linear ones by terms of second order, so that minima are computed there and the
-    /// velocities are solved again, up to [`Settings::rounds`] times. If bodies interfere at the end without
-    /// a contact, or contacts contradict one another, the step is halved.
+    /// velocities are solved again, up to [`WorldSettings::rounds`] times. If bodies interfere at the end
+    /// without a contact, or contacts contradict one another, the step is halved.
     ///
     /// # Errors
     /// [`DynamicsError`] for invalid settings, steps and poses. The world keeps its state, or that of the
@@ -280,7 +280,7 @@ impl World {
         let is_length = |x: f64| x.is_finite() && x > 0.0;
         let is_thickness = |x: f64| x.is_finite() && x >= 0.0;
         if let Some(k) = self.bodies.iter().position(|b| !is_thickness(b.dilation)) {
-            return Err(DynamicsError::Dilation { body: BodyId(k), dilation: self.bodies[k].dilation });
+            return Err(DynamicsError::Dilation { body: RigidBodyId(k), dilation: self.bodies[k].dilation });
         }
         match () {
             () if !s.gravity.iter().all(|x| x.is_finite()) => {

@@ -1,7 +1,7 @@
 //! Mechanisms with round parts: a bolt in its nut, and a pin that rolls or slides in a race.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use feeler_dynamics::{Coupling, RigidBody, Settings, World};
+use feeler_dynamics::{Coupling, RigidBody, World, WorldSettings};
 use feeler_geom::{Pose, V3, math};
 use feeler_runtime::Body;
 use std::f64::consts::TAU;
@@ -19,7 +19,7 @@ fn solid(name: &str) -> Arc<Body> {
 /// which its weight turns it back.
 #[test]
 fn a_bolt_rests_on_its_thread() {
-    let mut world = World::new(Settings::default());
+    let mut world = World::new(WorldSettings::default());
     world.add(RigidBody::fixed(solid("thread/nut"), Pose::identity()));
     let start = Pose::translation(0.0, 0.0, -3.0);
     let id = world.add(RigidBody::of_density(solid("thread/bolt"), start, STEEL).unwrap());
@@ -48,7 +48,8 @@ fn a_bolt_rests_on_its_thread() {
 fn a_pin_rolls_or_slides_in_a_race() {
     let (length, released) = (14.0 - 9.95, 0.05_f64);
     for (friction, inertia) in [(0.0, 1.0), (0.3, 1.5)] {
-        let settings = Settings { gravity: V3::new(0.0, -9_810.0, 0.0), friction, ..Settings::default() };
+        let settings =
+            WorldSettings { gravity: V3::new(0.0, -9_810.0, 0.0), friction, ..WorldSettings::default() };
         let mut world = World::new(settings);
         world.add(RigidBody::fixed(solid("race"), Pose::identity()));
         let (sin, cos) = math::sin_cos(released);

@@ -1,7 +1,7 @@
 //! Motions with known solutions.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use feeler_dynamics::{BodyId, Coupling, RigidBody, Settings, World};
+use feeler_dynamics::{Coupling, RigidBody, RigidBodyId, World, WorldSettings};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::Body;
 use nalgebra::UnitQuaternion;
@@ -15,7 +15,7 @@ fn solid(name: &str) -> Arc<Body> {
     Arc::new(Body::from_model(&feeler_import::prepare_step(&file).unwrap(), 0).unwrap())
 }
 
-fn dropped(name: &str, pose: Pose, settings: Settings) -> (World, BodyId) {
+fn dropped(name: &str, pose: Pose, settings: WorldSettings) -> (World, RigidBodyId) {
     let mut world = World::new(settings);
     world.add(RigidBody::fixed(solid("box"), Pose::translation(0.0, 0.0, -10.0)));
     let body = RigidBody::of_density(solid(name), pose, STEEL).unwrap();
@@ -36,7 +36,7 @@ fn a_ball_falls_freely_and_comes_to_rest() {
     let radius = 0.5 * (ball.bounds().max.z - ball.bounds().min.z);
     let middle = nalgebra::center(&ball.bounds().min, &ball.bounds().max);
     let start = Pose::translation(-middle.x, -middle.y, 5.0 + radius - middle.z);
-    let (mut world, id) = dropped("ball", start, Settings::default());
+    let (mut world, id) = dropped("ball", start, WorldSettings::default());
     let (h, mut t) = (1e-3, 0.0);
     let begin = world.energy();
     while t < 0.5 {
@@ -64,7 +64,7 @@ fn a_block_on_a_slope_sticks_or_slides_as_it_must() {
     let [sin, cos] = [2.0 / 29.0_f64.sqrt(), 5.0 / 29.0_f64.sqrt()];
     let gravity = 9_810.0 * V3::new(sin, 0.0, -cos);
     for friction in [0.0, 0.2, 0.6] {
-        let settings = Settings { gravity, friction, ..Settings::default() };
+        let settings = WorldSettings { gravity, friction, ..WorldSettings::default() };
         let (mut world, id) = dropped("cylinder", Pose::identity(), settings);
         let bottom = world.body(id).body().bounds().min.z;
         world.body_mut(id).pose = Pose::translation(-10.0, 0.0, -bottom);
@@ -97,7 +97,7 @@ fn a_brick_slides_over_the_seam_of_flush_blocks() {
         let (sin, cos) = math::sin_cos(turned);
         let half_length = half_brick.x * cos.abs() + half_brick.y * sin.abs();
         let begin = -(half_length + 1.0);
-        let mut world = World::new(Settings { friction: 0.0, ..Settings::default() });
+        let mut world = World::new(WorldSettings { friction: 0.0, ..WorldSettings::default() });
         for side in [-1.0, 1.0] {
             let at = V3::new(side * half_block.x, 0.0, -half_block.z) - middle_block;
             world.add(RigidBody::fixed(Arc::clone(&block), Pose::translation(at.x, at.y, at.z)));
@@ -128,7 +128,7 @@ fn a_brick_slides_over_the_seam_of_flush_blocks() {
 
 #[test]
 fn bodies_in_free_fall_keep_their_momentum_when_they_meet() {
-    let mut world = World::new(Settings { gravity: V3::zeros(), ..Settings::default() });
+    let mut world = World::new(WorldSettings { gravity: V3::zeros(), ..WorldSettings::default() });
     let size = solid("ball").size();
     let a = world.add(RigidBody::of_density(solid("ball"), Pose::identity(), STEEL).unwrap());
     let b = world
@@ -154,7 +154,7 @@ fn bodies_in_free_fall_keep_their_momentum_when_they_meet() {
 
 #[test]
 fn a_target_is_reached_as_its_damper_says() {
-    let mut world = World::new(Settings { gravity: V3::zeros(), ..Settings::default() });
+    let mut world = World::new(WorldSettings { gravity: V3::zeros(), ..WorldSettings::default() });
     let turn = UnitQuaternion::from_scaled_axis(V3::new(0.2, 0.1, -0.3));
     let target = Pose::from_parts(V3::new(5.0, -3.0, 2.0).into(), turn);
     let id = world.add(RigidBody::of_density(solid("plug"), Pose::identity(), STEEL).unwrap());
@@ -171,8 +171,10 @@ fn a_target_is_reached_as_its_damper_says() {
 #[test]
 fn a_pin_stays_in_its_bore() {
     let run = || {
-        let mut world =
-            World::new(Settings { gravity: V3::new(3_000.0, -1_000.0, -2_000.0), ..Settings::default() });
+        let mut world = World::new(WorldSettings {
+            gravity: V3::new(3_000.0, -1_000.0, -2_000.0),
+            ..WorldSettings::default()
+        });
         world.add(RigidBody::fixed(solid("bore"), Pose::identity()));
         let tilt = UnitQuaternion::from_scaled_axis(V3::new(5e-4, -3e-4, 0.0));
         let pose = Pose::from_parts(V3::new(0.01, -0.02, 0.0).into(), tilt);
@@ -204,7 +206,7 @@ fn a_pin_stays_in_its_bore() {
 #[test]
 fn a_pin_strikes_the_bottom_of_its_bore_flat() {
     let gravity = 9_810.0 * V3::new(0.3, -0.1, -1.0).normalize();
-    let mut world = World::new(Settings { gravity, ..Settings::default() });
+    let mut world = World::new(WorldSettings { gravity, ..WorldSettings::default() });
     world.add(RigidBody::fixed(solid("blind-bore"), Pose::identity()));
     let pin = RigidBody::of_density(solid("pin"), Pose::translation(0.0, 0.0, 21.0), STEEL).unwrap();
     let id = world.add(pin);
@@ -227,9 +229,9 @@ fn dilated_bodies_touch_where_their_layers_do() {
     let radius = 0.5 * (ball.bounds().max.z - ball.bounds().min.z);
     let middle = nalgebra::center(&ball.bounds().min, &ball.bounds().max);
     let start = Pose::translation(-5.0 - middle.x, -middle.y, 2.5 + radius + 1e-3 - middle.z);
-    let (mut world, id) = dropped("ball", start, Settings { friction: 0.5, ..Settings::default() });
+    let (mut world, id) = dropped("ball", start, WorldSettings { friction: 0.5, ..WorldSettings::default() });
     world.body_mut(id).dilation = 2.0;
-    world.body_mut(BodyId(0)).dilation = 0.5;
+    world.body_mut(RigidBodyId(0)).dilation = 0.5;
     world.body_mut(id).velocity = V3::new(50.0, 0.0, 0.0);
     for k in 0..60 {
         let report = world.step(1e-3).unwrap();
@@ -244,7 +246,7 @@ fn dilated_bodies_touch_where_their_layers_do() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     assert!(RigidBody::of_density(solid("ball"), Pose::identity(), 0.0).is_err());
-    let (mut world, _) = dropped("ball", Pose::translation(0.0, 0.0, 50.0), Settings::default());
+    let (mut world, _) = dropped("ball", Pose::translation(0.0, 0.0, 50.0), WorldSettings::default());
     for time in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(world.step(time).is_err());
     }
@@ -252,10 +254,10 @@ fn what_makes_no_sense_is_refused() {
     assert!(world.step(1e-3).unwrap_err().to_string().contains("friction"));
     world.settings.friction = 0.0;
     for dilation in [-0.1, f64::NAN, f64::INFINITY] {
-        world.body_mut(BodyId(1)).dilation = dilation;
+        world.body_mut(RigidBodyId(1)).dilation = dilation;
         assert!(world.step(1e-3).unwrap_err().to_string().contains("dilation of body 1"));
     }
-    let center: P3 = world.body(BodyId(1)).center();
+    let center: P3 = world.body(RigidBodyId(1)).center();
     assert!(center.z > 40.0, "the body has moved");
 }
 
@@ -264,7 +266,7 @@ fn what_makes_no_sense_is_refused() {
 #[test]
 fn bodies_far_from_the_origin() {
     for (x, is_refused) in [(0.0, false), (1e6, false), (1e13, true), (1e155, true), (1e300, true)] {
-        let mut world = World::new(Settings::default());
+        let mut world = World::new(WorldSettings::default());
         let ball = solid("ball");
         let low = V3::new(0.0, 0.0, ball.bounds().min.z) + ball.bounds().center().coords.xy().push(0.0);
         let pose = Pose::from_parts((V3::x() * x - low).into(), UnitQuaternion::identity());

@@ -12,7 +12,7 @@ use crate::V3;
 
 /// All vectors within `radius` of `center`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ball {
+pub struct VectorBall {
     /// Centre.
     pub center: V3,
     /// Radius, ≥ 0; infinite if the vector is unbounded.
@@ -23,7 +23,7 @@ pub struct Ball {
 /// more certificates undecided; a smaller one makes them unsafe.
 const ROUND: f64 = 8.0 * f64::EPSILON;
 
-impl Ball {
+impl VectorBall {
     /// Creates a ball from its centre and its radius (≥ 0).
     #[must_use]
     pub fn new(center: V3, radius: f64) -> Self {
@@ -132,12 +132,12 @@ mod tests {
         for _ in 0..20_000 {
             let mut pair = || {
                 let size = [1e-6, 1.0, 1e3][r.random_range(0..3)];
-                let ball = Ball::new(unit(&mut r) * size, size * r.random_range(0.0..2.0));
+                let ball = VectorBall::new(unit(&mut r) * size, size * r.random_range(0.0..2.0));
                 let inside = ball.center + unit(&mut r) * (ball.radius * r.random_range(0.0..1.0));
                 (ball, inside)
             };
             let ((a, x), (b, y)) = (pair(), pair());
-            let slack = |b: Ball| b.widened(1e-15 * (a.norm() + b.norm()));
+            let slack = |b: VectorBall| b.widened(1e-15 * (a.norm() + b.norm()));
             assert!(slack(a.plus(&b)).contains(&(x + y)), "sum of {a:?} and {b:?}");
             assert!(slack(a.minus(&b)).contains(&(x - y)), "difference of {a:?} and {b:?}");
             assert!(slack(a.times(-0.7)).contains(&(x * -0.7)), "multiple of {a:?}");
@@ -147,7 +147,7 @@ mod tests {
             assert!(x.dot(&y).abs() <= a.dot_bound(&b) && x.norm() <= a.norm(), "{a:?}");
         }
         assert!(
-            !Ball::everything().cross(&Ball::exact(V3::zeros())).radius.is_nan(),
+            !VectorBall::everything().cross(&VectorBall::exact(V3::zeros())).radius.is_nan(),
             "an unbounded operand gives NaN"
         );
     }
@@ -157,9 +157,9 @@ mod tests {
         let mut r = rng(92);
         for n in 1..20 {
             let all: Vec<V3> = (0..n).map(|_| unit(&mut r) * r.random_range(0.1..5.0)).collect();
-            let ball = Ball::around(&all);
+            let ball = VectorBall::around(&all);
             assert!(all.iter().all(|v| ball.contains(v)), "{all:?}");
         }
-        assert!(Ball::around(&[]).radius < 1e-300, "the ball around no vectors is not a point");
+        assert!(VectorBall::around(&[]).radius < 1e-300, "the ball around no vectors is not a point");
     }
 }

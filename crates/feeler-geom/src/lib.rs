@@ -40,7 +40,7 @@ pub mod trim;
 mod testing;
 
 pub use aabb::Aabb;
-pub use ball::Ball;
+pub use ball::VectorBall;
 pub use cone::{PolyCone, RevolutionCone};
 pub use curve::Curve;
 pub use derivs::{CurveDerivs, SurfaceDerivs};

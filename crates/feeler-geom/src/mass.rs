@@ -43,7 +43,7 @@ impl AddAssign for FaceIntegrals {
 
 /// Centroid and inertia of a solid of density 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Inertia {
+pub struct SolidInertia {
     /// Centre of mass (mm).
     pub centroid: P3,
     /// Inertia tensor (mm⁵) about the centroid: moments of inertia on the diagonal, negative products of
@@ -51,7 +51,7 @@ pub struct Inertia {
     pub tensor: Matrix3<f64>,
 }
 
-impl Inertia {
+impl SolidInertia {
     /// Computes the inertia from the sums over all faces about the reference point. The volume must not
     /// be zero.
     #[must_use]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Triangulated surface, counter-clockwise from outside, in the coordinates of the grain's semi-axes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Drawn {
+pub struct GrainSurface {
     /// Vertices (mm).
     pub points: Vec<P3>,
     /// Outward unit normals at the vertices.
@@ -20,11 +20,11 @@ pub struct Drawn {
 /// those of an octahedron whose edges are halved, projected to the surface along rays from the origin.
 /// They are evenly spread even where normals crowd.
 #[must_use]
-pub fn drawn(grain: &Grain, halvings: u32) -> Drawn {
+pub fn drawn(grain: &Grain, halvings: u32) -> GrainSurface {
     let (directions, triangles) = directions(halvings);
     let normals: Vec<V3> = directions.iter().map(|d| normal(grain, d)).collect();
     let on = |(d, n): (&V3, &V3)| P3::from(d / gauge(grain, d) + n * grain.dilation());
-    Drawn { points: directions.iter().zip(&normals).map(on).collect(), normals, triangles }
+    GrainSurface { points: directions.iter().zip(&normals).map(on).collect(), normals, triangles }
 }
 
 /// Unit vectors in all directions and the triangles between them: an octahedron whose edges are halved

@@ -1,6 +1,6 @@
 //! Errors of invalid grains and inputs.
 
-use feeler_convex::ShapeError;
+use feeler_convex::ConvexShapeError;
 
 /// Error of an input: what is wrong and what would be valid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,16 +23,16 @@ pub enum GrainError {
     },
     /// A layer of a thickness that is negative or not finite.
     #[error("layer thickness is {0} mm: it must be finite and at least 0 mm")]
-    Layer(f64),
+    LayerThickness(f64),
     /// A pose that is not finite.
     #[error("the pose of a grain is not finite")]
     Pose,
     /// An invalid shape.
     #[error(transparent)]
-    Shape(#[from] ShapeError),
+    Shape(#[from] ConvexShapeError),
     /// An erosion that is negative or not finite.
     #[error("depth of the erosion is {0} mm: it must be finite and at least 0 mm")]
-    Depth(f64),
+    ErosionDepth(f64),
     /// An erosion deeper than the proven lower bound of the radius of curvature.
     #[error(
         "depth of the erosion is {requested} mm, but the radii of curvature of this grain are only proven to \

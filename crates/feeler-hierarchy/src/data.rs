@@ -61,7 +61,7 @@ pub struct Remark {
     /// Entity of the input (`#12`), if the remark concerns one.
     pub entity: Option<u64>,
     /// A point of that entity (mm, in the frame of its solid), if it has a position.
-    pub place: Option<[f64; 3]>,
+    pub point: Option<[f64; 3]>,
     /// Description of the problem, with a remedy if one is known.
     pub message: String,
 }
@@ -238,7 +238,7 @@ pub struct Face {
     /// Source faces: entity ids, each with its own domain if there are several.
     pub sources: Vec<(u64, Option<TrimCells>)>,
     /// Canonical surface that a free-form surface follows closely, which indicates where its minima are.
-    pub near: Option<NearCanonical<Surface>>,
+    pub canonical_approximation: Option<NearCanonical<Surface>>,
 }
 
 /// A canonical surface or curve that a free-form one follows closely, with differences measured at
@@ -272,11 +272,11 @@ pub struct Edge {
     pub closed: bool,
     /// The two faces, the one on the left (`forward`) first. At a crease where a Bézier face closes, both
     /// are that face.
-    pub sides: [Side; 2],
+    pub sides: [AdjacentFace; 2],
     /// Whether the edge is smooth (G¹) and carries quasi-LMDs only.
     pub quasi_only: bool,
     /// Canonical curve that a free-form curve follows closely, which indicates where its minima are.
-    pub near: Option<NearCanonical<Curve>>,
+    pub canonical_approximation: Option<NearCanonical<Curve>>,
 }
 
 /// A connected part of a supermaximal edge: source edges joined at vertices where no other edge ends.
@@ -294,7 +294,7 @@ pub struct Span {
 
 /// One face beside an edge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Side {
+pub struct AdjacentFace {
     /// Index of the supermaximal face.
     pub face: FaceId,
     /// Whether the face, seen from outside, is on the left of the edge in the curve's direction.

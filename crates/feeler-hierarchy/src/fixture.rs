@@ -1,8 +1,8 @@
 //! A made-up model with every kind of surface, curve and feature, for the tests of this crate.
 
 use crate::data::{
-    Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical, Node, Options,
-    Origin, Reference, Remark, Severity, Side, SolidInfo, Span, Vertex,
+    AdjacentFace, Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical,
+    Node, Options, Origin, Reference, Remark, Severity, SolidInfo, Span, Vertex,
 };
 use crate::id::{EdgeId, FaceId, VertexId};
 use feeler_geom::bezier::{BezierSpline, BezierSurface, H4};
@@ -89,10 +89,16 @@ pub(crate) fn hierarchy() -> Hierarchy {
         .map(|(surface, i)| {
             let sphere = Surface::Sphere { frame: frame(), radius: 2.0 };
             let near = (!surface.is_canonical()).then(|| near(sphere));
-            Face { surface, outward: i % 2 == 0, trim: trim(), sources: sources(i), near }
+            Face {
+                surface,
+                outward: i % 2 == 0,
+                trim: trim(),
+                sources: sources(i),
+                canonical_approximation: near,
+            }
         })
         .collect();
-    let side = |face: u32| Side {
+    let side = |face: u32| AdjacentFace {
         face: FaceId(face),
         forward: face == 0,
         guide: vec![[0.0, 0.1, 0.2], [1.0, 0.3, 0.4]],
@@ -100,7 +106,7 @@ pub(crate) fn hierarchy() -> Hierarchy {
     let edges: Vec<Edge> = curves()
         .into_iter()
         .map(|curve| Edge {
-            near: matches!(curve, Curve::Bezier(_))
+            canonical_approximation: matches!(curve, Curve::Bezier(_))
                 .then(|| near(Curve::Circle { frame: frame(), radius: 2.0 })),
             curve,
             spans: vec![Span { t0: 0.0, t1: 1.0, source: 7, deviation: 1e-7 }],
@@ -198,14 +204,14 @@ pub(crate) fn model() -> Model {
                 severity: Severity::Warning,
                 subject: "solid #2 'x'".to_owned(),
                 entity: Some(3),
-                place: Some([1.0, 2.0, 3.0]),
+                point: Some([1.0, 2.0, 3.0]),
                 message: "face #3: something".to_owned(),
             },
             Remark {
                 severity: Severity::Error,
                 subject: "solid #7".to_owned(),
                 entity: Some(7),
-                place: None,
+                point: None,
                 message: "open".to_owned(),
             },
         ],

@@ -18,8 +18,8 @@ pub mod whole;
 mod fixture;
 
 pub use data::{
-    Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical, Node, Options,
-    Origin, Reference, Remark, Severity, Side, SolidInfo, Span, Vertex,
+    AdjacentFace, Area, Component, Edge, Face, Feature, Hierarchy, Inertia, Instance, Model, NearCanonical,
+    Node, Options, Origin, Reference, Remark, Severity, SolidInfo, Span, Vertex,
 };
 pub use extent::{extent, placed_box};
 pub use id::{AreaId, EdgeId, FaceId, NodeId, VertexId};

@@ -44,7 +44,13 @@ pub fn plane(half: f64) -> Option<Hierarchy> {
     };
     Some(Hierarchy {
         info,
-        faces: vec![Face { surface, outward: true, trim, sources: vec![(0, None)], near: None }],
+        faces: vec![Face {
+            surface,
+            outward: true,
+            trim,
+            sources: vec![(0, None)],
+            canonical_approximation: None,
+        }],
         edges: Vec::new(),
         vertices: Vec::new(),
         areas: vec![area],

@@ -58,7 +58,7 @@ pub fn check_well_formed(model: &Model) -> Check {
         check_instance(instance, model.solids.len()).at(format_args!("instance {i}"))?;
     }
     for (i, remark) in model.remarks.iter().enumerate() {
-        require(remark.place.iter().flatten().all(|x| sized(*x)), NOT_FINITE)
+        require(remark.point.iter().flatten().all(|x| sized(*x)), NOT_FINITE)
             .at(format_args!("remark {i}"))?;
     }
     let mut placed = vec![false; model.instances.len()];
@@ -168,7 +168,7 @@ fn check_component(component: &Component, index: usize, placed: &mut [bool]) -> 
 fn check_face(face: &Face) -> Check {
     check_surface(&face.surface).at("surface")?;
     check_trim(&face.trim).at("trimmed domain")?;
-    if let Some(near) = &face.near {
+    if let Some(near) = &face.canonical_approximation {
         check_surface(&near.shape)
             .and_then(|()| check_near(near, is_simple(&near.shape) && !face.surface.is_canonical()))
             .at("nearly canonical surface")?;
@@ -307,7 +307,7 @@ fn check_control<const N: usize>(control: &[H4], factors: [usize; N]) -> Check {
 
 fn check_edge(edge: &Edge, faces: &[Face]) -> Check {
     check_curve(&edge.curve).at("curve")?;
-    if let Some(near) = &edge.near {
+    if let Some(near) = &edge.canonical_approximation {
         let round = matches!(near.shape, Curve::Line { .. } | Curve::Circle { .. });
         check_curve(&near.shape)
             .and_then(|()| check_near(near, round && matches!(edge.curve, Curve::Bezier(_))))

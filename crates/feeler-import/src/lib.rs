@@ -84,14 +84,11 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
     let import = feeler_step::read_step_with(file, bytes, &ReadOptions { resolve: &resolve, ..*reading })?;
     let (mut remarks, mut refused) = (Vec::new(), Vec::new());
     for p in &import.problems {
-        let (severity, list) = match p.severity {
-            feeler_step::Severity::Note => (Severity::Note, &mut remarks),
-            feeler_step::Severity::Warning => (Severity::Warning, &mut remarks),
-            feeler_step::Severity::Error => (Severity::Error, &mut refused),
-        };
-        let place = p.place.map(Into::into);
+        let severity = feeler_prepare::severity(p.severity);
+        let list = if severity == Severity::Error { &mut refused } else { &mut remarks };
+        let point = p.place.map(Into::into);
         let (subject, entity, message) = (String::new(), p.entity, p.to_string());
-        list.push(Remark { severity, subject, entity, place, message });
+        list.push(Remark { severity, subject, entity, point, message });
     }
     let mut solids = Vec::new();
     // Index of each imported solid among the prepared ones, if it was prepared.
@@ -104,7 +101,7 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
             severity: Severity::Error,
             subject: subject.to_owned(),
             entity: entity.or(Some(source.id)),
-            place: entity.and_then(|e| source.place_of(e)).map(Into::into),
+            point: entity.and_then(|e| source.place_of(e)).map(Into::into),
             message,
         };
         let prepared = feeler_brep::build::build_solid(source, &feeler_brep::build::BuildOptions::default())
@@ -228,6 +225,27 @@ pub fn load_with(path: &Path, reading: Reading) -> anyhow::Result<(Model, Option
         note.push_str(&format!("\n{}: left out: {r}", shown(path)));
     }
     Ok((model, Some(note)))
+}
+
+/// Number of millimetres in a unit: `um`, `mm`, `cm`, `m`, `in`, `inch`, `ft`, `foot`, or the number itself.
+///
+/// # Errors
+/// The text is not a unit; the message lists the units.
+pub fn parse_unit(s: &str) -> Result<f64, String> {
+    match s.trim().to_ascii_lowercase().as_str() {
+        "um" => Ok(1e-3),
+        "mm" => Ok(1.0),
+        "cm" => Ok(10.0),
+        "m" => Ok(1000.0),
+        "in" | "inch" => Ok(25.4),
+        "ft" | "foot" => Ok(304.8),
+        other => match other.parse::<f64>() {
+            Ok(mm) if mm.is_finite() && mm > 0.0 => Ok(mm),
+            _ => Err(format!(
+                "'{s}' is not a unit; give um, mm, cm, m, inch, ft, or its length in mm, such as 25.4"
+            )),
+        },
+    }
 }
 
 /// Path that denotes standard input.

@@ -105,7 +105,7 @@ fn prepare(
                  front and a back. If it should be a solid, close the mesh"
             );
             let severity = Severity::Warning;
-            remarks.push(Remark { severity, subject: subject.clone(), entity: None, place: None, message });
+            remarks.push(Remark { severity, subject: subject.clone(), entity: None, point: None, message });
         }
         remarks.extend(feeler_prepare::remarks(&solid, &subject));
         solids.push(feeler_prepare::prepare_solid(&solid, options)?);

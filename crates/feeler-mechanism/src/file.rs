@@ -1,6 +1,6 @@
 //! Mechanism files in TOML: the parts of each link, the joints or a URDF, and the motion.
 
-use crate::{Follows, Joint, JointKind, Mechanism, MechanismError, Motion, urdf};
+use crate::{Joint, JointKind, JointTrajectory, Mechanism, MechanismError, Mimic, urdf};
 use feeler_geom::{P3, Pose, V3};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ impl Names {
 /// Content of a mechanism file: docs/INTERFACE.md, "Mechanisms".
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Written {
+pub struct MechanismFile {
     /// Path of a URDF with the joints, relative to this file.
     pub urdf: Option<String>,
     /// Path of an assembly with all parts, relative to this file; links then name parts of it.
@@ -38,7 +38,7 @@ pub struct Written {
     pub links: BTreeMap<String, Names>,
     /// Joints, unless a URDF defines them.
     #[serde(default, rename = "joint")]
-    pub joints: Vec<WrittenJoint>,
+    pub joints: Vec<JointTable>,
     /// Times (s) and values of the joints (degrees; mm for prismatic joints).
     pub motion: Option<BTreeMap<String, Vec<f64>>>,
     /// Pairs of links that are not checked, in addition to neighbours.
@@ -52,24 +52,24 @@ pub struct Written {
 /// Joint in a file, in the coordinates of the assembly.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct WrittenJoint {
+pub struct JointTable {
     /// Name; default: the name of the link that the joint moves.
     pub name: Option<String>,
     /// Link that the joint moves.
     pub link: String,
     /// Parent link; default: the ground.
-    pub on: Option<String>,
+    pub parent: Option<String>,
     /// Direction of the axis of a revolute joint.
-    pub turn: Option<[f64; 3]>,
+    pub revolute: Option<[f64; 3]>,
     /// Direction of a prismatic joint.
-    pub slide: Option<[f64; 3]>,
+    pub prismatic: Option<[f64; 3]>,
     /// A point of the axis (mm); default: the origin.
     #[serde(default)]
-    pub at: [f64; 3],
+    pub point: [f64; 3],
     /// Smallest and largest value (degrees, mm).
     pub limits: Option<[f64; 2]>,
     /// Joint that determines the value of this one.
-    pub follows: Option<String>,
+    pub mimic: Option<String>,
     /// Factor of the coupling: degrees or mm per degree or mm of the other joint.
     #[serde(default = "one")]
     pub ratio: f64,
@@ -89,11 +89,11 @@ const GROUND: &str = "ground";
 ///
 /// # Errors
 /// Returns [`MechanismError::File`] with the position and the expected content.
-pub fn read(text: &str) -> Result<Written, MechanismError> {
+pub fn read(text: &str) -> Result<MechanismFile, MechanismError> {
     toml::from_str(text).map_err(|e| MechanismError::File(format!("the file is not a valid mechanism: {e}")))
 }
 
-impl Written {
+impl MechanismFile {
     /// Builds the mechanism; `urdf` is the text of the URDF that the file names.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Written {
             links.push(GROUND.to_owned());
         }
         let mut mechanism = Mechanism { links, joints: vec![] };
-        let name_of = |j: &WrittenJoint| j.name.clone().unwrap_or_else(|| j.link.clone());
+        let name_of = |j: &JointTable| j.name.clone().unwrap_or_else(|| j.link.clone());
         let names: Vec<String> = self.joints.iter().map(name_of).collect();
         for (joint, name) in self.joints.iter().zip(&names) {
             let unit = |v: [f64; 3]| {
@@ -129,36 +129,33 @@ impl Written {
                 axis.filter(|a| a.iter().all(|x| x.is_finite()))
                     .ok_or_else(|| MechanismError::Axis(name.clone()))
             };
-            let kind = match (joint.turn, joint.slide) {
-                (Some(axis), None) => JointKind::Turn { point: P3::from(joint.at), axis: unit(axis)? },
-                (None, Some(axis)) => JointKind::Slide { axis: unit(axis)? },
+            let kind = match (joint.revolute, joint.prismatic) {
+                (Some(axis), None) => JointKind::Revolute { point: P3::from(joint.point), axis: unit(axis)? },
+                (None, Some(axis)) => JointKind::Prismatic { axis: unit(axis)? },
                 _ => {
                     return Err(MechanismError::File(format!(
-                        "joint '{name}' needs either turn = [x, y, z] or slide = [x, y, z]: the direction of \
-                         its axis"
+                        "joint '{name}' needs either revolute = [x, y, z] or prismatic = [x, y, z]: the \
+                         direction of its axis"
                     )));
                 }
             };
             let one = kind.unit().1;
             mechanism.joints.push(Joint {
                 name: name.clone(),
-                parent: mechanism.link(joint.on.as_deref().unwrap_or(GROUND))?,
+                parent: mechanism.link(joint.parent.as_deref().unwrap_or(GROUND))?,
                 child: mechanism.link(&joint.link)?,
                 origin: Pose::identity(),
                 kind,
                 limits: joint.limits.map(|l| l.map(|x| x * one)),
-                follows: None,
+                mimic: None,
             });
         }
         for (k, joint) in self.joints.iter().enumerate() {
-            let Some(other) = &joint.follows else { continue };
+            let Some(other) = &joint.mimic else { continue };
             let other = mechanism.joint(other)?;
             let [one, of_other] = [k, other].map(|k| mechanism.joints[k].kind.unit().1);
-            mechanism.joints[k].follows = Some(Follows {
-                joint: other,
-                ratio: joint.ratio * one / of_other,
-                offset: joint.offset * one,
-            });
+            mechanism.joints[k].mimic =
+                Some(Mimic { joint: other, ratio: joint.ratio * one / of_other, offset: joint.offset * one });
         }
         mechanism.sorted()
     }
@@ -168,7 +165,7 @@ impl Written {
     /// # Errors
     /// Returns an error if the file has no motion, for unknown names, and if the numbers of values and
     /// times differ.
-    pub fn motion(&self, mechanism: &Mechanism) -> Result<Motion, MechanismError> {
+    pub fn motion(&self, mechanism: &Mechanism) -> Result<JointTrajectory, MechanismError> {
         let error = |text: String| MechanismError::Motion(text);
         let Some(motion) = &self.motion else {
             return Err(error(
@@ -183,9 +180,9 @@ impl Written {
         let mut values = vec![vec![0.0; mechanism.joints.len()]; times.len()];
         for (name, list) in motion.iter().filter(|(name, _)| *name != "times") {
             let k = mechanism.joint(name)?;
-            if mechanism.joints[k].follows.is_some() {
+            if mechanism.joints[k].mimic.is_some() {
                 return Err(error(format!(
-                    "joint '{name}' follows another joint; remove its values from [motion]"
+                    "joint '{name}' mimics another joint; remove its values from [motion]"
                 )));
             }
             if list.len() != times.len() {
@@ -197,6 +194,6 @@ impl Written {
             let one = mechanism.joints[k].kind.unit().1;
             values.iter_mut().zip(list).for_each(|(row, value)| row[k] = value * one);
         }
-        Ok(Motion { times, values })
+        Ok(JointTrajectory { times, values })
     }
 }

@@ -1,9 +1,9 @@
 //! Mechanisms of links and joints, and their motion.
 //!
 //! A [`Mechanism`] is a tree: one joint connects each link, except the roots, to its parent. The values
-//! of the joints over time ([`Motion`]) determine a [`Path`] for each link, in which all joints between
-//! the link and the ground move together. Paths are not sampled, so a proof for the paths is a proof for
-//! the mechanism.
+//! of the joints over time ([`JointTrajectory`]) determine a [`Path`] for each link, in which all joints
+//! between the link and the ground move together. Paths are not sampled, so a proof for the paths is a
+//! proof for the mechanism.
 //!
 //! Lengths are in mm and angles in rad; files ([`mod@file`], [`urdf`]) have their own units.
 
@@ -27,15 +27,15 @@ pub struct Mechanism {
 pub enum JointKind {
     /// Rigid connection.
     Fixed,
-    /// Revolute joint: rotation about an axis through a point; the value is an angle (rad).
-    Turn {
+    /// Rotation about an axis through a point; the value is an angle (rad).
+    Revolute {
         /// Point of the axis, in the child's frame (mm).
         point: P3,
         /// Unit direction of the axis, in the child's frame.
         axis: V3,
     },
-    /// Prismatic joint: translation along a direction; the value is a length (mm).
-    Slide {
+    /// Translation along a direction; the value is a length (mm).
+    Prismatic {
         /// Unit direction of the axis, in the child's frame.
         axis: V3,
     },
@@ -57,13 +57,13 @@ pub struct Joint {
     /// Smallest and largest value, if the joint has limits.
     pub limits: Option<[f64; 2]>,
     /// Coupling to another joint, such as by gears; the joint then has no values of its own.
-    pub follows: Option<Follows>,
+    pub mimic: Option<Mimic>,
 }
 
 /// Coupling of a joint to another one: its value is `ratio` times that of the other joint, plus
 /// `offset`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Follows {
+pub struct Mimic {
     /// Index of the other joint.
     pub joint: usize,
     /// Factor, in the units of both joints (rad, mm).
@@ -74,7 +74,7 @@ pub struct Follows {
 
 /// Values of the joints over time, linear between times.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Motion {
+pub struct JointTrajectory {
     /// Times (s), increasing. The motion begins at the first one.
     pub times: Vec<f64>,
     /// Values of all joints of the mechanism, for each time.
@@ -100,15 +100,15 @@ pub enum MechanismError {
     /// A link has two parents, or joints form a loop.
     #[error(
         "joint '{0}' closes a loop: each link must be moved by one joint; describe gears and couplings by \
-         `follows`"
+         `mimic`"
     )]
     Loop(String),
     /// The axis of a joint has no direction.
     #[error("the axis of joint '{0}' has no direction; give three numbers that are not all 0")]
     Axis(String),
-    /// A joint follows itself.
-    #[error("joint '{0}' follows itself")]
-    Follows(String),
+    /// The value of a joint depends on itself.
+    #[error("joint '{0}' mimics itself; name another joint, or omit `mimic`")]
+    MimicsItself(String),
     /// A value exceeds the limits of its joint.
     #[error("joint '{joint}' reaches {value} {unit}, beyond its limits from {least} to {most} {unit}")]
     Limit {
@@ -134,8 +134,8 @@ impl JointKind {
     pub fn twist(&self) -> Twist {
         match self {
             Self::Fixed => Twist::default(),
-            Self::Turn { point, axis } => Twist::rotation(point, *axis),
-            Self::Slide { axis } => Twist::translation(*axis),
+            Self::Revolute { point, axis } => Twist::rotation(point, *axis),
+            Self::Prismatic { axis } => Twist::translation(*axis),
         }
     }
 
@@ -143,8 +143,8 @@ impl JointKind {
     #[must_use]
     pub fn unit(&self) -> (&'static str, f64) {
         match self {
-            Self::Turn { .. } => ("deg", std::f64::consts::PI / 180.0),
-            Self::Fixed | Self::Slide { .. } => ("mm", 1.0),
+            Self::Revolute { .. } => ("deg", std::f64::consts::PI / 180.0),
+            Self::Fixed | Self::Prismatic { .. } => ("mm", 1.0),
         }
     }
 }
@@ -170,7 +170,7 @@ impl Mechanism {
     ///
     /// # Errors
     /// Returns [`MechanismError::Loop`] if the joints do not form a tree, and
-    /// [`MechanismError::Follows`] if a joint follows itself.
+    /// [`MechanismError::MimicsItself`] if a joint mimics itself.
     pub fn sorted(mut self) -> Result<Self, MechanismError> {
         let mut order: Vec<usize> = Vec::new();
         let mut rest: Vec<usize> = (0..self.joints.len()).collect();
@@ -193,18 +193,18 @@ impl Mechanism {
         order.iter().enumerate().for_each(|(new, &old)| place[old] = new);
         let mut joints: Vec<Joint> = order.iter().map(|&k| self.joints[k].clone()).collect();
         for joint in &mut joints {
-            if let Some(f) = &mut joint.follows {
+            if let Some(f) = &mut joint.mimic {
                 f.joint = place[f.joint];
             }
         }
         self.joints = joints;
         for joint in &self.joints {
-            let mut at = joint.follows;
+            let mut at = joint.mimic;
             for _ in 0..=self.joints.len() {
-                at = at.and_then(|f| self.joints[f.joint].follows);
+                at = at.and_then(|f| self.joints[f.joint].mimic);
             }
             if at.is_some() {
-                return Err(MechanismError::Follows(joint.name.clone()));
+                return Err(MechanismError::MimicsItself(joint.name.clone()));
             }
         }
         Ok(self)
@@ -216,7 +216,7 @@ impl Mechanism {
     pub fn all_values(&self, values: &[f64]) -> Vec<f64> {
         let value = |mut k: usize| {
             let (mut ratio, mut offset) = (1.0, 0.0);
-            while let Some(f) = self.joints[k].follows {
+            while let Some(f) = self.joints[k].mimic {
                 offset += ratio * f.offset;
                 ratio *= f.ratio;
                 k = f.joint;
@@ -259,7 +259,7 @@ impl Mechanism {
     /// # Errors
     /// Returns [`MechanismError::Limit`] if a joint exceeds its limits, and [`MechanismError::Motion`]
     /// if the motion has no values or its times do not increase.
-    pub fn paths(&self, motion: &Motion) -> Result<Vec<Path>, MechanismError> {
+    pub fn paths(&self, motion: &JointTrajectory) -> Result<Vec<Path>, MechanismError> {
         let values: Vec<Vec<f64>> = motion.values.iter().map(|v| self.all_values(v)).collect();
         values.iter().try_for_each(|v| self.check(v))?;
         let Some(first) = values.first() else {

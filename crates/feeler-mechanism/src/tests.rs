@@ -35,7 +35,7 @@ fn a_urdf_in_millimetres_parents_first() {
 fn paths_are_where_joints_put_links() {
     let arm = urdf::read(ARM).unwrap();
     let values = vec![vec![0.0; 4], vec![3.0, 1.0, 0.0, 0.0], vec![-1.0, -1.5, 0.0, 0.0]];
-    let motion = Motion { times: vec![1.0, 2.0, 4.0], values: values.clone() };
+    let motion = JointTrajectory { times: vec![1.0, 2.0, 4.0], values: values.clone() };
     let paths = arm.paths(&motion).unwrap();
     let p = P3::new(30.0, -20.0, 10.0);
     for i in 0..=60_u32 {
@@ -52,17 +52,19 @@ fn paths_are_where_joints_put_links() {
 #[test]
 fn values_beyond_limits_are_refused() {
     let arm = urdf::read(ARM).unwrap();
-    let motion = Motion { times: vec![0.0, 1.0], values: vec![vec![0.0; 4], vec![0.0, 2.5, 0.0, 0.0]] };
+    let motion =
+        JointTrajectory { times: vec![0.0, 1.0], values: vec![vec![0.0; 4], vec![0.0, 2.5, 0.0, 0.0]] };
     let error = arm.paths(&motion).unwrap_err().to_string();
     assert!(error.contains("'elbow'") && error.contains("143.2") && error.contains("deg"), "{error}");
 }
 
 #[test]
-fn gears_follow_and_loops_are_refused() {
+fn gears_mimic_and_loops_are_rejected() {
     let text = |extra: &str| {
         format!(
-            "[links]\nsun = 'a'\nring = 'b'\n[[joint]]\nlink = 'ring'\nturn = [0, 0, 1]\nfollows = 'sun'\n\
-             ratio = -0.5\noffset = 90\n[[joint]]\nlink = 'sun'\nturn = [0, 0, 1]\nat = [1, 2, 3]\n{extra}"
+            "[links]\nsun = 'a'\nring = 'b'\n[[joint]]\nlink = 'ring'\nrevolute = [0, 0, 1]\nmimic = 'sun'\n\
+             ratio = -0.5\noffset = 90\n[[joint]]\nlink = 'sun'\nrevolute = [0, 0, 1]\n\
+             point = [1, 2, 3]\n{extra}"
         )
     };
     let gears = file::read(&text("[motion]\ntimes = [0, 1]\nsun = [0, 180]")).unwrap();
@@ -72,16 +74,16 @@ fn gears_follow_and_loops_are_refused() {
     let ring = mechanism.joint("ring").unwrap();
     let values = mechanism.all_values(&motion.values[1]);
     assert!((values[sun] - std::f64::consts::PI).abs() < 1e-12 && values[ring].abs() < 1e-12);
-    let twice = file::read(&text("[[joint]]\nlink = 'sun'\nslide = [1, 0, 0]")).unwrap();
+    let twice = file::read(&text("[[joint]]\nlink = 'sun'\nprismatic = [1, 0, 0]")).unwrap();
     assert!(matches!(twice.mechanism(None), Err(MechanismError::Loop(_))));
     let circle = file::read(
-        "[links]\na = '1'\nb = '2'\n[[joint]]\nlink = 'a'\non = 'b'\nturn = [1, 0, 0]\n\
-        [[joint]]\nlink = 'b'\non = 'a'\nturn = [1, 0, 0]",
+        "[links]\na = '1'\nb = '2'\n[[joint]]\nlink = 'a'\nparent = 'b'\nrevolute = [1, 0, 0]\n\
+        [[joint]]\nlink = 'b'\nparent = 'a'\nrevolute = [1, 0, 0]",
     );
     assert!(matches!(circle.unwrap().mechanism(None), Err(MechanismError::Loop(_))));
-    let own = file::read("[links]\na = '1'\n[[joint]]\nlink = 'a'\nturn = [1, 0, 0]\nfollows = 'a'");
-    assert!(matches!(own.unwrap().mechanism(None), Err(MechanismError::Follows(_))));
-    let unknown = file::read("[links]\na = '1'\n[[joint]]\nlink = 'c'\nturn = [1, 0, 0]");
+    let own = file::read("[links]\na = '1'\n[[joint]]\nlink = 'a'\nrevolute = [1, 0, 0]\nmimic = 'a'");
+    assert!(matches!(own.unwrap().mechanism(None), Err(MechanismError::MimicsItself(_))));
+    let unknown = file::read("[links]\na = '1'\n[[joint]]\nlink = 'c'\nrevolute = [1, 0, 0]");
     let error = unknown.unwrap().mechanism(None).unwrap_err().to_string();
     assert!(error.contains("unknown link 'c'") && error.contains("ground"), "{error}");
 }

@@ -2,7 +2,7 @@
 //!
 //! Shapes and masses of the file are ignored. Shapes are assigned to links by name.
 
-use crate::{Follows, Joint, JointKind, Mechanism, MechanismError};
+use crate::{Joint, JointKind, Mechanism, MechanismError, Mimic};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::{Translation3, UnitQuaternion};
 
@@ -28,14 +28,14 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
             let axis = V3::from(*joint.axis.xyz);
             axis.try_normalize(f64::MIN_POSITIVE).ok_or_else(|| MechanismError::Axis(joint.name.clone()))
         };
-        let turn = |axis| JointKind::Turn { point: P3::origin(), axis };
+        let revolute = |axis| JointKind::Revolute { point: P3::origin(), axis };
         let limits = [joint.limit.lower, joint.limit.upper];
         let (kind, limits) = match joint.joint_type {
             urdf_rs::JointType::Fixed => (JointKind::Fixed, None),
-            urdf_rs::JointType::Continuous => (turn(axis()?), None),
-            urdf_rs::JointType::Revolute => (turn(axis()?), Some(limits)),
+            urdf_rs::JointType::Continuous => (revolute(axis()?), None),
+            urdf_rs::JointType::Revolute => (revolute(axis()?), Some(limits)),
             urdf_rs::JointType::Prismatic => {
-                (JointKind::Slide { axis: axis()? }, Some(limits.map(millimetres)))
+                (JointKind::Prismatic { axis: axis()? }, Some(limits.map(millimetres)))
             }
             ref other => {
                 return Err(MechanismError::File(format!(
@@ -45,7 +45,7 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
                 )));
             }
         };
-        let follows = match &joint.mimic {
+        let mimic = match &joint.mimic {
             None => None,
             Some(m) => {
                 let other = names.iter().position(|n| *n == m.joint).ok_or_else(|| {
@@ -57,7 +57,7 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
                 };
                 let (unit, other_unit) = (unit(&joint.joint_type), unit(&robot.joints[other].joint_type));
                 let ratio = m.multiplier.unwrap_or(1.0) * unit / other_unit;
-                Some(Follows { joint: other, ratio, offset: m.offset.unwrap_or(0.0) * unit })
+                Some(Mimic { joint: other, ratio, offset: m.offset.unwrap_or(0.0) * unit })
             }
         };
         mechanism.joints.push(Joint {
@@ -67,7 +67,7 @@ pub fn read(text: &str) -> Result<Mechanism, MechanismError> {
             origin: pose(&joint.origin),
             kind,
             limits,
-            follows,
+            mimic,
         });
     }
     mechanism.sorted()

@@ -32,7 +32,7 @@ const HERTZ_DURATION: f64 = 2.943_275_174;
 
 #[cfg(test)]
 mod tests {
-    use crate::{Law, Particle, PlaneWall, Settings, Simulation};
+    use crate::{Law, Particle, PlaneWall, Simulation, SimulationSettings};
     use feeler_geom::{P3, Pose, V3};
 
     #[test]
@@ -43,7 +43,7 @@ mod tests {
             for speed in [10.0, 1000.0] {
                 let sphere = Particle::sphere(2.0, 2_500.0).unwrap();
                 let expected = law.contact_time(sphere.mass(), 2.0, speed);
-                let settings = Settings { gravity: V3::zeros(), between: None };
+                let settings = SimulationSettings { gravity: V3::zeros(), between: None };
                 let mut simulation = Simulation::new(settings).unwrap();
                 simulation.add_wall(PlaneWall::new(P3::origin(), V3::z()).unwrap().into(), law).unwrap();
                 let pose = Pose::translation(0.0, 0.0, 2.0);

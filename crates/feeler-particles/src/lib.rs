@@ -18,7 +18,7 @@ mod sphere;
 mod step;
 
 pub use contact::WallContact;
-pub use exact::{ExactWall, ProximityCache, Superellipsoid, WallContacts, WallError};
+pub use exact::{ExactWall, ProximityCache, SuperellipsoidParticle, WallContacts, WallError};
 pub use facets::{
     ActiveSides, FacetContact, FacetError, FacetHistory, FacetRegion, FacetRole, FacetWall, OverlappedFacet,
     Resolution, WallMotion,
@@ -27,6 +27,6 @@ pub use fill::{Amount, Class, Distribution, FillError, FillRegion, Random, fill}
 pub use law::{ContactKinematics, Law, LawError, Material, ShearState};
 pub use sphere::Sphere;
 pub use step::{
-    Load, Motion, Particle, ParticleId, PlaneWall, RigidMotion, Settings, Simulation, SolidWall,
-    SphereArrays, StepError, Wall, WallForces, WallId,
+    Load, Particle, ParticleId, ParticleMotion, PlaneWall, RigidMotion, Simulation, SimulationError,
+    SimulationSettings, SolidWall, SphereArrays, Wall, WallForces, WallId,
 };

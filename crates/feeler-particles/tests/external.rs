@@ -2,7 +2,7 @@
 
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex::Grain;
-use feeler_particles::{Law, Particle, ParticleId, PlaneWall, Settings, Simulation, WallId};
+use feeler_particles::{Law, Particle, ParticleId, PlaneWall, Simulation, SimulationSettings, WallId};
 use nalgebra::{Translation3, UnitQuaternion};
 
 const STEP: f64 = 1e-5;
@@ -18,8 +18,8 @@ fn wall_id(wall: usize) -> WallId {
 /// Two grains that overlap, the lower one overlapping a floor, without spin.
 fn world() -> Simulation {
     let law = Law::Linear { normal: 1e3, shear: 5e2, restitution: 0.5, friction: 0.3 };
-    let mut world =
-        Simulation::new(Settings { gravity: V3::zeros(), between: Some(law) }).expect("good numbers");
+    let mut world = Simulation::new(SimulationSettings { gravity: V3::zeros(), between: Some(law) })
+        .expect("good numbers");
     world
         .add_wall(PlaneWall::new(P3::origin(), V3::z()).expect("good numbers").into(), law)
         .expect("good numbers");

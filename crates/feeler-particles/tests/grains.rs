@@ -2,12 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
-use feeler_convex::{Depth, PenetrationRequest, Triangle, penetration};
+use feeler_convex::{PenetrationOutcome, PenetrationRequest, Triangle, penetration};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
 use feeler_particles::{
-    ExactWall, FacetHistory, FacetWall, Law, Material, Particle, ParticleId, PlaneWall, Resolution, Settings,
-    Simulation, Wall,
+    ExactWall, FacetHistory, FacetWall, Law, Material, Particle, ParticleId, PlaneWall, Resolution,
+    Simulation, SimulationSettings, Wall,
 };
 use nalgebra::UnitQuaternion;
 use rand::rngs::SmallRng;
@@ -23,7 +23,7 @@ fn id(particle: usize) -> ParticleId {
 }
 
 fn world(gravity: f64, between: Option<Law>) -> Simulation {
-    Simulation::new(Settings { gravity: V3::z() * -gravity, between }).unwrap()
+    Simulation::new(SimulationSettings { gravity: V3::z() * -gravity, between }).unwrap()
 }
 
 fn floor() -> Wall {
@@ -138,7 +138,7 @@ fn overlap_with_a_facet_is_that_of_the_expanding_polytope() {
         let found = wall.grain_contacts(&mut FacetHistory::default(), &placed, grain.radius()).to_vec();
         let request = PenetrationRequest { rel_tol: 1e-9, ..PenetrationRequest::default() };
         let expected = penetration(&placed, &Triangle::new(corners).unwrap(), &request);
-        if expected.outcome == Depth::Separated {
+        if expected.outcome == PenetrationOutcome::Separated {
             assert!(found.is_empty(), "{case}: {found:?}");
             apart += 1;
             continue;
@@ -201,11 +201,12 @@ fn compared_with_spheres(between: Law, walls: impl Fn() -> Vec<Wall>, law: Law, 
         places
     };
     let spheres = run([false, false], 0.0);
-    let off = |other: &[feeler_particles::Motion]| spheres.iter().zip(other).map(apart).fold(0.0, f64::max);
+    let off =
+        |other: &[feeler_particles::ParticleMotion]| spheres.iter().zip(other).map(apart).fold(0.0, f64::max);
     [off(&run([true, !mixed], 0.0)), off(&run([false, false], 1e-15))]
 }
 
-fn apart((a, b): (&feeler_particles::Motion, &feeler_particles::Motion)) -> f64 {
+fn apart((a, b): (&feeler_particles::ParticleMotion, &feeler_particles::ParticleMotion)) -> f64 {
     // Lengths in mm, velocities relative to 100 mm/s, spins relative to 20 rad/s.
     let (v, l) = ((a.velocity - b.velocity).norm() / 100.0, (a.momentum - b.momentum).norm() / 2.6e-3);
     (a.center - b.center).norm().max(v).max(l)

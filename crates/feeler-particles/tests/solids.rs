@@ -7,8 +7,8 @@ use feeler_grains::convex::Grain;
 use feeler_grains::nurbs::NurbsGrain;
 use feeler_import::MeshOptions;
 use feeler_particles::{
-    ExactWall, FacetWall, Law, Material, Particle, ParticleId, PlaneWall, Settings, Simulation, StepError,
-    Wall, WallId,
+    ExactWall, FacetWall, Law, Material, Particle, ParticleId, PlaneWall, Simulation, SimulationError,
+    SimulationSettings, Wall, WallId,
 };
 use feeler_runtime::Body;
 use nalgebra::UnitQuaternion;
@@ -28,7 +28,7 @@ fn wall_id(wall: usize) -> WallId {
 }
 
 fn world(gravity: f64, law: Law) -> Simulation {
-    Simulation::new(Settings { gravity: V3::z() * -gravity, between: Some(law) }).unwrap()
+    Simulation::new(SimulationSettings { gravity: V3::z() * -gravity, between: Some(law) }).unwrap()
 }
 
 fn file(name: &str) -> Arc<Body> {
@@ -202,7 +202,7 @@ fn a_flat_block_on_a_slope_is_held_by_friction_and_slides_without() {
     for (friction, floor) in cases {
         let law = Law::Linear { normal: 1e6, shear: 5e5, restitution: 0.3, friction };
         let gravity = down * G;
-        let mut world = Simulation::new(Settings { gravity, between: None }).unwrap();
+        let mut world = Simulation::new(SimulationSettings { gravity, between: None }).unwrap();
         world.add_wall(floor, law).unwrap();
         let body = file("box.step");
         let bottom = body.bounds().min.z;
@@ -472,7 +472,7 @@ fn triangles_are_refused_and_solids_of_them_are_not() {
     let mut first = world(G, LAW);
     first.add_wall(facets(), LAW).unwrap();
     let refused = first.add(solid(), &Pose::identity(), V3::zeros(), V3::zeros()).unwrap_err();
-    assert!(matches!(refused, StepError::Particle(why) if why.contains("ExactWall")), "{refused}");
+    assert!(matches!(refused, SimulationError::Particle(why) if why.contains("ExactWall")), "{refused}");
     let mut second = world(G, LAW);
     second.add(solid(), &Pose::identity(), V3::zeros(), V3::zeros()).unwrap();
     assert!(second.add_wall(facets(), LAW).is_err());

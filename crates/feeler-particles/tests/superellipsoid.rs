@@ -2,11 +2,11 @@
 #![expect(clippy::print_stdout, reason = "the test reports what it compared")]
 
 use feeler_convex::{
-    Ball, Cuboid, Cylinder, Moved, Outcome, PenetrationRequest, Request, Superellipsoid as Shape, Support,
-    distance, penetration,
+    Ball, Cuboid, Cylinder, DistanceOutcome, DistanceRequest, Moved, PenetrationRequest,
+    Superellipsoid as Shape, Support, distance, penetration,
 };
 use feeler_geom::{P3, Pose, Surface, V3, math};
-use feeler_particles::{ExactWall, Superellipsoid, WallContact, WallContacts, WallError};
+use feeler_particles::{ExactWall, SuperellipsoidParticle, WallContact, WallContacts, WallError};
 use feeler_runtime::{Body, PointQuery};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
@@ -29,8 +29,8 @@ fn unit(rng: &mut SmallRng) -> V3 {
     }
 }
 
-fn random(rng: &mut SmallRng, size: f64) -> Superellipsoid {
-    Superellipsoid {
+fn random(rng: &mut SmallRng, size: f64) -> SuperellipsoidParticle {
+    SuperellipsoidParticle {
         center: P3::origin(),
         orientation: UnitQuaternion::from_scaled_axis(unit(rng) * rng.random_range(0.0..3.0)),
         semi: V3::from_fn(|_, _| size * rng.random_range(0.4..1.0)),
@@ -38,13 +38,13 @@ fn random(rng: &mut SmallRng, size: f64) -> Superellipsoid {
     }
 }
 
-fn contacts(wall: &ExactWall, particle: &Superellipsoid, reach: f64) -> Vec<WallContact> {
+fn contacts(wall: &ExactWall, particle: &SuperellipsoidParticle, reach: f64) -> Vec<WallContact> {
     let mut out = WallContacts::new();
     wall.superellipsoid_contacts(&[*particle], reach, &mut Vec::new(), &mut out).expect("finite");
     out.of(0).to_vec()
 }
 
-fn moved(particle: &Superellipsoid) -> Moved<Shape> {
+fn moved(particle: &SuperellipsoidParticle) -> Moved<Shape> {
     let shape = Shape::new(particle.semi, particle.exponents).expect("a shape");
     let pose = Pose::from_parts(Translation3::from(particle.center.coords), particle.orientation);
     Moved::new(shape, &pose).expect("finite")
@@ -62,11 +62,12 @@ fn beside_convex(wall: &ExactWall, shape: &impl Support, seed: u64) -> (usize, u
         let d = region.max - region.min;
         particle.center = region.min + V3::from_fn(|i, _| d[i] * rng.random_range(0.0..1.0));
         let other = moved(&particle);
-        let answer = distance(shape, &other, &Request { rel_tol: 1e-12, ..Request::default() });
+        let answer =
+            distance(shape, &other, &DistanceRequest { rel_tol: 1e-12, ..DistanceRequest::default() });
         let reach = 0.1 * size;
         let found = contacts(wall, &particle, reach);
         let gap = found.iter().map(|c| c.gap).fold(f64::INFINITY, f64::min);
-        if answer.outcome == Outcome::Separated
+        if answer.outcome == DistanceOutcome::Separated
             && answer.distance < 0.99 * reach
             && answer.distance > 1e-6 * size
         {
@@ -76,7 +77,7 @@ fn beside_convex(wall: &ExactWall, shape: &impl Support, seed: u64) -> (usize, u
             worst = worst.max(error);
             assert_eq!(found.len(), 1, "a convex wall has one contact: {particle:?} {found:?}");
         }
-        if answer.outcome == Outcome::Overlapping {
+        if answer.outcome == DistanceOutcome::Overlapping {
             let request =
                 PenetrationRequest { rel_tol: 1e-9, max_iterations: 20_000, ..PenetrationRequest::default() };
             let deep = penetration(shape, &other, &request);
@@ -192,7 +193,7 @@ fn several_in_a_bore() {
     let (frame, radius, rect) = bore.expect("a bore");
     let across = UnitQuaternion::rotation_between(&V3::x(), &frame.x)
         .unwrap_or_else(|| UnitQuaternion::from_scaled_axis(V3::z() * std::f64::consts::PI));
-    let particle = Superellipsoid {
+    let particle = SuperellipsoidParticle {
         center: frame.point(0.01 * radius, 0.0, 0.5 * (rect.v0 + rect.v1)),
         orientation: across,
         semi: V3::new(0.9, 0.2, 0.2) * radius,
@@ -202,7 +203,7 @@ fn several_in_a_bore() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!((found[0].gap - 0.09 * radius).abs() < 1e-9 * radius, "{found:?}");
     assert!((found[1].gap - 0.11 * radius).abs() < 1e-9 * radius, "{found:?}");
-    let flat = Superellipsoid { semi: V3::new(1.0, 0.0, 1.0), ..particle };
+    let flat = SuperellipsoidParticle { semi: V3::new(1.0, 0.0, 1.0), ..particle };
     let mut out = WallContacts::new();
     let answer = wall.superellipsoid_contacts(&[particle, flat], 0.0, &mut Vec::new(), &mut out);
     assert_eq!(answer, Err(WallError::Shape { index: 1 }));

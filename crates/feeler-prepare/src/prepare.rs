@@ -4,8 +4,8 @@ use feeler_brep::{EdgeStatus, Solid, VertexPolar};
 use feeler_geom::canonical::Nearly;
 use feeler_geom::{Curve, Pose, Surface};
 use feeler_hierarchy::{
-    Edge, Face, FaceId, Feature, FeatureType, Hierarchy, Inertia, Instance, Model, NearCanonical, Options,
-    Origin, Remark, Severity, Side, SolidInfo, Span, Vertex, placed_box,
+    AdjacentFace, Edge, Face, FaceId, Feature, FeatureType, Hierarchy, Inertia, Instance, Model,
+    NearCanonical, Options, Origin, Remark, Severity, SolidInfo, Span, Vertex, placed_box,
 };
 use std::f64::consts::FRAC_PI_2;
 use thiserror::Error;
@@ -71,19 +71,24 @@ pub fn prepare_model(
     })
 }
 
-/// Remarks that were made while the solid was built; `subject` is the name of the solid in messages.
+/// Severity of a remark of the import for that of a remark on a solid or a file.
 #[must_use]
-pub fn remarks(solid: &Solid, subject: &str) -> Vec<Remark> {
-    let severity = |s| match s {
+pub fn severity(severity: feeler_brep::Severity) -> Severity {
+    match severity {
         feeler_brep::Severity::Note => Severity::Note,
         feeler_brep::Severity::Warning => Severity::Warning,
         feeler_brep::Severity::Error => Severity::Error,
-    };
+    }
+}
+
+/// Remarks that were made while the solid was built; `subject` is the name of the solid in messages.
+#[must_use]
+pub fn remarks(solid: &Solid, subject: &str) -> Vec<Remark> {
     let remark = |r: &feeler_brep::Remark| Remark {
         severity: severity(r.severity),
         subject: subject.to_owned(),
         entity: r.entity,
-        place: r.place.map(Into::into),
+        point: r.place.map(Into::into),
         message: r.message.clone(),
     };
     solid.remarks.iter().map(remark).collect()
@@ -161,7 +166,7 @@ fn face_record(solid: &Solid, face: FaceGroup) -> Face {
         _ => None,
     };
     Face {
-        near,
+        canonical_approximation: near,
         surface: face.surface,
         outward: face.outward,
         trim: face.cells,
@@ -178,7 +183,7 @@ fn edge_record(solid: &Solid, features: &Features, edge: &EdgeGroup) -> Edge {
     };
     let side = |k: usize| {
         let (face, forward) = edge.sides[k];
-        Side {
+        AdjacentFace {
             face: FaceId(face),
             forward,
             guide: guide(solid, edge, k, &features.faces[face as usize].surface),
@@ -191,7 +196,7 @@ fn edge_record(solid: &Solid, features: &Features, edge: &EdgeGroup) -> Edge {
         _ => None,
     };
     Edge {
-        near,
+        canonical_approximation: near,
         curve: edge.curve.clone(),
         spans: edge.spans.iter().map(span).collect(),
         closed: edge.closed,
@@ -215,7 +220,7 @@ fn vertex_record(solid: &Solid, pick: &VertexPick) -> Vertex {
     }
 }
 
-fn inertia(i: &feeler_geom::mass::Inertia) -> Inertia {
+fn inertia(i: &feeler_geom::mass::SolidInertia) -> Inertia {
     let row = |k: usize| [i.tensor[(k, 0)], i.tensor[(k, 1)], i.tensor[(k, 2)]];
     Inertia { centroid: i.centroid.into(), tensor: [row(0), row(1), row(2)] }
 }

@@ -71,23 +71,23 @@ def swing(angles, step):
 
 
 def motion_file(files, times, poses):
-    """File for `feeler mechanism`: each part moves by three slides, then by rotations about y, x and z."""
+    """File for `feeler mechanism`: each part moves by three prismatic joints, then by revolute joints about y, x and z."""
     links, joints, values = ["[links]"], [], ["[motion]", f"times = {[round(t, 6) for t in times]}"]
     for name, file in files.items():
         matrices = np.array(poses[name])
         # R = R_y R_x R_z: the hinge rotates about y; the other angles are small.
-        turns = [
+        angles = [
             np.unwrap(np.arctan2(matrices[:, 0, 2], matrices[:, 2, 2])),
             np.arcsin(np.clip(-matrices[:, 1, 2], -1, 1)),
             np.unwrap(np.arctan2(matrices[:, 1, 0], matrices[:, 1, 1])),
         ]
-        rows = [*matrices[:, :3, 3].T, *np.degrees(turns)]
-        for k, (kind, axis) in enumerate(zip(["slide"] * 3 + ["turn"] * 3, "xyzyxz")):
+        rows = [*matrices[:, :3, 3].T, *np.degrees(angles)]
+        for k, (kind, axis) in enumerate(zip(["prismatic"] * 3 + ["revolute"] * 3, "xyzyxz")):
             # Links between two joints have no solids.
             link, before = (name if n == 5 else f"{name}-{n}" for n in (k, k - 1))
             links.append(f'{link} = "{file.resolve().as_posix()}"' if k == 5 else f"{link} = []")
             joints.append(f'[[joint]]\nname = "{name}-{kind}-{axis}"\nlink = "{link}"')
-            joints.append(f'on = "{before}"' if k else "")
+            joints.append(f'parent = "{before}"' if k else "")
             joints.append(f"{kind} = {[int(axis == other) for other in 'xyz']}")
             values.append(f"{name}-{kind}-{axis} = {[round(float(x), 7) for x in rows[k]]}")
     return "\n".join([*links, *joints, *values, ""])

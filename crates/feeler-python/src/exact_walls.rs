@@ -6,7 +6,7 @@ use crate::model::Body;
 use crate::pose;
 use crate::record::{WallContact, array};
 use feeler::P3;
-use feeler::particles::{ProximityCache, Sphere, Superellipsoid, WallContacts};
+use feeler::particles::{ProximityCache, Sphere, SuperellipsoidParticle, WallContacts};
 use feeler_c::numbered_wall_contacts;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -69,8 +69,8 @@ impl ExactWall {
         let turns = rows::<4>(orientations, "orientations", n)?;
         let semi = rows::<3>(semi_axes, "semi_axes", n)?;
         let exponents = rows::<2>(exponents, "exponents", n)?;
-        let of = |i: usize| Superellipsoid::of_numbers(centers[i], turns[i], semi[i], exponents[i]);
-        let all: Vec<Superellipsoid> = (0..centers.len()).map(of).collect();
+        let of = |i: usize| SuperellipsoidParticle::of_numbers(centers[i], turns[i], semi[i], exponents[i]);
+        let all: Vec<SuperellipsoidParticle> = (0..centers.len()).map(of).collect();
         let Self { wall, caches, out } = self;
         py.detach(|| wall.superellipsoid_contacts(&all, reach, caches, out)).map_err(query)?;
         self.contacts(py)

@@ -5,10 +5,10 @@ use crate::error::query;
 use crate::mesh::{Rows, rows as array_of};
 use crate::model::Body;
 use crate::pose;
-use crate::wall_forces::{Law, move_wall, wall_of};
+use crate::wall_forces::{Law, WallSet as _, move_wall};
 use feeler::grains::mass::poly_superellipsoid;
 use feeler::nalgebra::{Quaternion, UnitQuaternion};
-use feeler::particles::{Particle, ParticleId, PlaneWall, Settings, Simulation, Wall, WallId};
+use feeler::particles::{Particle, ParticleId, Simulation, SimulationSettings};
 use feeler::{P3, Pose, V3};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
@@ -78,26 +78,9 @@ pub(crate) struct GrainForces {
 }
 
 impl GrainForces {
-    fn wall_mut(&mut self, wall: usize) -> PyResult<&mut Wall> {
-        let n = self.simulation.wall_count();
-        self.simulation
-            .wall_mut(WallId::new(wall))
-            .ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
-    }
-
-    fn load(&self, wall: usize) -> PyResult<feeler::particles::Load> {
-        let none =
-            || query(format!("there is no wall {wall}, only {} of them", self.simulation.wall_count()));
-        self.simulation.wall_load(WallId::new(wall)).copied().ok_or_else(none)
-    }
-
     fn particle(&self, grain: usize) -> PyResult<&Particle> {
         let none = || query(format!("there is no grain {grain}, only {} of them", self.particles.len()));
         self.particles.get(grain).ok_or_else(none)
-    }
-
-    fn add_one(&mut self, wall: Wall, law: &Law) -> PyResult<usize> {
-        self.simulation.add_wall(wall, law.0).map(WallId::index).map_err(query)
     }
 }
 
@@ -106,7 +89,7 @@ impl GrainForces {
     #[new]
     #[pyo3(signature = (between = None))]
     fn new(between: Option<&Law>) -> PyResult<Self> {
-        let settings = Settings { gravity: V3::zeros(), between: between.map(|law| law.0) };
+        let settings = SimulationSettings { gravity: V3::zeros(), between: between.map(|law| law.0) };
         let simulation = Simulation::new(settings).map_err(query)?;
         Ok(Self { simulation, particles: Vec::new() })
     }
@@ -154,12 +137,11 @@ impl GrainForces {
         law: &Law,
         pose: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        self.add_one(wall_of(wall, pose)?, law)
+        self.simulation.add_wall_at(wall, law, pose)
     }
 
     fn add_plane(&mut self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
-        let plane = PlaneWall::new(P3::from(point), V3::from(normal)).map_err(query)?;
-        self.add_one(plane.into(), law)
+        self.simulation.add_plane_at(point, normal, law)
     }
 
     fn __len__(&self) -> usize {
@@ -167,12 +149,11 @@ impl GrainForces {
     }
 
     fn set_pose(&mut self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
-        let pose = pose::read(Some(pose))?;
-        self.wall_mut(wall)?.set_pose(pose).map_err(query)
+        self.simulation.set_wall_pose(wall, pose)
     }
 
     fn pose<'py>(&mut self, py: Python<'py>, wall: usize) -> PyResult<Rows<'py>> {
-        Ok(pose::matrix(py, self.wall_mut(wall)?.pose()))
+        Ok(pose::matrix(py, self.simulation.wall_at(wall)?.pose()))
     }
 
     #[pyo3(signature = (wall, velocity = [0.0; 3], spin = [0.0; 3], center = None))]
@@ -183,7 +164,7 @@ impl GrainForces {
         spin: [f64; 3],
         center: Option<[f64; 3]>,
     ) -> PyResult<()> {
-        move_wall(self.wall_mut(wall)?, velocity, spin, center)
+        move_wall(self.simulation.wall_at(wall)?, velocity, spin, center)
     }
 
     fn advance(&mut self, time: f64) -> PyResult<()> {
@@ -194,7 +175,7 @@ impl GrainForces {
         &mut self,
         grains: &Bound<'_, PyAny>,
         centers: &Bound<'_, PyAny>,
-        turns: &Bound<'_, PyAny>,
+        rotations: &Bound<'_, PyAny>,
         velocities: &Bound<'_, PyAny>,
         momenta: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
@@ -203,20 +184,22 @@ impl GrainForces {
         let numbers: PyReadonlyArray1<'_, i64> = numbers.extract().map_err(|_| wanted())?;
         let numbers: Vec<i64> = numbers.as_array().iter().copied().collect();
         let n = Some(numbers.len());
-        let (centers, turns) = (rows::<3>(centers, "centers", n)?, rows::<4>(turns, "turns", n)?);
+        let (centers, rotations) = (rows::<3>(centers, "centers", n)?, rows::<4>(rotations, "rotations", n)?);
         let velocities = rows::<3>(velocities, "velocities", n)?;
         let momenta = rows::<3>(momenta, "momenta", n)?;
-        let all = numbers.iter().zip(centers).zip(turns).zip(velocities).zip(momenta);
-        for ((((number, center), [w, x, y, z]), velocity), momentum) in all {
+        let all = numbers.iter().zip(centers).zip(rotations).zip(velocities).zip(momenta);
+        for ((((number, center), [x, y, z, w]), velocity), momentum) in all {
             let grain = usize::try_from(*number).unwrap_or(usize::MAX);
             self.particle(grain)?;
-            let none = || query(format!("turns: that of grain {grain} is no quaternion w, x, y, z"));
-            let turn = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-6).ok_or_else(none)?;
+            let zero = || {
+                query(format!("rotations: the quaternion (x, y, z, w) of grain {grain} is 0 or not finite"))
+            };
+            let rotation = UnitQuaternion::try_new(Quaternion::new(w, x, y, z), 1e-6).ok_or_else(zero)?;
             self.simulation
                 .set_motion(
                     ParticleId::new(grain),
                     P3::from(center),
-                    turn,
+                    rotation,
                     V3::from(velocity),
                     V3::from(momentum),
                 )
@@ -227,10 +210,10 @@ impl GrainForces {
 
     fn motions<'py>(&self, py: Python<'py>) -> (Rows<'py>, Rows<'py>, Rows<'py>, Rows<'py>) {
         let all = || self.simulation.particle_ids().filter_map(|k| self.simulation.motion(k));
-        let turn = |q: UnitQuaternion<f64>| [q.w, q.i, q.j, q.k];
+        let values = |q: UnitQuaternion<f64>| [q.i, q.j, q.k, q.w];
         (
             array_of(py, all().map(|m| m.center.into()).collect::<Vec<_>>().into_iter()),
-            array_of(py, all().map(|m| turn(m.rotation())).collect::<Vec<_>>().into_iter()),
+            array_of(py, all().map(|m| values(m.rotation())).collect::<Vec<_>>().into_iter()),
             array_of(py, all().map(|m| m.velocity.into()).collect::<Vec<_>>().into_iter()),
             array_of(py, all().map(|m| m.momentum.into()).collect::<Vec<_>>().into_iter()),
         )
@@ -249,18 +232,18 @@ impl GrainForces {
         py.detach(|| (0..steps).try_for_each(|_| simulation.step(time))).map_err(query)
     }
 
-    fn take_out(&mut self, grain: usize) -> PyResult<()> {
+    fn remove(&mut self, grain: usize) -> PyResult<()> {
         self.particle(grain)?;
         self.simulation.remove(ParticleId::new(grain));
         Ok(())
     }
 
     fn force(&self, wall: usize) -> PyResult<[f64; 3]> {
-        Ok(self.load(wall)?.force.into())
+        Ok(self.simulation.load_at(wall)?.force.into())
     }
 
     fn torque(&self, wall: usize) -> PyResult<[f64; 3]> {
-        Ok(self.load(wall)?.moment.into())
+        Ok(self.simulation.load_at(wall)?.moment.into())
     }
 
     #[getter]

@@ -19,9 +19,9 @@ pub(crate) fn run(py: Python<'_>, arguments: Vec<String>) -> (u8, String, String
     match done {
         Ok(outcome) => {
             let status = match outcome {
-                feeler_cli::Outcome::Done => 0,
-                feeler_cli::Outcome::Partly => 1,
-                feeler_cli::Outcome::Nothing => 2,
+                feeler_cli::CommandOutcome::Done => 0,
+                feeler_cli::CommandOutcome::Partly => 1,
+                feeler_cli::CommandOutcome::Nothing => 2,
             };
             (status, text(out), text(err))
         }

@@ -7,8 +7,8 @@ use crate::mesh::{Rows, rows as array_of};
 use crate::model::Body;
 use crate::pose;
 use feeler::particles::{
-    ActiveSides, Law as Forces, Material, PlaneWall, Resolution, RigidMotion, SphereArrays, StepError, Wall,
-    WallId,
+    ActiveSides, Law as Forces, Load, Material, PlaneWall, Resolution, RigidMotion, Simulation,
+    SimulationError, SphereArrays, Wall, WallId,
 };
 use feeler::{P3, V3};
 use numpy::PyReadonlyArray1;
@@ -138,23 +138,86 @@ impl Law {
     }
 }
 
-fn failed(e: StepError) -> PyErr {
-    query(e)
+/// Walls with their laws: the operations that [`WallForces`] and `GrainForces` have in common. (The macros of
+/// the Python classes do not take generic methods.)
+pub(crate) trait WallSet {
+    fn count(&self) -> usize;
+    fn get_mut(&mut self, wall: WallId) -> Option<&mut Wall>;
+    fn get_load(&self, wall: WallId) -> Option<&Load>;
+    fn insert(&mut self, wall: Wall, law: Forces) -> Result<WallId, SimulationError>;
+
+    /// The wall of a number.
+    fn wall_at(&mut self, wall: usize) -> PyResult<&mut Wall> {
+        let count = self.count();
+        self.get_mut(WallId::new(wall)).ok_or_else(|| unknown(wall, count))
+    }
+
+    /// Load on the wall of a number.
+    fn load_at(&self, wall: usize) -> PyResult<Load> {
+        self.get_load(WallId::new(wall)).copied().ok_or_else(|| unknown(wall, self.count()))
+    }
+
+    /// Adds a wall at a pose and returns its number.
+    fn add_wall_at(
+        &mut self,
+        wall: &Bound<'_, PyAny>,
+        law: &Law,
+        pose: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<usize> {
+        self.insert(wall_of(wall, pose)?, law.0).map(WallId::index).map_err(query)
+    }
+
+    /// Adds a plane and returns its number.
+    fn add_plane_at(&mut self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
+        let plane = PlaneWall::new(P3::from(point), V3::from(normal)).map_err(query)?;
+        self.insert(plane.into(), law.0).map(WallId::index).map_err(query)
+    }
+
+    /// Sets the pose of a wall.
+    fn set_wall_pose(&mut self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
+        let pose = pose::read(Some(pose))?;
+        self.wall_at(wall)?.set_pose(pose).map_err(query)
+    }
 }
 
-impl WallForces {
-    fn wall_mut(&mut self, wall: usize) -> PyResult<&mut Wall> {
-        let n = self.walls.wall_count();
-        self.walls
-            .wall_mut(WallId::new(wall))
-            .ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
+impl WallSet for feeler::particles::WallForces {
+    fn count(&self) -> usize {
+        self.wall_count()
     }
 
-    fn load(&self, wall: usize) -> PyResult<feeler::particles::Load> {
-        let n = self.walls.wall_count();
-        let load = self.walls.load(WallId::new(wall)).copied();
-        load.ok_or_else(|| query(format!("there is no wall {wall}, only {n} of them")))
+    fn get_mut(&mut self, wall: WallId) -> Option<&mut Wall> {
+        self.wall_mut(wall)
     }
+
+    fn get_load(&self, wall: WallId) -> Option<&Load> {
+        self.load(wall)
+    }
+
+    fn insert(&mut self, wall: Wall, law: Forces) -> Result<WallId, SimulationError> {
+        self.add(wall, law)
+    }
+}
+
+impl WallSet for Simulation {
+    fn count(&self) -> usize {
+        self.wall_count()
+    }
+
+    fn get_mut(&mut self, wall: WallId) -> Option<&mut Wall> {
+        self.wall_mut(wall)
+    }
+
+    fn get_load(&self, wall: WallId) -> Option<&Load> {
+        self.wall_load(wall)
+    }
+
+    fn insert(&mut self, wall: Wall, law: Forces) -> Result<WallId, SimulationError> {
+        self.add_wall(wall, law)
+    }
+}
+
+fn unknown(wall: usize, count: usize) -> PyErr {
+    query(format!("there is no wall {wall}, only {count} of them"))
 }
 
 /// A wall of any kind, at a pose.
@@ -169,7 +232,7 @@ pub(crate) fn wall_of(wall: &Bound<'_, PyAny>, pose: Option<&Bound<'_, PyAny>>) 
         return Err(query("a wall is a Body, an ExactWall or a FacetWall; planes come by add_plane"));
     };
     if pose.is_some() {
-        wall.set_pose(pose::read(pose)?).map_err(failed)?;
+        wall.set_pose(pose::read(pose)?).map_err(query)?;
     }
     Ok(wall)
 }
@@ -184,12 +247,8 @@ pub(crate) fn move_wall(
     let center = center.map_or_else(|| wall.reference(), P3::from);
     let is_still = velocity.iter().chain(&spin).all(|c| *c == 0.0);
     // A wall at rest keeps its reference point, too.
-    let motion = RigidMotion { velocity: vector(velocity), spin: vector(spin), center };
-    wall.set_motion((!is_still || center != P3::origin()).then_some(motion)).map_err(failed)
-}
-
-fn vector(values: [f64; 3]) -> V3 {
-    V3::from(values)
+    let motion = RigidMotion { velocity: V3::from(velocity), spin: V3::from(spin), center };
+    wall.set_motion((!is_still || center != P3::origin()).then_some(motion)).map_err(query)
 }
 
 #[pymethods]
@@ -206,12 +265,11 @@ impl WallForces {
         law: &Law,
         pose: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<usize> {
-        self.walls.add(wall_of(wall, pose)?, law.0).map(WallId::index).map_err(failed)
+        self.walls.add_wall_at(wall, law, pose)
     }
 
     fn add_plane(&mut self, point: [f64; 3], normal: [f64; 3], law: &Law) -> PyResult<usize> {
-        let plane = PlaneWall::new(P3::from(point), vector(normal)).map_err(failed)?;
-        self.walls.add(plane.into(), law.0).map(WallId::index).map_err(failed)
+        self.walls.add_plane_at(point, normal, law)
     }
 
     fn __len__(&self) -> usize {
@@ -219,12 +277,11 @@ impl WallForces {
     }
 
     fn set_pose(&mut self, wall: usize, pose: &Bound<'_, PyAny>) -> PyResult<()> {
-        let pose = pose::read(Some(pose))?;
-        self.wall_mut(wall)?.set_pose(pose).map_err(failed)
+        self.walls.set_wall_pose(wall, pose)
     }
 
     fn pose<'py>(&mut self, py: Python<'py>, wall: usize) -> PyResult<Rows<'py>> {
-        Ok(pose::matrix(py, self.wall_mut(wall)?.pose()))
+        Ok(pose::matrix(py, self.walls.wall_at(wall)?.pose()))
     }
 
     #[pyo3(signature = (wall, velocity = [0.0; 3], spin = [0.0; 3], center = None))]
@@ -235,11 +292,11 @@ impl WallForces {
         spin: [f64; 3],
         center: Option<[f64; 3]>,
     ) -> PyResult<()> {
-        move_wall(self.wall_mut(wall)?, velocity, spin, center)
+        move_wall(self.walls.wall_at(wall)?, velocity, spin, center)
     }
 
     fn advance(&mut self, time: f64) -> PyResult<()> {
-        self.walls.advance(time).map_err(failed)
+        self.walls.advance(time).map_err(query)
     }
 
     #[expect(clippy::too_many_arguments, reason = "one array of each kind, as other programs have them")]
@@ -281,17 +338,17 @@ impl WallForces {
                 };
                 walls.forces(&spheres, time)
             })
-            .map_err(failed)?;
+            .map_err(query)?;
         let forces = array_of(py, loads.iter().map(|l| l.force.into()));
         Ok((forces, array_of(py, loads.iter().map(|l| l.moment.into()))))
     }
 
     fn force(&self, wall: usize) -> PyResult<[f64; 3]> {
-        Ok(self.load(wall)?.force.into())
+        Ok(self.walls.load_at(wall)?.force.into())
     }
 
     fn torque(&self, wall: usize) -> PyResult<[f64; 3]> {
-        Ok(self.load(wall)?.moment.into())
+        Ok(self.walls.load_at(wall)?.moment.into())
     }
 
     #[getter]
@@ -304,7 +361,7 @@ impl WallForces {
     }
 
     fn restore(&mut self, state: &[u8]) -> PyResult<()> {
-        self.walls.restore(state).map_err(failed)
+        self.walls.restore(state).map_err(query)
     }
 
     fn __repr__(&self) -> String {

@@ -32,7 +32,7 @@ def start(style, step, sort=True):
 
 def turn(axis, angle):
     axis = np.array(axis) / np.linalg.norm(axis)
-    return np.array([math.cos(angle / 2), *(math.sin(angle / 2) * axis)])
+    return np.array([*(math.sin(angle / 2) * axis), math.cos(angle / 2)])
 
 
 def ellipsoids(forces, rows, step, sort=True):
@@ -41,9 +41,9 @@ def ellipsoids(forces, rows, step, sort=True):
     for k, (x, v, q) in enumerate(rows):
         lmp.command(f"create_atoms 1 single {x[0]} {x[1]} {x[2]} units box")
         lmp.command(f"set atom {k + 1} {lammps.settings(forces, k)}")
-        angle = 2 * math.degrees(math.atan2(np.linalg.norm(q[1:]), q[0]))
+        angle = 2 * math.degrees(math.atan2(np.linalg.norm(q[:3]), q[3]))
         # LAMMPS requires a unit vector.
-        axis = (q[1:] / np.linalg.norm(q[1:])).tolist() if angle else [0, 0, 1]
+        axis = (q[:3] / np.linalg.norm(q[:3])).tolist() if angle else [0, 0, 1]
         lmp.command(f"set atom {k + 1} quat {axis[0]!r} {axis[1]!r} {axis[2]!r} {angle!r}")
         lmp.command(f"set atom {k + 1} angmom 0 0 0")
         lmp.command(f"group one id {k + 1}")

@@ -742,7 +742,7 @@ def test_the_example_of_a_hinge_swings_and_writes_a_page(tmp_path):
     assert numbers["deepest"][0] < 25
     failed, unexplained, updates, uncovered, dropped = numbers["counts"]
     assert failed == unexplained == dropped == 0 and uncovered < 0.01 * updates
-    # Joints of three bodies, each with three slides and three rotations.
+    # Joints of three bodies, each with three prismatic and three revolute joints.
     motion = page.with_suffix(".toml").read_text()
-    assert motion.count("[[joint]]") == 18 and "leaf-turn-y" in motion
+    assert motion.count("[[joint]]") == 18 and "leaf-revolute-y" in motion
     assert "leaf" in page.read_text()

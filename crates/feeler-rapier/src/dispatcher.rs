@@ -33,7 +33,8 @@ pub struct ExactDispatcher {
     /// Largest depth of contacts (mm), limited by the thickness of the solids.
     pub depth: f64,
     /// Displacement (mm) that forces can add to the motion of one step: g·dt² for gravity.
-    /// [`ExactDispatcher::install`] computes it from [`Fit::step`](crate::Fit::step).
+    /// [`ExactDispatcher::install`] computes it from
+    /// [`CloseFitParameters::step`](crate::CloseFitParameters::step).
     pub forced_displacement: f64,
     counters: Arc<Counters>,
 }

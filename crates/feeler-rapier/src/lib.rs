@@ -9,7 +9,7 @@
 //! ([`METRES`]). The settings of this crate are in millimetres.
 //!
 //! ```
-//! use feeler_rapier::{ExactDispatcher, ExactShape, Fit};
+//! use feeler_rapier::{ExactDispatcher, ExactShape, CloseFitParameters};
 //! use feeler_runtime::Body;
 //! use rapier3d_f64::prelude::*;
 //! use std::sync::Arc;
@@ -22,7 +22,7 @@
 //! let (block, ball) = (solid("box")?, solid("ball")?);
 //! let mut world = PhysicsWorld::new();
 //! world.gravity = Vector::new(0.0, 0.0, -9.81);
-//! ExactDispatcher::default().install(&mut world, &Fit::default());
+//! ExactDispatcher::default().install(&mut world, &CloseFitParameters::default());
 //! world.insert(RigidBodyBuilder::fixed(), block.collider());
 //! let above = RigidBodyBuilder::dynamic().translation(Vector::new(0.0, 0.0, 0.03));
 //! let (ball, _) = world.insert(above, ball.collider().density(7_850.0));
@@ -60,4 +60,4 @@ pub use dispatcher::ExactDispatcher;
 pub use manifolds::{Manifold, contact_id};
 pub use shape::{ExactShape, ShapeError};
 pub use units::{METRES, exact_pose, rapier_pose};
-pub use world::Fit;
+pub use world::CloseFitParameters;

@@ -8,7 +8,7 @@ use rapier3d_f64::pipeline::PhysicsWorld;
 
 /// Parameters of a simulation with close fits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fit {
+pub struct CloseFitParameters {
     /// Time of a step (s).
     pub step: f64,
     /// Distance (mm) within which contacts are computed; larger than the motion of a step.
@@ -19,7 +19,7 @@ pub struct Fit {
     pub iterations: usize,
 }
 
-impl Default for Fit {
+impl Default for CloseFitParameters {
     /// Steps of 1 ms and a reach of 0.5 mm, for fits of some hundredths of a millimetre.
     fn default() -> Self {
         Self { step: 1e-3, reach: 0.5, correction: 0.2, iterations: 8 }
@@ -38,9 +38,9 @@ impl ExactDispatcher {
     ///
     /// Rapier's defaults are for stacks of boxes: contacts are updated after 50 mm of motion only, and those
     /// with normals within 5° are merged. Both are disabled, because exact contacts are few and change in
-    /// each step. [`Fit::correction`] determines the stiffness of contacts; no penetration is tolerated.
-    /// Continuous collision detection is disabled.
-    pub fn install(&self, world: &mut PhysicsWorld, fit: &Fit) {
+    /// each step. [`CloseFitParameters::correction`] determines the stiffness of contacts; no penetration
+    /// is tolerated. Continuous collision detection is disabled.
+    pub fn install(&self, world: &mut PhysicsWorld, fit: &CloseFitParameters) {
         let mut dispatcher = self.clone();
         dispatcher.forced_displacement = GRAVITY * fit.step * fit.step;
         world.narrow_phase.set_query_dispatcher(dispatcher.chain(DefaultQueryDispatcher));
@@ -62,9 +62,10 @@ impl ExactDispatcher {
     }
 }
 
-/// Softness with which a step corrects [`Fit::correction`] of a penetration. A spring with the angular
-/// frequency ω and the damping ratio ζ corrects the part ω h / (ω h + 2 ζ) in each part h of the step.
-fn softness(fit: &Fit) -> SpringCoefficients<f64> {
+/// Softness with which a step corrects [`CloseFitParameters::correction`] of a penetration. A spring with
+/// the angular frequency ω and the damping ratio ζ corrects the part ω h / (ω h + 2 ζ) in each part h of
+/// the step.
+fn softness(fit: &CloseFitParameters) -> SpringCoefficients<f64> {
     let h = fit.step / f64::from(u32::try_from(fit.iterations.max(1)).unwrap_or(u32::MAX));
     let part = fit.correction.clamp(0.0, MAX_CORRECTION);
     let omega = 2.0 * DAMPING_RATIO * part / ((1.0 - part) * h);

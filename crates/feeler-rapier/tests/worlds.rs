@@ -1,7 +1,7 @@
 //! Worlds with known solutions, and pitfalls of Rapier's defaults.
 #![allow(clippy::unwrap_used, reason = "test code")]
 
-use feeler_rapier::{ExactDispatcher, ExactShape, Fit};
+use feeler_rapier::{CloseFitParameters, ExactDispatcher, ExactShape};
 use feeler_runtime::Body;
 use rapier3d_f64::parry::query::{ClosestPoints, QueryDispatcher};
 use rapier3d_f64::prelude::*;
@@ -19,7 +19,7 @@ fn solid(name: &str) -> ExactShape {
 fn world(gravity: Vector) -> (PhysicsWorld, ExactDispatcher) {
     let (mut world, dispatcher) = (PhysicsWorld::new(), ExactDispatcher::default());
     world.gravity = gravity;
-    dispatcher.install(&mut world, &Fit::default());
+    dispatcher.install(&mut world, &CloseFitParameters::default());
     (world, dispatcher)
 }
 

@@ -149,150 +149,206 @@ pub(crate) const REGIONS: usize = 64;
 /// smaller one, minima at inaccurate trims are lost.
 const MAX_CONE_SLACK: f64 = 0.05;
 
+/// Order of the features of a body: faces, edges, vertices.
+#[derive(Clone, Copy)]
+struct FeatureOrder {
+    faces: usize,
+    edges: usize,
+}
+
+impl FeatureOrder {
+    fn new(hierarchy: &Hierarchy) -> Self {
+        Self { faces: hierarchy.faces.len(), edges: hierarchy.edges.len() }
+    }
+
+    fn index(self, feature: Feature) -> usize {
+        match feature {
+            Feature::Face(i) => i.index(),
+            Feature::Edge(i) => self.faces + i.index(),
+            Feature::Vertex(i) => self.faces + self.edges + i.index(),
+        }
+    }
+}
+
+/// All areas, sorted by their features.
+fn areas_by_feature(hierarchy: &Hierarchy, order: FeatureOrder) -> Vec<AreaId> {
+    let mut areas: Vec<AreaId> = ids(hierarchy.areas.len()).map(AreaId).collect();
+    areas.sort_by_key(|&i| (order.index(hierarchy.areas[i.index()].feature), i));
+    areas
+}
+
+/// Leaf that contains each area.
+fn leaves_of_areas(hierarchy: &Hierarchy) -> Vec<NodeId> {
+    let mut leaves = vec![NodeId(0); hierarchy.areas.len()];
+    for (i, node) in ids(hierarchy.nodes.len()).zip(&hierarchy.nodes) {
+        if let Some(area) = node.area() {
+            leaves[area.index()] = NodeId(i);
+        }
+    }
+    leaves
+}
+
+/// Data of all features, without helices, bands and axes. `areas` are sorted by features.
+fn features(hierarchy: &Hierarchy, areas: &[AreaId], leaf_of_area: &[NodeId]) -> Vec<FeatureData> {
+    let all = ids(hierarchy.faces.len())
+        .map(|i| Feature::Face(FaceId(i)))
+        .chain(ids(hierarchy.edges.len()).map(|i| Feature::Edge(EdgeId(i))))
+        .chain(ids(hierarchy.vertices.len()).map(|i| Feature::Vertex(VertexId(i))));
+    let mut end = 0;
+    let data = |feature: Feature| {
+        let start = end;
+        let is_own = |a: &&AreaId| hierarchy.areas[a.index()].feature == feature;
+        end += areas[start..].iter().take_while(is_own).count();
+        feature_data(hierarchy, feature, (areas, start..end), leaf_of_area)
+    };
+    all.map(data).collect()
+}
+
+/// Data of a feature, given the range of its areas.
+fn feature_data(
+    hierarchy: &Hierarchy,
+    feature: Feature,
+    (areas, range): (&[AreaId], Range<usize>),
+    leaf_of_area: &[NodeId],
+) -> FeatureData {
+    let own = &areas[range.clone()];
+    let boxes = || own.iter().map(|&a| &hierarchy.nodes[leaf_of_area[a.index()].index()].obb);
+    let bbox = boxes().fold(Aabb::empty(), |sum, obb| sum.union(&Aabb::of_points(&obb.corners())));
+    let (primitive, deviation, quasi_only) = exact_shape(hierarchy, feature);
+    // Near-degenerate poses are measured around the origin of a line.
+    let rebased = |p: Primitive| if bbox.is_empty() { p } else { p.rebased(&bbox.center()) };
+    let primitive = primitive.map(rebased);
+    let near = near(hierarchy, feature).map(|n| Near { primitive: rebased(n.primitive), ..n });
+    let around = primitive.as_ref().or(near.as_ref().map(|n| &n.primitive));
+    let points = own.iter().flat_map(|&a| outline(hierarchy, a));
+    let off = near.as_ref().map_or(0.0, |n| n.deviation);
+    FeatureData {
+        feature,
+        along: exact_along(hierarchy, feature, primitive.as_ref(), deviation)
+            .unwrap_or_else(|| along(around, off, boxes())),
+        ring: match feature {
+            Feature::Face(f) => ring(&hierarchy.faces[f.index()]),
+            _ => None,
+        },
+        part: part(around, points, if near.is_some() { NEAR_PART_SLACK } else { PART_SLACK }),
+        zone: zone(around, own.iter().map(|&a| &hierarchy.areas[a.index()].cone)),
+        axis: None,
+        primitive,
+        near,
+        bounds: bbox,
+        extent: bbox.diagonal(),
+        rect: around_areas(own.iter().map(|&a| &hierarchy.areas[a.index()].rect)),
+        deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
+        areas: range,
+        quasi_only,
+        helix: None,
+        band: None,
+    }
+}
+
+/// Primitive of a feature, if it is canonical, its deviation (mm), and whether it has quasi-minima only.
+fn exact_shape(hierarchy: &Hierarchy, feature: Feature) -> (Option<Primitive>, f64, bool) {
+    match feature {
+        Feature::Face(i) => {
+            let f = &hierarchy.faces[i.index()];
+            let deviation = f.trim.pieces.iter().fold(0.0, |m: f64, p| m.max(p.deviation));
+            let on_inner_sheet = f.trim.on_inner_sheet(&f.surface);
+            (Primitive::of_face(&f.surface, f.outward, on_inner_sheet), deviation, false)
+        }
+        Feature::Edge(i) => {
+            let e = &hierarchy.edges[i.index()];
+            let deviation = e.spans.iter().fold(0.0, |m: f64, s| m.max(s.deviation));
+            (Primitive::of_curve(&e.curve), deviation, e.quasi_only)
+        }
+        Feature::Vertex(i) => {
+            let v = &hierarchy.vertices[i.index()];
+            (Some(Primitive::of_point(v.point)), v.deviation, v.quasi_only)
+        }
+    }
+}
+
+/// Keys of all areas that order solves: kind of the feature, its first area, and the offset from that.
+fn sort_keys(features: &[FeatureData], areas: &[AreaId]) -> Vec<SortKey> {
+    let mut keys = vec![SortKey { kind: 0, first: 0, offset: 0 }; areas.len()];
+    for f in features {
+        for (place, &area) in f.areas.clone().zip(&areas[f.areas.clone()]) {
+            let [first, offset] = [f.areas.start, place - f.areas.start].map(index);
+            keys[area.index()] = SortKey { kind: f.kind(), first, offset };
+        }
+    }
+    keys
+}
+
 impl Body {
     /// Constructs a body without the points on its shells.
     pub(crate) fn without_shell_points(hierarchy: Hierarchy) -> Result<Self, BodyError> {
         check(&hierarchy)?;
-        let (n_faces, n_edges) = (hierarchy.faces.len(), hierarchy.edges.len());
-        let dense = |f: Feature| match f {
-            Feature::Face(i) => i.index(),
-            Feature::Edge(i) => n_faces + i.index(),
-            Feature::Vertex(i) => n_faces + n_edges + i.index(),
-        };
-        let mut areas: Vec<AreaId> = ids(hierarchy.areas.len()).map(AreaId).collect();
-        areas.sort_by_key(|&i| (dense(hierarchy.areas[i.index()].feature), i));
-        let mut leaf_of_area = vec![NodeId(0); hierarchy.areas.len()];
-        for (i, node) in ids(hierarchy.nodes.len()).zip(&hierarchy.nodes) {
-            if let Some(area) = node.area() {
-                leaf_of_area[area.index()] = NodeId(i);
-            }
-        }
-        let all = ids(n_faces)
-            .map(|i| Feature::Face(FaceId(i)))
-            .chain(ids(n_edges).map(|i| Feature::Edge(EdgeId(i))))
-            .chain(ids(hierarchy.vertices.len()).map(|i| Feature::Vertex(VertexId(i))));
+        let order = FeatureOrder::new(&hierarchy);
+        let areas = areas_by_feature(&hierarchy, order);
+        let leaf_of_area = leaves_of_areas(&hierarchy);
         let hull = hull_of(&hierarchy)?;
         let bounds = match &hull {
             Some(_) => Aabb { min: hierarchy.info.bbox_min.into(), max: hierarchy.info.bbox_max.into() },
             None => Aabb::empty(),
         };
-        let mut features = Vec::new();
-        let mut next = 0;
-        for feature in all {
-            let start = next;
-            let mut bbox = Aabb::empty();
-            while next < areas.len() && hierarchy.areas[areas[next].index()].feature == feature {
-                let obb = &hierarchy.nodes[leaf_of_area[areas[next].index()].index()].obb;
-                bbox = bbox.union(&Aabb::of_points(&obb.corners()));
-                next += 1;
-            }
-            let (primitive, deviation, quasi_only) = match feature {
-                Feature::Face(i) => {
-                    let f = &hierarchy.faces[i.index()];
-                    let deviation = f.trim.pieces.iter().fold(0.0, |m: f64, p| m.max(p.deviation));
-                    (
-                        Primitive::of_face(&f.surface, f.outward, f.trim.on_inner_sheet(&f.surface)),
-                        deviation,
-                        false,
-                    )
-                }
-                Feature::Edge(i) => {
-                    let e = &hierarchy.edges[i.index()];
-                    let deviation = e.spans.iter().fold(0.0, |m: f64, s| m.max(s.deviation));
-                    (Primitive::of_curve(&e.curve), deviation, e.quasi_only)
-                }
-                Feature::Vertex(i) => {
-                    let v = &hierarchy.vertices[i.index()];
-                    (Some(Primitive::of_point(v.point)), v.deviation, v.quasi_only)
-                }
-            };
-            // Near-degenerate poses are measured around the origin of a line.
-            let rebased = |p: Primitive| if bbox.is_empty() { p } else { p.rebased(&bbox.center()) };
-            let primitive = primitive.map(rebased);
-            let near = near(&hierarchy, feature).map(|n| Near { primitive: rebased(n.primitive), ..n });
-            let boxes =
-                areas[start..next].iter().map(|&a| &hierarchy.nodes[leaf_of_area[a.index()].index()].obb);
-            let around = primitive.as_ref().or(near.as_ref().map(|n| &n.primitive));
-            let points = areas[start..next].iter().flat_map(|&a| outline(&hierarchy, a));
-            let off = near.as_ref().map_or(0.0, |n| n.deviation);
-            features.push(FeatureData {
-                feature,
-                along: exact_along(&hierarchy, feature, primitive.as_ref(), deviation)
-                    .unwrap_or_else(|| along(around, off, boxes)),
-                ring: match feature {
-                    Feature::Face(f) => ring(&hierarchy.faces[f.index()]),
-                    _ => None,
-                },
-                part: part(around, points, if near.is_some() { NEAR_PART_SLACK } else { PART_SLACK }),
-                zone: zone(around, areas[start..next].iter().map(|&a| &hierarchy.areas[a.index()].cone)),
-                axis: None,
-                primitive,
-                near,
-                bounds: bbox,
-                extent: bbox.diagonal(),
-                rect: around_areas(areas[start..next].iter().map(|&a| &hierarchy.areas[a.index()].rect)),
-                deviation: if deviation.is_finite() { deviation.max(0.0) } else { 0.0 },
-                areas: start..next,
-                quasi_only,
-                helix: None,
-                band: None,
-            });
-        }
+        let mut features = features(&hierarchy, &areas, &leaf_of_area);
         for data in features.iter_mut().filter(|f| f.primitive.is_none() && f.near.is_none()) {
             data.helix = helix::helix(&hierarchy, data.feature, &data.rect, bounds.diagonal()).map(Box::new);
         }
         let face_edges = edges_of_faces(&hierarchy);
         bands::bands(&hierarchy, &face_edges, &mut features);
-        let reach =
-            if bounds.is_empty() { 0.0 } else { bounds.min.coords.amax().max(bounds.max.coords.amax()) };
-        let deviation = features.iter().fold(0.0, |m: f64, f| m.max(f.deviation));
-        let max_bend = features.iter().map(|f| max_bend(&hierarchy, f)).fold(0.0, f64::max);
-        let samples = Samples::new(hierarchy.areas.len(), n_edges);
-        let whole =
-            |f: Feature| (features[dense(f)].form() != SolveClass::Free).then(|| FeatureId::new(dense(f)));
-        let feature_of_area = hierarchy.areas.iter().map(|a| dense(a.feature)).map(FeatureId::new).collect();
-        let mut sort_keys = vec![SortKey { kind: 0, first: 0, offset: 0 }; areas.len()];
-        for f in &features {
-            for (place, &area) in f.areas.clone().zip(&areas[f.areas.clone()]) {
-                let [first, offset] = [f.areas.start, place - f.areas.start].map(index);
-                sort_keys[area.index()] = SortKey { kind: f.kind(), first, offset };
-            }
-        }
-        let whole_of_area = hierarchy.areas.iter().map(|a| whole(a.feature)).collect();
+        let whole = |f: Feature| {
+            (features[order.index(f)].form() != SolveClass::Free).then(|| FeatureId::new(order.index(f)))
+        };
+        let feature_of_area = |a: &Area| FeatureId::new(order.index(a.feature));
         let mut body = Self {
+            sort_keys: sort_keys(&features, &areas),
+            whole_of_area: hierarchy.areas.iter().map(|a| whole(a.feature)).collect(),
+            feature_of_area: hierarchy.areas.iter().map(feature_of_area).collect(),
+            samples: Samples::new(hierarchy.areas.len(), hierarchy.edges.len()),
+            deviation: features.iter().fold(0.0, |m: f64, f| m.max(f.deviation)),
+            max_bend: features.iter().map(|f| max_bend(&hierarchy, f)).fold(0.0, f64::max),
+            reach: if bounds.is_empty() {
+                0.0
+            } else {
+                bounds.min.coords.amax().max(bounds.max.coords.amax())
+            },
             hierarchy,
             features,
             areas,
             leaf_of_area,
-            feature_of_area,
-            sort_keys,
-            whole_of_area,
             tree: Vec::new(),
             faces: Vec::new(),
             regions: Vec::new(),
             axes: Vec::new(),
             bounds,
-            reach,
             shell_points: Vec::new(),
             face_edges,
             edge_arcs: OnceLock::new(),
             concave: OnceLock::new(),
             hull,
-            samples,
-            deviation,
-            max_bend,
         };
-        let (axes, of_features) = axes::axes(&body.features, body.size(), deviation);
-        body.features.iter_mut().zip(of_features).for_each(|(data, axis)| data.axis = axis);
-        body.axes = axes;
-        body.tree = body.collect_tree();
-        body.faces = face_tree(&body);
-        let of_tree = divide(&body.boxes(), REGIONS, &mut body.regions);
-        body.tree.iter_mut().zip(of_tree).for_each(|(n, region)| n.region = region);
-        let boxes: Vec<_> = body.faces.iter().map(|n| (n.obb.center, n.radius, n.children())).collect();
-        let of_faces = divide(&boxes, REGIONS, &mut body.regions);
-        body.faces.iter_mut().zip(of_faces).for_each(|(n, region)| n.region = region);
+        body.add_axes();
+        body.add_trees();
         Ok(body)
+    }
+
+    /// Computes the axes of motion bounds, and the axis of each feature.
+    fn add_axes(&mut self) {
+        let (axes, of_features) = axes::axes(&self.features, self.size(), self.deviation);
+        self.features.iter_mut().zip(of_features).for_each(|(data, axis)| data.axis = axis);
+        self.axes = axes;
+    }
+
+    /// Builds the trees of features and of faces, and divides both into regions.
+    fn add_trees(&mut self) {
+        self.tree = self.collect_tree();
+        self.faces = face_tree(self);
+        let of_tree = divide(&self.boxes(), REGIONS, &mut self.regions);
+        self.tree.iter_mut().zip(of_tree).for_each(|(n, region)| n.region = region);
+        let boxes: Vec<_> = self.faces.iter().map(|n| (n.obb.center, n.radius, n.children())).collect();
+        let of_faces = divide(&boxes, REGIONS, &mut self.regions);
+        self.faces.iter_mut().zip(of_faces).for_each(|(n, region)| n.region = region);
     }
 
     /// Returns the tree with the data that culling needs about the features below each node; children
@@ -508,7 +564,7 @@ impl Body {
     }
 
     /// Third derivatives over a free-form area with respect to its unit-box parameters.
-    pub(crate) fn third_derivatives_of(&self, area: AreaId) -> &[feeler_geom::Ball; 4] {
+    pub(crate) fn third_derivatives_of(&self, area: AreaId) -> &[feeler_geom::VectorBall; 4] {
         self.samples.third_derivatives(self, area)
     }
 

@@ -64,17 +64,17 @@ pub use api::error::QueryError;
 pub use api::options::QueryOptions;
 pub use api::tolerance::Tolerances;
 pub use api::verdict::{
-    ConformalSet, ContactRegion, CrossingCurve, Crossings, LeftOut, RegionKind, Status, Undecided, Verdict,
-    Widened, Witness,
+    ConformalSet, ContactRegion, CrossingCurve, Crossings, MissingCurvePart, RegionKind, Status,
+    UndecidedPoint, Verdict, WidenedPoint, Witness,
 };
 pub use body::{Body, BodyError};
 pub use minima::{
-    Boundary, NearPlace, PointMinima, PointMinimum, Standing, SurfaceFoot, feature_id, held_curvatures,
+    Boundary, NearPart, PointMinima, PointMinimum, PointPosition, SurfaceFoot, feature_id, held_curvatures,
     is_in_edge_polar, is_in_vertex_polar, surface_foot,
 };
 pub use nearest::{NearestPoint, PointQuery};
 pub use pair::ContactPair;
-pub use tracking::follow::{Asked, FollowOptions, FollowedContact, Following};
+pub use tracking::follow::{ContactFollower, FollowOptions, FollowedContact, LastQuery};
 pub use tracking::scene::{
     BodyId, BodyOptions, ContactEvent, EventKind, NearPair, PairOptions, Scene, SceneContact, SceneError,
     TrackedPair,

@@ -8,7 +8,7 @@ use crate::api::contact::{Contact, ContactKind, FeatureRef, Stats};
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
 use crate::api::tolerance::Tolerances;
-use crate::api::verdict::{Status, Undecided, Verdict, Widened, Witness};
+use crate::api::verdict::{Status, UndecidedPoint, Verdict, WidenedPoint, Witness};
 use crate::body::Body;
 use crate::body::coordinates::{CoordinateRange, check_coordinates, coordinate_range, relative_pose};
 use crate::body::ids::{AreaPair, FacePair};
@@ -282,16 +282,17 @@ impl ContactPair {
     /// that the two sides of a wall are distinguished.
     fn check_thickness(&self, options: &QueryOptions) -> Result<(), QueryError> {
         let penetration = options.penetration;
-        let [wall_a, wall_b] = [self.a.min_thickness(), self.b.min_thickness()];
+        let [min_thickness_a, min_thickness_b] = [self.a.min_thickness(), self.b.min_thickness()];
         // The thickness of a sheet is 0, and so is an unknown one.
-        let thinnest = [wall_a, wall_b].into_iter().filter(|w| *w > 0.0).fold(f64::INFINITY, f64::min);
+        let thicknesses = [min_thickness_a, min_thickness_b].into_iter().filter(|w| *w > 0.0);
+        let thinnest = thicknesses.fold(f64::INFINITY, f64::min);
         if let Some(tolerance) = options.tolerance.filter(|t| 10.0 * t >= thinnest) {
-            return Err(QueryError::Coarse { tolerance, wall_a, wall_b });
+            return Err(QueryError::ToleranceTooLarge { tolerance, min_thickness_a, min_thickness_b });
         }
         // Two sheets never have pressed contacts, so any depth is valid.
         let are_sheets = self.a.is_sheet() && self.b.is_sheet();
-        if penetration > 0.0 && !are_sheets && 2.0 * penetration >= wall_a + wall_b {
-            return Err(QueryError::Walls { penetration, wall_a, wall_b });
+        if penetration > 0.0 && !are_sheets && 2.0 * penetration >= min_thickness_a + min_thickness_b {
+            return Err(QueryError::PenetrationTooLarge { penetration, min_thickness_a, min_thickness_b });
         }
         Ok(())
     }
@@ -778,16 +779,17 @@ fn build_verdict(
         out.witness = Some(Witness { point: pose_a * witness.p, inside_a, inside_b });
         out.crossing = witness.faces.map(|faces| faces_at(&witness.at, faces));
     } else {
-        out.widened.extend(decision.widened().iter().map(|(p, by)| Widened { point: pose_a * p, by: *by }));
+        out.widened
+            .extend(decision.widened().iter().map(|(p, by)| WidenedPoint { point: pose_a * p, by: *by }));
     }
     if *finding == Finding::Undecided {
         out.undecided.extend(decision.undecided().iter().map(|place| {
             let (feature_a, feature_b) = faces_at(&place.p, place.faces);
-            Undecided { feature_a, feature_b, point: pose_a * place.p, depth_bound: place.depth }
+            UndecidedPoint { feature_a, feature_b, point: pose_a * place.p, depth_bound: place.depth }
         }));
         out.undecided.extend(open_contacts.iter().map(|open| {
             let [a, b] = open.features;
-            Undecided {
+            UndecidedPoint {
                 feature_a: place_on(ctx.a, a, &open.p),
                 feature_b: place_on(ctx.b, b, &(ctx.pose_ba * open.p)),
                 point: pose_a * open.p,

@@ -59,7 +59,7 @@ fn invalid_poses_and_options_are_rejected() {
         (tolerance(f64::INFINITY), |e| matches!(e, QueryError::Tolerance(_))),
         (tolerance(0.0), |e| matches!(e, QueryError::Tolerance(_))),
         (tolerance(-1e-3), |e| matches!(e, QueryError::Tolerance(_))),
-        (tolerance(1e3), |e| matches!(e, QueryError::Coarse { .. })),
+        (tolerance(1e3), |e| matches!(e, QueryError::ToleranceTooLarge { .. })),
         (QueryOptions { d_max: f64::NAN, ..spacing(0.0) }, |e| matches!(e, QueryError::DMax(_))),
     ];
     let of_poses = poses.iter().map(|(p, q, is_expected)| (p, q, &base, is_expected));

@@ -7,9 +7,9 @@ use common::{at, body, turned};
 use feeler_brep::fixtures;
 use feeler_geom::{P3, Pose, Twist, V3, math};
 use feeler_runtime::{
-    Body, BodyId, ContactPair, ContactTracker, FollowOptions, Following, PassageOptions, PassageOutcome,
-    Path, PointQuery, QueryError, QueryOptions, Scene, SceneError, Status, StepBound, TrackerOptions,
-    time_of_contact,
+    Body, BodyId, ContactFollower, ContactPair, ContactTracker, FollowOptions, PassageOptions,
+    PassageOutcome, Path, PointQuery, QueryError, QueryOptions, Scene, SceneError, Status, StepBound,
+    TrackerOptions, time_of_contact,
 };
 use std::sync::Arc;
 
@@ -259,7 +259,7 @@ fn followed_contacts() {
     let options = FollowOptions { reach: 0.5, penetration: 0.0, stride: 0.1 };
     for k in 3..=300 {
         let far = at(0.0, 0.0, power_of_ten(k));
-        let mut following = Following::default();
+        let mut following = ContactFollower::default();
         following.ask(&mut pair, &Pose::identity(), &far, &options).expect("separated");
         assert!(following.contacts().is_empty(), "1e{k}");
         // This motion is larger than the stride.

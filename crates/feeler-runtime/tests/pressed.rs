@@ -6,7 +6,9 @@ mod common;
 use common::{body, random_rotation};
 use feeler_brep::fixtures;
 
-use feeler_convex::{Ball, Cuboid, Depth, Moved, PenetrationRequest, Polytope, Support, penetration};
+use feeler_convex::{
+    Ball, Cuboid, Moved, PenetrationOutcome, PenetrationRequest, Polytope, Support, penetration,
+};
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_runtime::{Body, Contact, ContactPair, QueryError, QueryOptions, Status};
 use nalgebra::{Translation3, UnitQuaternion};
@@ -116,7 +118,7 @@ fn negative_distances_of_convex_solids_are_penetration_depths() {
         let request = PenetrationRequest { rel_tol: 1e-12, ..PenetrationRequest::default() };
         let depth = |s: f64| {
             let found = penetration(&**shape_a, &Moved::new(&**shape_b, &at(s)).expect("a pose"), &request);
-            if found.outcome == Depth::Separated { 0.0 } else { found.depth }
+            if found.outcome == PenetrationOutcome::Separated { 0.0 } else { found.depth }
         };
         let (mut near, mut far) = (0.0, 6.0);
         for _ in 0..40 {

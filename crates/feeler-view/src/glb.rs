@@ -3,7 +3,7 @@
 //! The unit of glTF is the metre and its y axis points up. A root node rotates and scales the
 //! millimetres with the z axis up.
 
-use crate::picture::{Part, Picture, Scene};
+use crate::picture::{Picture, PicturePart, PictureScene};
 use crate::shape::Shape;
 use feeler_geom::pose::to_values;
 use feeler_geom::{P3, V3};
@@ -92,7 +92,7 @@ impl Parts {
 ///
 /// # Errors
 /// Returns an error if the file exceeds 4 GiB.
-pub fn glb(picture: &Picture, scene: &Scene) -> io::Result<Vec<u8>> {
+pub fn glb(picture: &Picture, scene: &PictureScene) -> io::Result<Vec<u8>> {
     let mut parts = Parts::default();
     // A mesh of glTF needs at least one triangle.
     let drawn: Vec<Option<Value>> =
@@ -105,7 +105,7 @@ pub fn glb(picture: &Picture, scene: &Scene) -> io::Result<Vec<u8>> {
             Some(meshes.len() - 1)
         })
         .collect();
-    let node = |p: &Part| {
+    let node = |p: &PicturePart| {
         // Meshes are stored relative to the centre of their shape.
         let at = p.pose.transform_point(&picture.shapes[p.shape].middle());
         let [.., x, y, z, w] = to_values(&p.pose);

@@ -4,7 +4,8 @@
 //! all.
 
 use crate::picture::{
-    BallFrame, Balls, Minimum, Motion, Pair, Part, Picture, Scene, Show, Surface, Tint, What,
+    BallFrame, Balls, Picture, PictureMinimum, PictureMotion, PicturePair, PicturePart, PictureScene, Show,
+    Tint, TriangleSurface, What,
 };
 use crate::shape::Shape;
 use base64::Engine as _;
@@ -130,8 +131,8 @@ fn shape(shape: &Shape, arrays: &mut Arrays) -> Value {
     })
 }
 
-fn scene(scene: &Scene, arrays: &mut Arrays) -> Value {
-    let part = |p: &Part| {
+fn scene(scene: &PictureScene, arrays: &mut Arrays) -> Value {
+    let part = |p: &PicturePart| {
         let tint = match p.tint {
             Tint::Own => Value::Null,
             Tint::Old => "old".into(),
@@ -187,7 +188,7 @@ fn balls(balls: &Balls, arrays: &mut Arrays) -> Value {
     })
 }
 
-fn surface(of: &Surface, arrays: &mut Arrays) -> Value {
+fn surface(of: &TriangleSurface, arrays: &mut Arrays) -> Value {
     json!({
         "points": arrays.points(&P3::origin(), &of.points),
         "normals": arrays.directions(&of.normals),
@@ -195,8 +196,8 @@ fn surface(of: &Surface, arrays: &mut Arrays) -> Value {
     })
 }
 
-fn pair(pair: &Pair) -> Value {
-    let minimum = |m: &Minimum| {
+fn pair(pair: &PicturePair) -> Value {
+    let minimum = |m: &PictureMinimum| {
         json!({
             "distance": m.distance, "points": m.points.map(|p| [p.x, p.y, p.z]),
             "features": m.features, "kind": m.kind,
@@ -209,7 +210,7 @@ fn pair(pair: &Pair) -> Value {
     })
 }
 
-fn motion(motion: &Motion, arrays: &mut Arrays) -> Value {
+fn motion(motion: &PictureMotion, arrays: &mut Arrays) -> Value {
     let tracks: Vec<Value> =
         motion.tracks.iter().map(|t| arrays.f64s(t.iter().flat_map(to_values))).collect();
     let points = motion.minima.iter().flatten().flatten();

@@ -13,7 +13,7 @@ pub struct Picture {
     /// Shapes of parts; a shape may be used by several parts.
     pub shapes: Vec<Shape>,
     /// Scenes, of which one is displayed at a time, initially the first.
-    pub scenes: Vec<Scene>,
+    pub scenes: Vec<PictureScene>,
     /// Views that rows of the page's table display when they are clicked.
     pub shows: Vec<Show>,
     /// Data for measurements in the page itself; `None` disables them.
@@ -22,22 +22,22 @@ pub struct Picture {
 
 /// Placed parts, and the results of measurements.
 #[derive(Clone, Debug, Default)]
-pub struct Scene {
+pub struct PictureScene {
     /// Name, displayed if there are several scenes.
     pub name: String,
     /// Parts.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PicturePart>,
     /// Measured pairs of parts.
-    pub pairs: Vec<Pair>,
+    pub pairs: Vec<PicturePair>,
     /// Motion of the parts.
-    pub motion: Option<Motion>,
+    pub motion: Option<PictureMotion>,
     /// Balls in addition to the parts.
     pub balls: Option<Balls>,
 }
 
 /// Placed solid.
 #[derive(Clone, Debug)]
-pub struct Part {
+pub struct PicturePart {
     /// Names from the root of the assembly, joined by `/`.
     pub path: String,
     /// Index of the shape.
@@ -67,13 +67,13 @@ pub enum Tint {
 
 /// Two parts that were measured against each other.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub struct PicturePair {
     /// Indices of the parts.
     pub parts: [usize; 2],
     /// Status of the pair in one word, such as `touching`.
     pub status: String,
     /// Local minima, sorted by distance.
-    pub minima: Vec<Minimum>,
+    pub minima: Vec<PictureMinimum>,
     /// Number of minima that are left out.
     pub more: usize,
     /// Witness point inside both parts (mm).
@@ -82,7 +82,7 @@ pub struct Pair {
 
 /// A local minimum of the distance.
 #[derive(Clone, Debug)]
-pub struct Minimum {
+pub struct PictureMinimum {
     /// Distance (mm).
     pub distance: f64,
     /// Footpoints (mm).
@@ -95,7 +95,7 @@ pub struct Minimum {
 
 /// Poses as functions of time.
 #[derive(Clone, Debug, Default)]
-pub struct Motion {
+pub struct PictureMotion {
     /// Times of the poses, in the unit `unit`.
     pub times: Vec<f64>,
     /// Displayed unit of the times: `s`, or empty for steps.
@@ -118,7 +118,7 @@ pub struct Balls {
     /// Radius of each ball (mm).
     pub radii: Vec<f64>,
     /// Surfaces that are drawn instead of balls, about their centres, for a radius of 1 mm.
-    pub shapes: Vec<Surface>,
+    pub shapes: Vec<TriangleSurface>,
     /// Index of the surface for each ball. `None`, or an index of a ball beyond the list, draws the
     /// ball.
     pub shape_of: Vec<Option<u32>>,
@@ -143,7 +143,7 @@ pub struct BallFrame {
 
 /// Triangulated surface, counter-clockwise from outside.
 #[derive(Clone, Debug, Default)]
-pub struct Surface {
+pub struct TriangleSurface {
     /// Vertices.
     pub points: Vec<P3>,
     /// Outward unit normals at the vertices.

@@ -7,7 +7,7 @@ use feeler_hierarchy::{Face, Feature, Hierarchy, NodeId};
 use std::collections::BTreeMap;
 
 /// Line segment (mm).
-pub type Segment = [P3; 2];
+pub type LineSegment = [P3; 2];
 
 /// Drawn shape of one solid, in its own coordinates (mm).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,9 +17,9 @@ pub struct Shape {
     /// Mesh of its surface.
     pub mesh: Mesh,
     /// Edges between faces, and boundaries of faces.
-    pub edges: Vec<Segment>,
+    pub edges: Vec<LineSegment>,
     /// Borders of leaf areas within faces.
-    pub areas: Vec<Segment>,
+    pub areas: Vec<LineSegment>,
     /// Boxes of the hierarchy, with their levels: 0 at the root.
     pub boxes: Vec<(u32, Obb)>,
     /// Cones of normals of leaf areas: the centre of the area, and the generators of its cone.
@@ -27,12 +27,12 @@ pub struct Shape {
     /// Type of the surface of each supermaximal face, and the entity number of its first source face.
     pub faces: Vec<(&'static str, u64)>,
     /// Vertices of the surface of a deformable object at each time of the motion.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<SurfaceFrame>,
 }
 
 /// Vertices of a surface at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Frame {
+pub struct SurfaceFrame {
     /// Positions (mm), one for each vertex of the mesh.
     pub points: Vec<P3>,
     /// Outward unit normals.
@@ -91,7 +91,7 @@ impl Shape {
 const CREASE_COS: f64 = 0.9;
 
 /// Sides of triangles between two faces, at the boundary of a face, or at a crease.
-fn outlines(mesh: &Mesh) -> Vec<Segment> {
+fn outlines(mesh: &Mesh) -> Vec<LineSegment> {
     struct SideOf {
         /// Face of the first triangle at the side.
         face: u32,
@@ -122,7 +122,7 @@ fn outlines(mesh: &Mesh) -> Vec<Segment> {
 const SEGMENTS_PER_SIDE: u32 = 12;
 
 /// Borders between leaf areas of one face: the sides of the areas at lower parameters, inside the trims.
-fn area_borders(solid: &Hierarchy) -> Vec<Segment> {
+fn area_borders(solid: &Hierarchy) -> Vec<LineSegment> {
     let mut out = Vec::new();
     for area in &solid.areas {
         let Feature::Face(id) = area.feature else { continue };

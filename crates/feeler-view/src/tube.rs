@@ -1,7 +1,7 @@
 //! Tubes around deformable lines: cables, springs, hoses.
 
 use crate::mesh::Mesh;
-use crate::shape::{Frame, Shape};
+use crate::shape::{Shape, SurfaceFrame};
 use feeler_geom::{P3, V3, math};
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -20,7 +20,7 @@ impl Shape {
     /// Panics if the tube has 2³² vertices or more.
     #[must_use]
     pub fn tube(name: &str, lines: &[Vec<P3>], radius: f64, is_closed: bool) -> Self {
-        let frames: Vec<Frame> = lines.iter().map(|line| rings(line, radius, is_closed)).collect();
+        let frames: Vec<SurfaceFrame> = lines.iter().map(|line| rings(line, radius, is_closed)).collect();
         let Some(first) = frames.first() else { return Self { name: name.to_owned(), ..Self::default() } };
         let n_rings = first.points.len() / SIDES;
         let mut triangles = Vec::new();
@@ -49,8 +49,8 @@ impl Shape {
 }
 
 /// Rings of points around a line, and around its ends if it is open.
-fn rings(line: &[P3], radius: f64, is_closed: bool) -> Frame {
-    let mut frame = Frame::default();
+fn rings(line: &[P3], radius: f64, is_closed: bool) -> SurfaceFrame {
+    let mut frame = SurfaceFrame::default();
     let n = line.len();
     let tangent = |i: usize| {
         let (before, after) = if is_closed {

@@ -7,7 +7,7 @@
 
 use feeler::V3;
 use feeler::grains::convex::Grain;
-use feeler::grains::drawn::{Drawn, drawn};
+use feeler::grains::drawn::{GrainSurface, drawn};
 use std::fmt::Write as _;
 
 /// Semi-axes on the positive and negative sides, and exponents.
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut corner = [0.0, 0.0];
     for (plus, minus, exponents) in FAMILY {
         let grain = Grain::new(V3::from(plus), V3::from(minus), exponents)?;
-        let Drawn { points, normals, triangles } = drawn(&grain, 4);
+        let GrainSurface { points, normals, triangles } = drawn(&grain, 4);
         let (x, y) = (corner[0] + 0.5 * CELL[0], corner[1] + 0.47 * CELL[1]);
         // Only the back of a convex grain is hidden. Triangles of one shade form one path.
         let mut shades = vec![String::new(); SHADES + 1];

@@ -135,14 +135,17 @@ pub use feeler_hierarchy::{Component, Hierarchy, Instance, Model};
 pub use feeler_import::{ImportError, MeshOptions, prepare_bytes, prepare_grain, prepare_mesh, prepare_step};
 /// Particles and their contacts with walls.
 pub use feeler_particles as particles;
+/// Pouring of grains into walls from CAD.
+#[cfg(feature = "pour")]
+pub use feeler_pour as pour;
 pub use feeler_runtime::{
-    Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactKind, ContactPair,
-    ContactRegion, ContactTracker, CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef,
-    FirstContact, FollowOptions, FollowedContact, Following, GapPrediction, LeftOut, NearPair, NearestPoint,
+    Body, BodyError, BodyId, BodyOptions, ConformalSet, Contact, ContactEvent, ContactFollower, ContactKind,
+    ContactPair, ContactRegion, ContactTracker, CrossingCurve, Crossings, EventKind, FeatureKind, FeatureRef,
+    FirstContact, FollowOptions, FollowedContact, GapPrediction, MissingCurvePart, NearPair, NearestPoint,
     PairOptions, Passage, PassageOptions, PassageOutcome, Path, PathError, PathPiece, PointQuery, QueryError,
     QueryOptions, RegionKind, Scene, SceneContact, SceneError, Stats, Status, StepBound, StepContact,
-    StepContactKind, Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, Undecided,
-    Update, Verdict, Widened, Witness, time_of_contact,
+    StepContactKind, Tolerances, TrackedPair, TrackedStatus, TrackerCounts, TrackerOptions, UndecidedPoint,
+    Update, Verdict, WidenedPoint, Witness, time_of_contact,
 };
 #[cfg(feature = "view")]
 pub use feeler_view::mesh;

@@ -1,7 +1,7 @@
 //! Comparison of feeler-curves with the brute-force search.
 
 use super::{Chain, Found, Kind, Minimum, V3, is_same, minima, minima_itself, minimum, slope};
-use feeler_curves::{Curve, CurveMinimum, CurveOptions, CurvePair, P3, Place};
+use feeler_curves::{Curve, CurveLocation, CurveMinimum, CurveOptions, CurvePair, P3};
 
 /// Grid lines for each piece: of the first search, and of the second one, which runs if the results
 /// differ.
@@ -272,10 +272,10 @@ impl Comparison<'_> {
         if exceeds(off, FOOTPOINT) {
             wrong("the footpoints, times the margin, are off by", off);
         }
-        let kind = |p: Place| match p {
-            Place::Inside => Kind::Smooth,
-            Place::Corner => Kind::Corner,
-            Place::End => Kind::End,
+        let kind = |p: CurveLocation| match p {
+            CurveLocation::Inside => Kind::Smooth,
+            CurveLocation::Corner => Kind::Corner,
+            CurveLocation::End => Kind::End,
         };
         let kinds = t.places.map(kind);
         let fits = if straight <= turned || !self.is_itself {

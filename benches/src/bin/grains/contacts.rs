@@ -4,9 +4,11 @@
 //! than 1e-9 of the size, a dense search of directions decides which one is wrong.
 
 use crate::direction;
-use feeler_convex::{Depth, Outcome, PenetrationRequest, Request, Support, distance, penetration};
+use feeler_convex::{
+    DistanceOutcome, DistanceRequest, PenetrationOutcome, PenetrationRequest, Support, distance, penetration,
+};
 use feeler_geom::{Pose, V3, math};
-use feeler_grains::convex::{Contact, Grain, Placed, contact};
+use feeler_grains::convex::{Grain, GrainContact, Placed, contact};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
 use rand::{Rng, SeedableRng};
@@ -91,13 +93,13 @@ impl Pair {
 
 /// Gap computed by the convex crate.
 fn reference_gap(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
-    let d = distance(a, b, &Request::default());
-    if d.outcome == Outcome::Separated {
+    let d = distance(a, b, &DistanceRequest::default());
+    if d.outcome == DistanceOutcome::Separated {
         return d.distance;
     }
     let p = penetration(a, b, &PenetrationRequest::default());
     match p.outcome {
-        Depth::Separated => d.distance,
+        PenetrationOutcome::Separated => d.distance,
         _ => -p.depth,
     }
 }
@@ -267,7 +269,7 @@ impl Row {
             self.worst = self.worst.max(off);
         }
         if let Some(s) = contact(&b, &a, f64::INFINITY, None) {
-            let same = |c: &Contact, s: &Contact| {
+            let same = |c: &GrainContact, s: &GrainContact| {
                 c.gap.to_bits() == s.gap.to_bits() && c.normal == -s.normal && c.point == s.point
             };
             self.swapped += u64::from(!c.fell_back && !same(&c, &s));

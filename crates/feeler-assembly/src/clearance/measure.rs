@@ -4,7 +4,7 @@ use crate::assembly::AssemblyPart;
 use feeler_geom::{P3, Pose};
 use feeler_runtime::{
     Contact, ContactKind, ContactPair, ContactRegion, FeatureRef, QueryError, QueryOptions, Status,
-    Undecided, Witness,
+    UndecidedPoint, Witness,
 };
 
 /// Nearest minimum of two parts that is not a quasi-minimum.
@@ -40,7 +40,7 @@ pub struct PairMeasurement {
     /// Pairs of faces of interfering parts that cross.
     pub crossing_faces: Vec<(FeatureRef, FeatureRef)>,
     /// Points at which interference is undecided.
-    pub undecided: Vec<Undecided>,
+    pub undecided: Vec<UndecidedPoint>,
     /// Error of the query; the other members are then meaningless, apart from `parts`.
     pub error: Option<QueryError>,
 }

@@ -9,7 +9,7 @@ pub use moments::Moment;
 use crate::assembly::compose_poses;
 use crate::error::AssemblyError;
 use feeler_geom::P3;
-use feeler_mechanism::{Mechanism, Motion};
+use feeler_mechanism::{JointTrajectory, Mechanism};
 use feeler_runtime::{
     ContactPair, Passage, PassageOptions, PassageOutcome, Path, QueryError, QueryOptions, Status,
     time_of_contact,
@@ -167,7 +167,7 @@ impl<'a> MechanismCheck<'a> {
     /// The motion is not valid, or a query is not possible.
     pub fn along(
         &self,
-        motion: &Motion,
+        motion: &JointTrajectory,
         steps: u32,
         options: &MechanismOptions,
     ) -> Result<MechanismReport, AssemblyError> {
@@ -177,7 +177,7 @@ impl<'a> MechanismCheck<'a> {
     }
 
     /// Measures all pairs at all combinations of `values` (at least 2) evenly spaced values of each joint
-    /// that has limits and does not follow another one. Other joints stay at 0.
+    /// that has limits and does not mimic another one. Other joints stay at 0.
     ///
     /// # Errors
     /// No joint has limits, there are more than a million combinations, or a query is not possible.

@@ -2,7 +2,7 @@
 
 use crate::error::AssemblyError;
 use feeler_geom::Pose;
-use feeler_mechanism::{Mechanism, Motion};
+use feeler_mechanism::{JointTrajectory, Mechanism};
 use feeler_runtime::Path;
 
 /// Maximum number of poses of a grid. Mistyped grids run for hours with a larger value; a smaller one
@@ -19,7 +19,7 @@ pub struct Moment {
 }
 
 /// At least two times, evenly over a motion.
-pub(super) fn over_time(motion: &Motion, paths: &[Path], steps: u32) -> Vec<Moment> {
+pub(super) fn over_time(motion: &JointTrajectory, paths: &[Path], steps: u32) -> Vec<Moment> {
     let steps = steps.max(2);
     let duration = motion.times.last().unwrap_or(&0.0) - motion.times.first().unwrap_or(&0.0);
     let at = |i: u32| {
@@ -29,15 +29,15 @@ pub(super) fn over_time(motion: &Motion, paths: &[Path], steps: u32) -> Vec<Mome
     (0..steps).map(at).collect()
 }
 
-/// All combinations of values of the joints that have limits and do not follow another joint. Combinations at
-/// which a following joint exceeds its limits are omitted.
+/// All combinations of values of the joints that have limits and do not mimic another joint. Combinations at
+/// which a mimicking joint exceeds its limits are omitted.
 pub(super) fn over_grid(mechanism: &Mechanism, values: u32) -> Result<Vec<Moment>, AssemblyError> {
     let values = values.max(2);
     let free: Vec<(usize, [f64; 2])> = mechanism
         .joints
         .iter()
         .enumerate()
-        .filter_map(|(k, j)| j.limits.filter(|_| j.follows.is_none()).map(|l| (k, l)))
+        .filter_map(|(k, j)| j.limits.filter(|_| j.mimic.is_none()).map(|l| (k, l)))
         .collect();
     if free.is_empty() {
         return Err(AssemblyError::NoLimits);

@@ -35,7 +35,7 @@ mod tests;
 
 use std::collections::BTreeSet;
 
-use feeler_geom::mass::{FaceIntegrals, Inertia, face_integrals};
+use feeler_geom::mass::{FaceIntegrals, SolidInertia, face_integrals};
 use feeler_geom::trim::TrimPiece;
 use feeler_geom::{Aabb, Curve, Surface};
 use smallvec::SmallVec;
@@ -357,7 +357,7 @@ fn finish(
     let mut sums = FaceIntegrals::default();
     shells.iter().for_each(|s| sums += s.sums);
     let FaceIntegrals { area, volume, .. } = sums;
-    let inertia = shells.iter().any(|s| has_volume(&s)).then(|| Inertia::new(&sums, &bounds.center()));
+    let inertia = shells.iter().any(|s| has_volume(&s)).then(|| SolidInertia::new(&sums, &bounds.center()));
     if !(area.is_finite() && volume.is_finite()) || shells.iter().any(|s| s.sums.area <= 0.0) {
         report.fail(Problem::NotASolid { area, volume });
     }

@@ -5,12 +5,12 @@ use super::output::{detail, distance, finding, status, summary};
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
 use feeler_assembly::{AssemblyPart, ClearancePair, PairMeasurement, status_name};
-use feeler_view::picture::{Pair, Scene, What};
+use feeler_view::picture::{PicturePair, PictureScene, What};
 
 /// Picture of a measured pair.
-fn pair(m: &PairMeasurement) -> Pair {
+fn pair(m: &PairMeasurement) -> PicturePair {
     let status = if m.error.is_some() { "failed" } else { status_name(m.status) };
-    Pair {
+    PicturePair {
         parts: m.parts,
         status: status.to_owned(),
         minima: m.contacts.iter().map(drawing::minimum).collect(),
@@ -24,10 +24,10 @@ pub(crate) fn scene<'a>(
     drawing: &mut Drawing,
     parts: &[AssemblyPart],
     measured: impl Iterator<Item = &'a PairMeasurement>,
-) -> Scene {
+) -> PictureScene {
     let shapes = drawing.shapes_of_bodies(parts.iter().map(|p| &p.body));
     let parts = parts.iter().zip(shapes).map(|(p, shape)| drawing::still(&p.path, shape, p.pose));
-    Scene { parts: parts.collect(), pairs: measured.map(pair).collect(), ..Scene::default() }
+    PictureScene { parts: parts.collect(), pairs: measured.map(pair).collect(), ..PictureScene::default() }
 }
 
 pub(super) fn page(checked: &Checked) -> anyhow::Result<String> {

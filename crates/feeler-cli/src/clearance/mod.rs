@@ -6,8 +6,8 @@ mod junit;
 mod output;
 pub(crate) mod parts;
 
-use crate::args::Clearance as Arguments;
-use crate::{Outcome, interrupt, page, progress};
+use crate::args::ClearanceArgs as Arguments;
+use crate::{CommandOutcome, interrupt, page, progress};
 use anyhow::Context as _;
 use anyhow::ensure;
 use feeler_assembly::{AssemblyPart, Clearance, ClearanceOptions, ClearancePair, ClearanceReport, Rules};
@@ -37,7 +37,11 @@ impl Checked {
     }
 }
 
-pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    args: &Arguments,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<CommandOutcome> {
     let clock = Instant::now();
     // Invalid arguments are reported before files are read.
     page::check_folders([&args.csv, &args.junit, &args.html])?;
@@ -53,26 +57,26 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
     interrupt::tidy_up_on_interrupt();
 
     let (parts, left_out) = parts(&args.files, &args.pose, args.read.reading(), |line| {
-        if args.quiet { Ok(()) } else { writeln!(err, "feeler: {line}") }
+        if args.form.quiet { Ok(()) } else { writeln!(err, "feeler: {line}") }
     })?;
-    let pool = crate::thread_pool(args.threads)?;
-    let mut report = pool.install(|| measure(&parts, &rules, &options, args.quiet))?;
+    let pool = crate::thread_pool(args.threads.threads)?;
+    let mut report = pool.install(|| measure(&parts, &rules, &options, args.form.quiet))?;
     report.apply_baseline(&known, &parts);
     let checked = Checked { parts, left_out, report, duration: clock.elapsed() };
 
-    if args.json {
+    if args.form.json {
         serde_json::to_writer(&mut *out, &output::document(&checked))?;
         writeln!(out)?;
     } else {
         write!(out, "{}", output::table(&checked, args.all))?;
     }
-    for rule in checked.report.unmatched_rules.iter().filter(|_| !args.quiet) {
+    for rule in checked.report.unmatched_rules.iter().filter(|_| !args.form.quiet) {
         writeln!(err, "feeler: rule '{rule}' matches no two parts; check the names in it")?;
     }
     for what in &checked.left_out {
         writeln!(err, "feeler: not checked: {what}")?;
     }
-    if !args.quiet {
+    if !args.form.quiet {
         writeln!(err, "feeler: {}", output::summary(&checked))?;
     }
     if let Some(file) = &args.csv {
@@ -86,10 +90,10 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
     }
     if let (Some(file), true) = (&args.baseline, args.bless) {
         write_file(file, &baseline::to_bytes(checked.report.to_baseline(&checked.parts))?)?;
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     let is_clean = checked.report.findings().next().is_none() && checked.left_out.is_empty();
-    Ok(if is_clean { Outcome::Done } else { Outcome::Partly })
+    Ok(if is_clean { CommandOutcome::Done } else { CommandOutcome::Partly })
 }
 
 /// Rules of `--rules`, `--ignore` and `--only`.

@@ -5,17 +5,17 @@ use super::output::{PAIR_HEADER, pair_cells};
 use crate::drawing::{self, Drawing};
 use crate::page::{Cell, Row, report};
 use feeler_assembly::{Margin, MechanismPair, MovingPart};
-use feeler_view::picture::{Minimum, Motion, Pair, Part, Scene, What};
+use feeler_view::picture::{PictureMinimum, PictureMotion, PicturePair, PicturePart, PictureScene, What};
 
 pub(super) fn page(title: &str, checked: &Checked) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
     let shapes = drawing.shapes_of_bodies(checked.parts.iter().map(|p| &p.body));
-    let part = |(p, shape): (&MovingPart, usize)| Part {
+    let part = |(p, shape): (&MovingPart, usize)| PicturePart {
         track: Some(p.link),
         ..drawing::still(&p.name, shape, p.pose)
     };
     let pairs = &checked.report.pairs;
-    let scene = Scene {
+    let scene = PictureScene {
         name: title.to_owned(),
         parts: checked.parts.iter().zip(shapes).map(part).collect(),
         pairs: pairs.iter().map(pair).collect(),
@@ -47,12 +47,12 @@ pub(super) fn page(title: &str, checked: &Checked) -> anyhow::Result<String> {
 }
 
 /// Picture of a pair, with its smallest distance.
-fn pair(p: &MechanismPair) -> Pair {
+fn pair(p: &MechanismPair) -> PicturePair {
     let minimum = p.smallest().and_then(|(distance, i)| {
         let points = p.steps[i].points?;
-        Some(Minimum { distance, points, features: Default::default(), kind: "nearest" })
+        Some(PictureMinimum { distance, points, features: Default::default(), kind: "nearest" })
     });
-    Pair {
+    PicturePair {
         parts: p.parts,
         status: if p.interfering_steps() > 0 { "interfering" } else { "separated" }.to_owned(),
         minima: minimum.into_iter().collect(),
@@ -61,13 +61,13 @@ fn pair(p: &MechanismPair) -> Pair {
     }
 }
 
-fn motion(checked: &Checked) -> Motion {
+fn motion(checked: &Checked) -> PictureMotion {
     let (pairs, moments) = (&checked.report.pairs, &checked.report.moments);
     let links = moments.first().map_or(0, |m| m.links.len());
     let minima = |(i, margin): (usize, &Option<Margin>)| {
         margin.and_then(|m| pairs[m.pair].steps[i].points).into_iter().collect()
     };
-    Motion {
+    PictureMotion {
         times: moments.iter().map(|m| m.time).collect(),
         unit: "s",
         curve: None,

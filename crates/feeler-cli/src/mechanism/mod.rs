@@ -3,8 +3,8 @@
 mod html;
 mod output;
 
-use crate::args::Mechanism as Arguments;
-use crate::{Outcome, passage, plot, verdict};
+use crate::args::MechanismArgs as Arguments;
+use crate::{CommandOutcome, passage, plot, verdict};
 use anyhow::Context as _;
 use feeler_assembly::{
     Assembly, Margin, MechanismCheck, MechanismOptions, MechanismPair, MechanismReport, MovingPart,
@@ -13,7 +13,7 @@ use feeler_assembly::{
 use feeler_hierarchy::whole::write_whole;
 use feeler_import as import;
 use feeler_mechanism::Mechanism;
-use feeler_mechanism::file::{self, Written as MechanismFile};
+use feeler_mechanism::file::{self, MechanismFile};
 use feeler_runtime::Status;
 use std::io::Write;
 use std::path::Path;
@@ -42,7 +42,11 @@ impl Checked {
     }
 }
 
-pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    args: &Arguments,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<CommandOutcome> {
     if let Some(file) = &args.plot {
         plot::check_name(file)?;
     }
@@ -67,7 +71,7 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
         .with_context(|| name.to_string())?;
     let options = MechanismOptions { d_max: args.d_max, distance: args.distance, proof: !args.no_proof };
     let clock = Instant::now();
-    let report = crate::thread_pool(args.threads)?.install(|| match &motion {
+    let report = crate::thread_pool(args.threads.threads)?.install(|| match &motion {
         Some(motion) => check.along(motion, args.steps, &options),
         None => check.over_grid(args.grid.unwrap_or(DEFAULT_GRID), &options),
     });
@@ -91,7 +95,7 @@ pub(crate) fn run(args: &Arguments, out: &mut dyn Write, err: &mut dyn Write) ->
         write_whole(file, html::page(&title, &checked)?.as_bytes())
             .with_context(|| format!("{}: cannot write the page", file.display()))?;
     }
-    if args.json {
+    if args.form.json {
         serde_json::to_writer(&mut *out, &output::document(args.distance, &checked))?;
         writeln!(out)?;
     } else {
@@ -111,7 +115,7 @@ fn parts(
 ) -> anyhow::Result<Vec<MovingPart>> {
     let mut load = |path: &Path| -> anyhow::Result<Assembly> {
         let (model, note) = import::load_with(path, args.read.reading())?;
-        if let Some(first) = note.as_ref().and_then(|n| n.lines().next()).filter(|_| !args.quiet) {
+        if let Some(first) = note.as_ref().and_then(|n| n.lines().next()).filter(|_| !args.form.quiet) {
             writeln!(err, "feeler: {first}")?;
         }
         Assembly::from_model(&model).with_context(|| path.display().to_string())
@@ -143,7 +147,7 @@ fn ignored(file: &MechanismFile, mechanism: &Mechanism) -> anyhow::Result<Vec<[u
     file.ignore.iter().map(|[a, b]| Ok([mechanism.link(a)?, mechanism.link(b)?])).collect()
 }
 
-fn outcome(pairs: &[MechanismPair]) -> Outcome {
+fn outcome(pairs: &[MechanismPair]) -> CommandOutcome {
     let statuses = |pair: &MechanismPair| {
         let interferes = (pair.interfering_steps() > 0).then_some(Status::Interfering);
         [interferes, pair.passage.as_ref().map(passage::status)]

@@ -1,7 +1,7 @@
 //! The result as a table, as JSON and as CSV.
 
 use super::Checked;
-use crate::args::Mechanism as Arguments;
+use crate::args::MechanismArgs as Arguments;
 use crate::{passage, table, verdict};
 use feeler_assembly::MechanismPair;
 use serde_json::{Value, json};

@@ -77,7 +77,7 @@ impl Member {
         Self {
             subject: remark.subject.clone(),
             entity: remark.entity.map(|e| format!("#{e}")),
-            place: remark.place,
+            place: remark.point,
             text: remark.message.clone(),
         }
     }
@@ -183,7 +183,7 @@ mod tests {
             severity,
             subject,
             entity: Some(7),
-            place: Some([1.0, 2.0, 3.0]),
+            point: Some([1.0, 2.0, 3.0]),
             message: message.to_owned(),
         }
     }

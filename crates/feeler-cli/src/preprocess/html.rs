@@ -8,7 +8,7 @@ use feeler_geom::Pose;
 use feeler_hierarchy::{Severity, file};
 use feeler_view::markup::escape;
 use feeler_view::page;
-use feeler_view::picture::{Scene, Tint, What};
+use feeler_view::picture::{PictureScene, Tint, What};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -47,7 +47,7 @@ fn models(reports: &[Report], drawing: &mut Drawing) -> BTreeMap<usize, Drawn> {
         let Some(model) = path.and_then(|p| file::read_model(p).ok()) else { continue };
         let parts = drawing.parts_of_model(&model, Tint::Own);
         let places = model.instances.iter().map(|n| (model.solids[n.solid as usize].info.source, n.pose()));
-        let scene = Scene { name: reports[i].path.clone(), parts, ..Scene::default() };
+        let scene = PictureScene { name: reports[i].path.clone(), parts, ..PictureScene::default() };
         out.insert(i, Drawn { scene: drawing.add(scene), places: places.collect() });
     }
     out

@@ -9,8 +9,8 @@ mod progress;
 mod report;
 mod stale;
 
-use crate::args::Preprocess;
-use crate::{Outcome, interrupt, table};
+use crate::args::PreprocessArgs;
+use crate::{CommandOutcome, interrupt, table};
 use anyhow::{Context as _, ensure};
 use expect::Expected;
 use feeler_hierarchy::{Options, Severity, whole};
@@ -36,7 +36,11 @@ const MAX_SHOWN_GROUPS: usize = 5;
 /// larger one takes more memory.
 const STACK: usize = 64 << 20;
 
-pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    args: &PreprocessArgs,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<CommandOutcome> {
     let clock = Instant::now();
     for (option, report) in [("--report", &args.report), ("--html", &args.html)] {
         let Some(report) = report else { continue };
@@ -56,13 +60,13 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
     let stale = stale::find(args, &jobs);
     let summary = Summary::new(&reports, clock.elapsed());
     let document = json!({ "inputs": reports, "summary": summary.to_json(), "stale": stale });
-    if args.json {
+    if args.form.json {
         serde_json::to_writer(&mut *out, &document)?;
         writeln!(out)?;
     } else {
         write!(out, "{}", rendered(&reports))?;
     }
-    if reports.len() > 1 && !args.quiet {
+    if reports.len() > 1 && !args.form.quiet {
         writeln!(err, "feeler: {}", summary.text())?;
     }
     prune(&stale, args, err)?;
@@ -76,9 +80,9 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
     }
     let unexpected = reports.iter().filter(|r| !r.ok && !expected.contains(&r.path)).count();
     let mut outcome = match (unexpected, reports.iter().any(|r| r.output.is_some())) {
-        (0, _) if unmatched.is_empty() => Outcome::Done,
-        (0, _) | (_, true) => Outcome::Partly,
-        (_, false) => Outcome::Nothing,
+        (0, _) if unmatched.is_empty() => CommandOutcome::Done,
+        (0, _) | (_, true) => CommandOutcome::Partly,
+        (_, false) => CommandOutcome::Nothing,
     };
     let page = if args.html.is_some() { html::page(&reports, &summary)? } else { String::new() };
     let files = [(&args.report, serde_json::to_vec_pretty(&document)?), (&args.html, page.into_bytes())];
@@ -87,7 +91,7 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
         let written = whole::write_whole(path, &bytes);
         if let Err(e) = written.with_context(|| format!("{}: the report cannot be written", path.display())) {
             writeln!(err, "feeler: {e:#}")?;
-            outcome = if outcome == Outcome::Done { Outcome::Partly } else { outcome };
+            outcome = if outcome == CommandOutcome::Done { CommandOutcome::Partly } else { outcome };
         }
     }
     Ok(outcome)
@@ -98,13 +102,13 @@ pub(crate) fn run(args: &Preprocess, out: &mut dyn Write, err: &mut dyn Write) -
 const MAX_SHOWN_STALE: usize = 20;
 
 /// Deletes or lists the outputs whose inputs no longer exist.
-fn prune(stale: &[PathBuf], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<()> {
+fn prune(stale: &[PathBuf], args: &PreprocessArgs, err: &mut dyn Write) -> anyhow::Result<()> {
     if args.prune {
         for file in stale {
             std::fs::remove_file(file).with_context(|| format!("{}: cannot be removed", file.display()))?;
         }
     }
-    if args.quiet || stale.is_empty() {
+    if args.form.quiet || stale.is_empty() {
         return Ok(());
     }
     for file in stale.iter().take(MAX_SHOWN_STALE) {
@@ -123,14 +127,14 @@ fn prune(stale: &[PathBuf], args: &Preprocess, err: &mut dyn Write) -> anyhow::R
 
 /// Runs all jobs in parallel. Messages and results are in the order of the jobs, whatever the number of
 /// threads.
-fn work(jobs: &[Job], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<Vec<Report>> {
+fn work(jobs: &[Job], args: &PreprocessArgs, err: &mut dyn Write) -> anyhow::Result<Vec<Report>> {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = args.jobs.map_or_else(cores, usize::from).min(jobs.len());
     let budget = args.memory.map(|mb| mb << 20).or_else(|| Some(gate::available_memory()? / 4 * 3));
     let gate = Gate::new(budget.unwrap_or(u64::MAX));
     let size = |j: &Job| feeler_step::unpacked_size(&j.input).unwrap_or(0);
     let sizes: Vec<u64> = jobs.iter().map(size).collect();
-    let mut progress = Progress::new(&sizes, !args.quiet);
+    let mut progress = Progress::new(&sizes, !args.form.quiet);
     let next = AtomicUsize::new(0);
     let mut reports: Vec<Report> = Vec::with_capacity(jobs.len());
     std::thread::scope(|scope| -> anyhow::Result<()> {
@@ -160,7 +164,7 @@ fn work(jobs: &[Job], args: &Preprocess, err: &mut dyn Write) -> anyhow::Result<
             progress.done(sizes[i]);
             early.insert(i, report);
             while let Some(report) = early.remove(&reports.len()) {
-                progress.suspend(|| write_messages(&report, args.quiet, err))?;
+                progress.suspend(|| write_messages(&report, args.form.quiet, err))?;
                 reports.push(report);
             }
         }
@@ -213,7 +217,7 @@ fn rendered(reports: &[Report]) -> String {
     table::render(&["input", "result", "solids", "instances", "faces", "bytes", "s", "output"], &rows)
 }
 
-fn job_report(job: &Job, args: &Preprocess) -> Report {
+fn job_report(job: &Job, args: &PreprocessArgs) -> Report {
     let clock = Instant::now();
     let path = job.input.display().to_string();
     let options =
@@ -243,7 +247,12 @@ fn job_report(job: &Job, args: &Preprocess) -> Report {
 ///
 /// # Errors
 /// No output was written; the error names the file.
-fn prepare_one(input: &Path, output: &Path, args: &Preprocess, report: &mut Report) -> anyhow::Result<()> {
+fn prepare_one(
+    input: &Path,
+    output: &Path,
+    args: &PreprocessArgs,
+    report: &mut Report,
+) -> anyhow::Result<()> {
     let options = Options { flatness: args.flatness };
     let bytes = import::read_input(input)?;
     report.input_hash = Some(format!("{:016x}", import::input_hash(&bytes)));

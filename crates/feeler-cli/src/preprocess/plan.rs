@@ -1,6 +1,6 @@
 //! Inputs and their outputs.
 
-use crate::args::Preprocess;
+use crate::args::PreprocessArgs;
 use crate::folder;
 use anyhow::ensure;
 use feeler_import as import;
@@ -17,7 +17,7 @@ pub(super) struct Job {
 
 /// Expands folders in the order of names, and assigns an output to each input. An error of one input fails
 /// its job; an error of the whole command line is returned.
-pub(super) fn plan(args: &Preprocess) -> anyhow::Result<Vec<Job>> {
+pub(super) fn plan(args: &PreprocessArgs) -> anyhow::Result<Vec<Job>> {
     // Inputs with their paths relative to the folder in which they were found.
     let mut found: Vec<(PathBuf, Result<PathBuf, String>)> = Vec::new();
     for input in &args.inputs {
@@ -119,11 +119,11 @@ fn reject_collisions(jobs: &mut Vec<Job>) {
 mod tests {
     use super::*;
 
-    fn args(inputs: &[&Path], output: Option<PathBuf>) -> Preprocess {
-        Preprocess {
+    fn args(inputs: &[&Path], output: Option<PathBuf>) -> PreprocessArgs {
+        PreprocessArgs {
             inputs: inputs.iter().map(|p| p.to_path_buf()).collect(),
             output,
-            ..Preprocess::default()
+            ..PreprocessArgs::default()
         }
     }
 

@@ -1,7 +1,7 @@
 //! Outputs whose inputs no longer exist.
 
 use super::plan::Job;
-use crate::args::Preprocess;
+use crate::args::PreprocessArgs;
 use crate::folder;
 use std::collections::BTreeSet;
 use std::io::Read as _;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Finds the prepared files below the output folder that belong to no input. If inputs were given as files,
 /// the list is empty, because the folder may contain outputs of other runs.
-pub(super) fn find(args: &Preprocess, jobs: &[Job]) -> Vec<PathBuf> {
+pub(super) fn find(args: &PreprocessArgs, jobs: &[Job]) -> Vec<PathBuf> {
     let Some(output) = args.output.as_ref().filter(|o| o.is_dir()) else { return Vec::new() };
     if !args.inputs.iter().all(|i| i.is_dir()) {
         return Vec::new();

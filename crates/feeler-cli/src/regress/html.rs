@@ -12,7 +12,7 @@ use feeler_assembly::{MinimumFacts, contact_kind_name};
 use feeler_geom::Pose;
 use feeler_import as import;
 use feeler_runtime::ContactKind;
-use feeler_view::picture::{Minimum, Pair, Part, Scene, Tint, What};
+use feeler_view::picture::{PictureMinimum, PicturePair, PicturePart, PictureScene, Tint, What};
 
 pub(super) fn page(compared: &Compared, suite: &Suite, found: &Entries) -> anyhow::Result<String> {
     let mut drawing = Drawing::new(None, false);
@@ -46,7 +46,7 @@ pub(super) fn page(compared: &Compared, suite: &Suite, found: &Entries) -> anyho
 }
 
 /// Part of a scene that a difference about `subject` shows.
-fn what(scene: &Scene, subject: &str) -> What {
+fn what(scene: &PictureScene, subject: &str) -> What {
     let step = subject.strip_prefix("step ").and_then(|n| n.parse().ok());
     if let (Some(step), Some(_)) = (step, &scene.motion) {
         return What::Step(step);
@@ -65,7 +65,7 @@ fn scene(entry: &EntryComparison, suite: &Suite, found: &Entries, drawing: &mut 
     let mut scene = match suite.tasks.get(&entry.name)? {
         Task::Model { file, reading, .. } => {
             let (model, _) = import::load_with(file, *reading).ok()?;
-            Scene { parts: drawing.parts_of_model(&model, Tint::Own), ..Scene::default() }
+            PictureScene { parts: drawing.parts_of_model(&model, Tint::Own), ..PictureScene::default() }
         }
         Task::Pair(task) => match &found.get(&entry.name)?.found {
             EntryOutcome::Pair(found) => pair(task, found, drawing)?,
@@ -76,7 +76,7 @@ fn scene(entry: &EntryComparison, suite: &Suite, found: &Entries, drawing: &mut 
     Some(drawing.add(scene))
 }
 
-fn solid(source: &SolidSource, option: &str, drawing: &mut Drawing) -> Option<(Part, Pose)> {
+fn solid(source: &SolidSource, option: &str, drawing: &mut Drawing) -> Option<(PicturePart, Pose)> {
     let (model, _) = import::load_with(&source.file, source.reading).ok()?;
     let instance = &model.instances[find_instance(&model, option, source.solid.as_deref()).ok()?];
     let shape = drawing.shapes(&[&model.solids[instance.solid as usize]])[0];
@@ -84,12 +84,12 @@ fn solid(source: &SolidSource, option: &str, drawing: &mut Drawing) -> Option<(P
     Some((drawing::still(&instance.name, shape, own), own))
 }
 
-fn pair(task: &PairTask, found: &PairFacts, drawing: &mut Drawing) -> Option<Scene> {
+fn pair(task: &PairTask, found: &PairFacts, drawing: &mut Drawing) -> Option<PictureScene> {
     let (mut a, own_a) = solid(&task.a, "solid_a", drawing)?;
     let (mut b, own_b) = solid(&task.b, "solid_b", drawing)?;
     let minima = |k: usize| {
         let (pose_a, pose_b) = (task.poses[k].0 * own_a, task.poses[k].1 * own_b);
-        let minimum = move |m: &MinimumFacts| Minimum {
+        let minimum = move |m: &MinimumFacts| PictureMinimum {
             distance: m.distance,
             points: [pose_a * feeler_geom::P3::from(m.a), pose_b * feeler_geom::P3::from(m.b)],
             features: [String::new(), String::new()],
@@ -103,14 +103,14 @@ fn pair(task: &PairTask, found: &PairFacts, drawing: &mut Drawing) -> Option<Sce
     };
     if found.steps.len() == 1 {
         (a.pose, b.pose) = (task.poses[0].0 * own_a, task.poses[0].1 * own_b);
-        let pair = Pair {
+        let pair = PicturePair {
             parts: [0, 1],
             status: found.steps[0].status.clone(),
             minima: minima(0).collect(),
             more: 0,
             witness: None,
         };
-        return Some(Scene { parts: vec![a, b], pairs: vec![pair], ..Scene::default() });
+        return Some(PictureScene { parts: vec![a, b], pairs: vec![pair], ..PictureScene::default() });
     }
     (a.track, b.track) = (Some(0), Some(1));
     let step = |k: usize| {
@@ -123,5 +123,5 @@ fn pair(task: &PairTask, found: &PairFacts, drawing: &mut Drawing) -> Option<Sce
         }
     };
     let motion = playback::motion((0..found.steps.len()).map(step).collect(), None);
-    Some(Scene { parts: vec![a, b], motion: Some(motion), ..Scene::default() })
+    Some(PictureScene { parts: vec![a, b], motion: Some(motion), ..PictureScene::default() })
 }

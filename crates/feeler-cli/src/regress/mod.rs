@@ -6,8 +6,8 @@ mod output;
 mod suite;
 mod work;
 
-use crate::args::Regress;
-use crate::{Outcome, interrupt, page};
+use crate::args::RegressArgs;
+use crate::{CommandOutcome, interrupt, page};
 use anyhow::Context as _;
 use feeler_assembly::regress::{EntryComparison, RegressionLimits, compare_entries};
 use feeler_hierarchy::whole;
@@ -37,7 +37,11 @@ impl Compared {
     }
 }
 
-pub(crate) fn run(args: &Regress, out: &mut dyn Write, err: &mut dyn Write) -> anyhow::Result<Outcome> {
+pub(crate) fn run(
+    args: &RegressArgs,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> anyhow::Result<CommandOutcome> {
     let clock = Instant::now();
     page::check_folders([&args.junit, &args.html])?;
     let mut suite = Suite::read(&args.suite)?;
@@ -50,7 +54,8 @@ pub(crate) fn run(args: &Regress, out: &mut dyn Write, err: &mut dyn Write) -> a
     };
     suite.keep(&args.only)?;
     interrupt::tidy_up_on_interrupt();
-    let found = crate::thread_pool(args.threads)?.install(|| work::run_entries(&suite, args.quiet));
+    let found =
+        crate::thread_pool(args.threads.threads)?.install(|| work::run_entries(&suite, args.form.quiet));
 
     if args.bless {
         let mut blessed = Golden::new(found);
@@ -61,11 +66,11 @@ pub(crate) fn run(args: &Regress, out: &mut dyn Write, err: &mut dyn Write) -> a
             }
         }
         write_file(&golden, &blessed.to_bytes()?)?;
-        if !args.quiet {
+        if !args.form.quiet {
             let n = blessed.entries.len();
             writeln!(err, "feeler: wrote the results of {n} entries to {}", golden.display())?;
         }
-        return Ok(Outcome::Done);
+        return Ok(CommandOutcome::Done);
     }
     let known = known.unwrap_or_default();
     let limits = RegressionLimits { tolerances: suite.tolerances, time: suite.time };
@@ -75,13 +80,13 @@ pub(crate) fn run(args: &Regress, out: &mut dyn Write, err: &mut dyn Write) -> a
     let stale = stale.cloned().collect();
     let other_program = (known.program != golden::PROGRAM).then_some(known.program);
     let compared = Compared { entries, stale, without_golden, other_program, duration: clock.elapsed() };
-    if args.json {
+    if args.form.json {
         serde_json::to_writer(&mut *out, &output::document(&compared))?;
         writeln!(out)?;
     } else {
         write!(out, "{}", output::table(&compared, args.all))?;
     }
-    if !args.quiet {
+    if !args.form.quiet {
         for line in output::notes(&compared, &golden) {
             writeln!(err, "feeler: {line}")?;
         }
@@ -94,7 +99,7 @@ pub(crate) fn run(args: &Regress, out: &mut dyn Write, err: &mut dyn Write) -> a
         write_file(file, html::page(&compared, &suite, &found)?.as_bytes())?;
     }
     let same = compared.differing().next().is_none();
-    Ok(if same { Outcome::Done } else { Outcome::Partly })
+    Ok(if same { CommandOutcome::Done } else { CommandOutcome::Partly })
 }
 
 fn write_file(file: &Path, bytes: &[u8]) -> anyhow::Result<()> {

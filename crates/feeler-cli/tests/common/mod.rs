@@ -1,4 +1,4 @@
-//! Models with planted changes, shared by the tests of `regress` and `diff`.
+//! Calls of the program, and models with planted changes, shared by the tests.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::path::{Path, PathBuf};
@@ -10,6 +10,12 @@ pub(crate) fn data(name: &str) -> PathBuf {
 
 pub(crate) fn feeler(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_feeler")).args(args).output().unwrap()
+}
+
+/// Runs the program in the folder `data`.
+pub(crate) fn feeler_in_data(args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_feeler"));
+    command.current_dir(data("")).args(args).output().expect("the program starts")
 }
 
 fn read(name: &str) -> String {

@@ -18,7 +18,7 @@
 mod overlaps;
 
 use crate::support::{Moved, Support};
-use crate::{Outcome, Request, Start, distance};
+use crate::{DistanceOutcome, DistanceRequest, Start, distance};
 use feeler_geom::{P3, Pose, V3};
 use overlaps::{Bounds, overlaps};
 
@@ -263,14 +263,17 @@ impl<S: Support> BroadPhase<S> {
         if is_valid {
             return;
         }
-        let request =
-            Request { rel_tol: 1e-3, start: Start::Direction(pair.direction), ..Request::default() };
+        let request = DistanceRequest {
+            rel_tol: 1e-3,
+            start: Start::Direction(pair.direction),
+            ..DistanceRequest::default()
+        };
         let moved = |k: usize, body: &Body| Moved::new(self.shapes[k].as_ref()?, &body.pose).ok();
         let (bound, direction) = match (moved(i, a), moved(j, b)) {
             (Some(a), Some(b)) => {
                 let answer = distance(&a, &b, &request);
                 // If the distance is unknown, the pair counts as near.
-                let known = answer.outcome != Outcome::Invalid;
+                let known = answer.outcome != DistanceOutcome::Invalid;
                 (if known { answer.lower_bound } else { 0.0 }, answer.direction)
             }
             _ => (0.0, V3::zeros()),

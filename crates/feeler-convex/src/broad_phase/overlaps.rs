@@ -110,12 +110,12 @@ fn build(boxes: &[Bounds], order: &mut [u32]) -> Vec<Node> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reference::cases::Random;
+    use crate::reference::cases::CaseRandom;
     use feeler_geom::V3;
 
     #[test]
     fn all_pairs_and_no_others() {
-        let mut rng = Random(61);
+        let mut rng = CaseRandom(61);
         for n in [0_usize, 1, 2, 7, 8, 9, 40, 300] {
             for size in [0.0, 0.05, 0.3, 2.0] {
                 let boxes: Vec<Bounds> = (0..n)

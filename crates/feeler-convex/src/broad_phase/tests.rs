@@ -1,6 +1,6 @@
 use super::*;
 use crate::reference::Drop;
-use crate::reference::cases::Random;
+use crate::reference::cases::CaseRandom;
 use crate::support::{Ball, Cuboid, Segment};
 
 /// All pairs up to `limit` apart by their computed distance; pairs with bounding balls farther apart are
@@ -16,7 +16,7 @@ fn near_pairs(drop: &Drop, limit: f64) -> Vec<((u32, u32), f64)> {
                 continue;
             }
             let (a, b) = (Moved::new(&drop.shapes[i], p).unwrap(), Moved::new(&drop.shapes[j], q).unwrap());
-            let d = distance(&a, &b, &Request::default()).distance;
+            let d = distance(&a, &b, &DistanceRequest::default()).distance;
             if d <= limit {
                 out.push(((u32::try_from(i).unwrap(), u32::try_from(j).unwrap()), d));
             }
@@ -77,7 +77,8 @@ fn turning_counts_as_moving() {
     for k in 0..400 {
         let angle = f64::from(k) * 0.01;
         let poses = [Pose::rotation(V3::z() * angle), Pose::identity()];
-        let exact = distance(&Moved::new(rod, &poses[0]).unwrap(), &ball, &Request::default()).distance;
+        let exact =
+            distance(&Moved::new(rod, &poses[0]).unwrap(), &ball, &DistanceRequest::default()).distance;
         let near = !broad.step(&poses).unwrap().is_empty();
         assert_eq!(near, exact <= 0.1, "{angle}: {exact}");
         seen += usize::from(near);
@@ -140,7 +141,7 @@ fn invalid_steps_are_refused() {
 /// Two instances give identical results, and no near pair is missed after arbitrary jumps.
 #[test]
 fn any_motion_is_followed() {
-    let mut rng = Random(72);
+    let mut rng = CaseRandom(72);
     let mut drop = Drop::new(73, 80);
     let request = BroadPhaseRequest { d_max: 0.1, margin: 0.0 };
     let mut broad = [(); 2].map(|()| BroadPhase::new(drop.shapes.clone(), request).unwrap());

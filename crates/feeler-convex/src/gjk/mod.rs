@@ -19,7 +19,9 @@
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
 use crate::simplex::{Pair, REFINE_BELOW, Simplex};
-pub use crate::types::{Answer, Outcome, Request, Start, Warm, Witness, WitnessVertex};
+pub use crate::types::{
+    ClosestPoints, DistanceOutcome, DistanceRequest, DistanceResult, Start, Warm, WitnessVertex,
+};
 
 use crate::expansion::{Translated, depth_of_contact};
 use crate::signed_volumes::{Nearest, Newest, Signs, exhaustive, is_optimal, signed_volumes};
@@ -50,7 +52,11 @@ impl SubAlgorithm for SignedVolumes {
 
 /// Computes the distance between two convex shapes in a common frame.
 #[must_use]
-pub fn distance<A: Support + ?Sized, B: Support + ?Sized>(a: &A, b: &B, request: &Request) -> Answer {
+pub fn distance<A: Support + ?Sized, B: Support + ?Sized>(
+    a: &A,
+    b: &B,
+    request: &DistanceRequest,
+) -> DistanceResult {
     distance_with(a, b, request, &SignedVolumes::default())
 }
 
@@ -59,9 +65,9 @@ pub fn distance<A: Support + ?Sized, B: Support + ?Sized>(a: &A, b: &B, request:
 pub fn distance_with<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     a: &A,
     b: &B,
-    request: &Request,
+    request: &DistanceRequest,
     sub_algorithm: &S,
-) -> Answer {
+) -> DistanceResult {
     let pair = Pair { a, b, scale: 1.0 };
     let mut search = Search::new(&pair, request, sub_algorithm);
     let end = search.descend();
@@ -76,7 +82,7 @@ pub fn distance_with<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
 fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     first: &Search<'_, '_, A, B, S>,
     end: &End,
-) -> Answer {
+) -> DistanceResult {
     let (request, sub_algorithm) = (first.request, first.sub_algorithm);
     let mut pair = Pair { a: first.pair.a, b: first.pair.b, scale: 1.0 };
     let (answer, doubtful, size) = if first.is_ordinary() {
@@ -87,10 +93,10 @@ fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
         let end = search.descend();
         (search.answer(&end), search.is_doubtful(&end), search.size / pair.scale)
     };
-    if !doubtful || answer.outcome != Outcome::Separated {
+    if !doubtful || answer.outcome != DistanceOutcome::Separated {
         return answer;
     }
-    let again = Request { start: Start::Direction(answer.direction), ..*request };
+    let again = DistanceRequest { start: Start::Direction(answer.direction), ..*request };
     let mut search = Search::new(&pair, &again, sub_algorithm);
     let end = search.descend();
     let other = search.answer(&end);
@@ -98,7 +104,7 @@ fn search_again<A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm>(
     let is_better = other.distance < answer.distance - rounding
         || (other.distance < answer.distance + rounding && other.lower_bound > answer.lower_bound);
     let iterations = answer.iterations + other.iterations;
-    Answer { iterations, ..if is_better { other } else { answer } }
+    DistanceResult { iterations, ..if is_better { other } else { answer } }
 }
 
 /// Reason why the loop ended.
@@ -116,7 +122,7 @@ enum End {
 
 struct Search<'s, 'p, A: ?Sized, B: ?Sized, S> {
     pair: &'s Pair<'p, A, B>,
-    request: &'s Request,
+    request: &'s DistanceRequest,
     sub_algorithm: &'s S,
     simplex: Simplex,
     radius: f64,
@@ -143,7 +149,7 @@ const MAX_BOUND_DIFFERENCE: f64 = 64.0 * COORDINATE_ROUNDING;
 
 impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'s, 'p, A, B, S> {
     #[inline]
-    fn new(pair: &'s Pair<'p, A, B>, request: &'s Request, sub_algorithm: &'s S) -> Self {
+    fn new(pair: &'s Pair<'p, A, B>, request: &'s DistanceRequest, sub_algorithm: &'s S) -> Self {
         let radius = (pair.a.radius() + pair.b.radius()) * pair.scale;
         // Each radius is checked, because their sum may hide a negative one.
         let valid = pair.a.radius() >= 0.0 && pair.b.radius() >= 0.0;
@@ -274,12 +280,12 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
     }
 
     #[inline]
-    fn answer(&self, end: &End) -> Answer {
+    fn answer(&self, end: &End) -> DistanceResult {
         let touch = (self.request.touch_tol * self.pair.scale).max(COORDINATE_ROUNDING * self.size);
         match end {
-            End::Invalid => self.finish(Outcome::Invalid, 0.0, V3::zeros()),
+            End::Invalid => self.finish(DistanceOutcome::Invalid, 0.0, V3::zeros()),
             End::Inside if clearance(self.simplex.points()) > touch => {
-                self.finish(Outcome::Overlapping, 0.0, V3::zeros())
+                self.finish(DistanceOutcome::Overlapping, 0.0, V3::zeros())
             }
             End::Contact | End::Inside => self.contact(touch),
             End::Converged | End::Exhausted | End::Beyond => {
@@ -295,15 +301,15 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
                     return self.contact(touch);
                 }
                 let outcome = if matches!(end, End::Beyond) {
-                    Outcome::Beyond
+                    DistanceOutcome::Beyond
                 } else if core < -touch {
-                    Outcome::Overlapping
+                    DistanceOutcome::Overlapping
                 } else if core <= touch {
-                    Outcome::Touching
+                    DistanceOutcome::Touching
                 } else if self.has_converged(end, d) {
-                    Outcome::Separated
+                    DistanceOutcome::Separated
                 } else {
-                    Outcome::Stalled
+                    DistanceOutcome::Stalled
                 };
                 self.finish(outcome, core.max(0.0), direction)
             }
@@ -312,14 +318,14 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
 
     /// Result for cores at distance zero: touching if a separating direction is found, otherwise
     /// overlapping.
-    fn contact(&self, touch: f64) -> Answer {
+    fn contact(&self, touch: f64) -> DistanceResult {
         if self.radius <= touch
             && let Some(n) =
                 self.separating(touch).or_else(|| depth_of_contact(self.pair, &self.simplex, touch))
         {
-            return self.finish(Outcome::Touching, 0.0, n);
+            return self.finish(DistanceOutcome::Touching, 0.0, n);
         }
-        self.finish(Outcome::Overlapping, 0.0, V3::zeros())
+        self.finish(DistanceOutcome::Overlapping, 0.0, V3::zeros())
     }
 
     /// Returns a direction along which the cores are no deeper than `touch`, if a few trials find one.
@@ -348,7 +354,11 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
             let (deep, n) = best;
             let pulled = Translated { shape: self.pair.b, by: n * (1.125 * deep / self.pair.scale) };
             let pair = Pair { a: self.pair.a, b: &pulled, scale: self.pair.scale };
-            let request = Request { start: Start::Direction(n), max_iterations: 50, ..Request::default() };
+            let request = DistanceRequest {
+                start: Start::Direction(n),
+                max_iterations: 50,
+                ..DistanceRequest::default()
+            };
             let mut apart = Search::new(&pair, &request, self.sub_algorithm);
             if !matches!(apart.descend(), End::Converged) {
                 return None;
@@ -374,17 +384,20 @@ impl<'s, 'p, A: Support + ?Sized, B: Support + ?Sized, S: SubAlgorithm> Search<'
     }
 
     #[inline]
-    fn finish(&self, outcome: Outcome, distance: f64, direction: V3) -> Answer {
+    fn finish(&self, outcome: DistanceOutcome, distance: f64, direction: V3) -> DistanceResult {
         let back = 1.0 / self.pair.scale;
-        let apart = matches!(outcome, Outcome::Separated | Outcome::Beyond | Outcome::Stalled);
+        let apart = matches!(
+            outcome,
+            DistanceOutcome::Separated | DistanceOutcome::Beyond | DistanceOutcome::Stalled
+        );
         let (distance, lower_bound) =
             if apart { (distance, self.lower_bound - self.radius) } else { (0.0, 0.0) };
         let origin = P3::new(0.0, 0.0, 0.0);
-        let mut out = Answer {
+        let mut out = DistanceResult {
             outcome,
             distance: distance * back,
             lower_bound: (lower_bound * back).min(distance * back).max(0.0),
-            witness: Witness { point_a: origin, point_b: origin, vertices: ArrayVec::new_const() },
+            witness: ClosestPoints { point_a: origin, point_b: origin, vertices: ArrayVec::new_const() },
             direction,
             iterations: self.iterations,
         };

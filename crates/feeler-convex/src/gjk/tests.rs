@@ -24,9 +24,9 @@ fn combine(points: &[P3], weights: &[f64]) -> P3 {
 
 /// Verifies a result by duality: points of both sets (weights) bound the distance from above, and the
 /// gap along their difference bounds it from below.
-fn certify(a: &[P3], b: &[P3], answer: &Answer, size: f64) -> f64 {
+fn certify(a: &[P3], b: &[P3], answer: &DistanceResult, size: f64) -> f64 {
     let (set_a, set_b) = (PointSet::new(a).unwrap(), PointSet::new(b).unwrap());
-    let check = |w: &Witness| {
+    let check = |w: &ClosestPoints| {
         let (wa, wb) = (w.weights_a::<8>(), w.weights_b::<8>());
         assert!(wa.iter().chain(&wb).all(|w| *w >= 0.0), "weights {wa:?} {wb:?}");
         assert!((wa.iter().sum::<f64>() - 1.0).abs() < 1e-13, "the weights must sum to 1");
@@ -37,7 +37,7 @@ fn certify(a: &[P3], b: &[P3], answer: &Answer, size: f64) -> f64 {
     let n = check(&answer.witness);
     let distance = answer.distance;
     match answer.outcome {
-        Outcome::Separated => {
+        DistanceOutcome::Separated => {
             assert!((n.norm() - distance).abs() < 1e-13 * size, "distance of the witnesses");
             let n = answer.direction;
             assert!((n.norm() - 1.0).abs() < 1e-14, "the direction must be a unit vector");
@@ -49,7 +49,7 @@ fn certify(a: &[P3], b: &[P3], answer: &Answer, size: f64) -> f64 {
             );
             distance
         }
-        Outcome::Touching | Outcome::Overlapping => {
+        DistanceOutcome::Touching | DistanceOutcome::Overlapping => {
             assert!(n.norm() < 1e-13 * size, "{a:?} {b:?}: {:?}", n.norm());
             0.0
         }
@@ -69,9 +69,9 @@ fn small_sets_are_certified_by_duality() {
         b.iter_mut().for_each(|p| *p += shift);
         let far = [0.0, 10.0, 1000.0][rng.random_range(0..3)];
         a.iter_mut().chain(&mut b).for_each(|p| p.x += far);
-        let request = Request {
+        let request = DistanceRequest {
             start: if rng.random_range(0..2) == 0 { Start::Cold } else { Start::Direction(V3::x()) },
-            ..Request::default()
+            ..DistanceRequest::default()
         };
         let outcome = distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &request);
         let size = 4.0 + far + shift.norm();
@@ -90,7 +90,8 @@ fn agrees_with_enumeration() {
     for _ in 0..150 {
         let (na, nb) = (rng.random_range(1..4), rng.random_range(1..4));
         let (a, b) = (points(&mut rng, na), points(&mut rng, nb));
-        let outcome = distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &Request::default());
+        let outcome =
+            distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &DistanceRequest::default());
         let d = certify(&a, &b, &outcome, 4.0);
         // The hull of all differences; by Carathéodory's theorem four of them suffice.
         let diff: Vec<V3> = a.iter().flat_map(|p| b.iter().map(move |q| q - p)).collect();
@@ -116,28 +117,28 @@ fn known_cases() {
         [P3::new(0.0, 0.0, 0.0), P3::new(1.0, 0.0, 0.0), P3::new(1.0, 1.0, 0.0), P3::new(0.0, 1.0, 0.0)];
     let above = square.map(|p| p + V3::new(0.25, 0.25, 2.0));
     let (a, b) = (PointSet::new(&square).unwrap(), PointSet::new(&above).unwrap());
-    let answer = distance(&a, &b, &Request::default());
-    assert_eq!(answer.outcome, Outcome::Separated, "disjoint squares");
+    let answer = distance(&a, &b, &DistanceRequest::default());
+    assert_eq!(answer.outcome, DistanceOutcome::Separated, "disjoint squares");
     let (d, witness) = (answer.distance, answer.witness);
     assert!((d - 2.0).abs() < 1e-15, "parallel squares: {d}");
     assert!((witness.point_b - witness.point_a - V3::new(0.0, 0.0, 2.0)).norm() < 1e-14, "{witness:?}");
-    let near = Request { max_distance: 1.5, ..Request::default() };
+    let near = DistanceRequest { max_distance: 1.5, ..DistanceRequest::default() };
     let answer = distance(&a, &b, &near);
-    assert!(answer.outcome == Outcome::Beyond && answer.lower_bound > 1.5, "limited distance");
+    assert!(answer.outcome == DistanceOutcome::Beyond && answer.lower_bound > 1.5, "limited distance");
     assert_eq!(
-        distance(&a, &a, &Request::default()).outcome,
-        Outcome::Touching,
+        distance(&a, &a, &DistanceRequest::default()).outcome,
+        DistanceOutcome::Touching,
         "flat shapes have no interior"
     );
     let line = [P3::new(-1.0, 0.5, -1.0), P3::new(2.0, 0.5, 1.0)];
     let line = PointSet::new(&line).unwrap();
     assert_eq!(
-        distance(&a, &line, &Request::default()).outcome,
-        Outcome::Overlapping,
+        distance(&a, &line, &DistanceRequest::default()).outcome,
+        DistanceOutcome::Overlapping,
         "a line through a square"
     );
-    let one = Request { max_iterations: 0, ..Request::default() };
-    assert_eq!(distance(&a, &b, &one).outcome, Outcome::Stalled, "no iterations");
+    let one = DistanceRequest { max_iterations: 0, ..DistanceRequest::default() };
+    assert_eq!(distance(&a, &b, &one).outcome, DistanceOutcome::Stalled, "no iterations");
     assert!(PointSet::new(&[]).is_err(), "no points");
     assert!(PointSet::new(&[P3::new(f64::NAN, 0.0, 0.0)]).is_err(), "not finite");
 }
@@ -155,14 +156,18 @@ fn scales() {
     for size in [1e-300, 1e-200, 1e-100, 1e-41, 1e-12, 1.0, 1e12, 1e41, 1e100, 1e200, 1e300] {
         let (a, b) = (cube(size, 0.0), cube(size, 2.5));
         let (a, b) = (PointSet::new(&a).unwrap(), PointSet::new(&b).unwrap());
-        let answer = distance(&a, &b, &Request::default());
-        assert_eq!(answer.outcome, Outcome::Separated, "{size}");
+        let answer = distance(&a, &b, &DistanceRequest::default());
+        assert_eq!(answer.outcome, DistanceOutcome::Separated, "{size}");
         assert!((answer.distance / (1.5 * size) - 1.0).abs() < 1e-15, "{size}: {answer:?}");
-        assert_eq!(distance(&a, &a, &Request::default()).outcome, Outcome::Overlapping, "{size}");
+        assert_eq!(
+            distance(&a, &a, &DistanceRequest::default()).outcome,
+            DistanceOutcome::Overlapping,
+            "{size}"
+        );
     }
     let (small, large) = (cube(1e-150, 0.0), cube(1e150, 1.0));
     let (a, b) = (PointSet::new(&small).unwrap(), PointSet::new(&large).unwrap());
-    let answer = distance(&a, &b, &Request::default());
+    let answer = distance(&a, &b, &DistanceRequest::default());
     assert!((answer.distance / 1e150 - 1.0).abs() < 1e-15, "{answer:?}");
 }
 
@@ -180,11 +185,11 @@ fn warm_starts() {
         let (a, b) = (Polytope::new(&p).unwrap(), Polytope::new(&q).unwrap());
         let pose = |t: f64| feeler_geom::Pose::new(V3::new(2.2 + t, 0.3 - t, t), V3::new(t, 0.5, 2.0 * t));
         let at = |t: f64| Moved::new(&b, &pose(t)).unwrap();
-        let first = distance(&a, &at(0.0), &Request::default());
-        let query = |start| distance(&a, &at(1e-4), &Request { start, ..Request::default() });
+        let first = distance(&a, &at(0.0), &DistanceRequest::default());
+        let query = |start| distance(&a, &at(1e-4), &DistanceRequest { start, ..DistanceRequest::default() });
         let answers = [Start::Cold, Start::Direction(first.direction), Start::Warm(first.warm())].map(query);
         for (answer, steps) in answers.iter().zip(&mut steps) {
-            assert_eq!(answer.outcome, Outcome::Separated, "disjoint polytopes");
+            assert_eq!(answer.outcome, DistanceOutcome::Separated, "disjoint polytopes");
             assert!((answer.distance - answers[0].distance).abs() < 1e-14, "{answers:?}");
             *steps += answer.iterations;
         }
@@ -196,24 +201,24 @@ fn warm_starts() {
 fn radii_and_what_touching_means() {
     use crate::support::{Ball, Capsule, Cuboid, Ellipsoid, Moved};
     let ball = |x: f64, r: f64| Ball::new(P3::new(x, 0.0, 0.0), r).unwrap();
-    let query = |x: f64| distance(&ball(0.0, 1.0), &ball(x, 0.5), &Request::default());
+    let query = |x: f64| distance(&ball(0.0, 1.0), &ball(x, 0.5), &DistanceRequest::default());
     let apart = query(2.0);
-    assert!(apart.outcome == Outcome::Separated && (apart.distance - 0.5).abs() < 1e-16, "{apart:?}");
+    assert!(apart.outcome == DistanceOutcome::Separated && (apart.distance - 0.5).abs() < 1e-16, "{apart:?}");
     assert_eq!(apart.witness.point_a, P3::new(1.0, 0.0, 0.0), "the point must be on the surface");
     assert_eq!(apart.witness.point_b, P3::new(1.5, 0.0, 0.0), "the point must be on the surface");
-    assert_eq!(query(1.5).outcome, Outcome::Touching, "touching");
-    assert_eq!(query(1.5 + 1e-13).outcome, Outcome::Separated, "just apart");
-    assert_eq!(query(1.5 - 1e-13).outcome, Outcome::Overlapping, "just overlapping");
-    assert_eq!(query(0.0).outcome, Outcome::Overlapping, "a common centre");
-    let loose = Request { touch_tol: 1e-12, ..Request::default() };
+    assert_eq!(query(1.5).outcome, DistanceOutcome::Touching, "touching");
+    assert_eq!(query(1.5 + 1e-13).outcome, DistanceOutcome::Separated, "just apart");
+    assert_eq!(query(1.5 - 1e-13).outcome, DistanceOutcome::Overlapping, "just overlapping");
+    assert_eq!(query(0.0).outcome, DistanceOutcome::Overlapping, "a common centre");
+    let loose = DistanceRequest { touch_tol: 1e-12, ..DistanceRequest::default() };
     assert_eq!(
         distance(&ball(0.0, 1.0), &ball(1.5 + 1e-13, 0.5), &loose).outcome,
-        Outcome::Touching,
+        DistanceOutcome::Touching,
         "within touch_tol"
     );
     let capsule = Capsule::new([P3::new(-1.0, 0.0, 3.0), P3::new(1.0, 0.0, 3.0)], 0.5).unwrap();
     let cube = Cuboid::new(V3::repeat(1.0)).unwrap();
-    let answer = distance(&cube, &capsule, &Request::default());
+    let answer = distance(&cube, &capsule, &DistanceRequest::default());
     assert!(
         (answer.distance - 1.5).abs() < 1e-15 && (answer.direction - V3::z()).norm() < 1e-15,
         "{answer:?}"
@@ -222,34 +227,37 @@ fn radii_and_what_touching_means() {
     let turn = |v: V3| feeler_geom::Pose::new(V3::zeros(), v);
     let q = std::f64::consts::FRAC_PI_4;
     for (rotation, half) in [(V3::zeros(), 1.0), (V3::z() * q, 2.0_f64.sqrt())] {
-        for (offset, expected) in
-            [(1e-13, Outcome::Separated), (0.0, Outcome::Touching), (-1e-13, Outcome::Overlapping)]
-        {
+        for (offset, expected) in [
+            (1e-13, DistanceOutcome::Separated),
+            (0.0, DistanceOutcome::Touching),
+            (-1e-13, DistanceOutcome::Overlapping),
+        ] {
             let mut pose = turn(rotation);
             pose.translation.vector = V3::new(1.0 + half + offset, 0.0, 0.0);
-            let answer = distance(&cube, &Moved::new(cube, &pose).unwrap(), &Request::default());
+            let answer = distance(&cube, &Moved::new(cube, &pose).unwrap(), &DistanceRequest::default());
             assert_eq!(answer.outcome, expected, "{rotation:?} {offset}: {answer:?}");
         }
     }
     // A smooth pair with a closed form.
     let a = Ellipsoid::new(V3::new(1.0, 1.0, 1.0)).unwrap();
     let pose = feeler_geom::Pose::translation(0.3, -1.2, 2.5);
-    let answer = distance(&a, &Moved::new(a, &pose).unwrap(), &Request::default());
+    let answer = distance(&a, &Moved::new(a, &pose).unwrap(), &DistanceRequest::default());
     let exact = pose.translation.vector.norm() - 2.0;
     assert!((answer.distance - exact).abs() < 1e-14, "{answer:?} {exact}");
-    assert_eq!(answer.outcome, Outcome::Separated, "disjoint balls");
+    assert_eq!(answer.outcome, DistanceOutcome::Separated, "disjoint balls");
 }
 
 /// Every kind of hard pair, each result verified by proof. The long campaign is
 /// `benches/src/bin/convex_campaign.rs`.
 #[test]
 fn hard_pairs_against_exact_distances() {
-    use crate::reference::cases::{KINDS, Random, hard_pair, judge};
-    let mut rng = Random(36);
+    use crate::reference::cases::{CaseRandom, KINDS, hard_pair, judge};
+    let mut rng = CaseRandom(36);
     for round in 0..30_000 {
         let kind = round % KINDS.len();
         let (a, b) = hard_pair(&mut rng, kind);
-        let answer = distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &Request::default());
+        let answer =
+            distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &DistanceRequest::default());
         let verdict = judge(&a, &b, &answer).unwrap_or_else(|e| panic!("{}: {e} {a:?} {b:?}", KINDS[kind]));
         // Below the rounding of a coordinate, a relative error is meaningless.
         let fine = verdict.relative < 1e-12 || verdict.to_size < f64::EPSILON;
@@ -316,7 +324,8 @@ fn worst_cases() {
     for (a, b) in
         [(points(&a), points(&b)), (points(&boxes.0), points(&boxes.1)), (points(&flat.0), points(&flat.1))]
     {
-        let answer = distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &Request::default());
+        let answer =
+            distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &DistanceRequest::default());
         let verdict = judge(&a, &b, &answer).unwrap();
         assert!(verdict.relative < 1e-12 || verdict.to_size < f64::EPSILON, "{verdict:?} {answer:?}");
     }
@@ -349,12 +358,15 @@ fn gear_teeth() {
         for k in 0..50 {
             let gap = hi + powi(0.5, k);
             let (b, exact) = (b(gap), exact(gap));
-            let answer =
-                distance(&PointSet::new(&a).unwrap(), &PointSet::new(&b).unwrap(), &Request::default());
-            if answer.outcome == Outcome::Touching {
+            let answer = distance(
+                &PointSet::new(&a).unwrap(),
+                &PointSet::new(&b).unwrap(),
+                &DistanceRequest::default(),
+            );
+            if answer.outcome == DistanceOutcome::Touching {
                 assert!(exact < 64.0 * f64::EPSILON * 3.0, "{exact:e}");
             } else {
-                assert_eq!(answer.outcome, Outcome::Separated, "{exact:e}");
+                assert_eq!(answer.outcome, DistanceOutcome::Separated, "{exact:e}");
                 assert!(
                     (answer.distance - exact).abs() <= 1e-12 * exact + f64::EPSILON,
                     "{exact:e} {answer:?}"
@@ -386,8 +398,16 @@ fn invalid_shapes_are_reported() {
     let point = |_: &V3| V3::zeros();
     for radius in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let bad = FunctionShape(point, radius);
-        assert_eq!(distance(&bad, &ball, &Request::default()).outcome, Outcome::Invalid, "radius {radius}");
-        assert_eq!(distance(&ball, &bad, &Request::default()).outcome, Outcome::Invalid, "radius {radius}");
+        assert_eq!(
+            distance(&bad, &ball, &DistanceRequest::default()).outcome,
+            DistanceOutcome::Invalid,
+            "radius {radius}"
+        );
+        assert_eq!(
+            distance(&ball, &bad, &DistanceRequest::default()).outcome,
+            DistanceOutcome::Invalid,
+            "radius {radius}"
+        );
     }
     let cube = Cuboid::new(V3::repeat(1.0)).unwrap();
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
@@ -395,12 +415,12 @@ fn invalid_shapes_are_reported() {
         let sometimes =
             FunctionShape(move |d: &V3| if d.x < 0.0 { V3::new(0.0, bad, 0.0) } else { V3::x() * 9.0 }, 0.0);
         for answer in [
-            distance(&always, &cube, &Request::default()),
-            distance(&cube, &always, &Request::default()),
-            distance(&cube, &sometimes, &Request::default()),
-            distance(&sometimes, &cube, &Request::default()),
+            distance(&always, &cube, &DistanceRequest::default()),
+            distance(&cube, &always, &DistanceRequest::default()),
+            distance(&cube, &sometimes, &DistanceRequest::default()),
+            distance(&sometimes, &cube, &DistanceRequest::default()),
         ] {
-            assert_eq!(answer.outcome, Outcome::Invalid, "{bad} {answer:?}");
+            assert_eq!(answer.outcome, DistanceOutcome::Invalid, "{bad} {answer:?}");
         }
     }
 }
@@ -423,7 +443,7 @@ fn contradictory_shapes_terminate() {
             if seed % 2 == 0 { 0.0 } else { 0.5 },
         );
         let point = FunctionShape(|_: &V3| V3::new(0.3, 0.2, 0.1), 0.0);
-        let request = Request { max_iterations: 300, ..Request::default() };
+        let request = DistanceRequest { max_iterations: 300, ..DistanceRequest::default() };
         let answer = distance(&contradictory, &point, &request);
         assert!(answer.iterations <= 2 * 300, "{answer:?}");
         assert!(answer.distance >= 0.0 && answer.lower_bound <= answer.distance, "{answer:?}");
@@ -441,7 +461,7 @@ fn shapes_of_no_size() {
     use crate::support::{
         Ball, Capsule, Cone, Cuboid, Cylinder, Dilated, Ellipsoid, Moved, Polytope, Segment, Superellipsoid,
     };
-    use crate::{Depth, PenetrationRequest, penetration};
+    use crate::{PenetrationOutcome, PenetrationRequest, penetration};
     let o = P3::origin();
     let shapes: Vec<(&str, Box<dyn Support>)> = vec![
         ("ball", Box::new(Ball::new(o, 0.0).unwrap())),
@@ -459,13 +479,16 @@ fn shapes_of_no_size() {
         for (name_b, b) in &shapes {
             let (a, b): (&dyn Support, &dyn Support) = (&**a, &**b);
             let away = Moved::new(b, &feeler_geom::Pose::translation(1.0, 2.0, 2.0)).unwrap();
-            let apart = distance(a, &away, &Request::default());
-            assert_eq!(apart.outcome, Outcome::Separated, "{name_a} {name_b}");
+            let apart = distance(a, &away, &DistanceRequest::default());
+            assert_eq!(apart.outcome, DistanceOutcome::Separated, "{name_a} {name_b}");
             assert!((apart.distance - 3.0).abs() < 1e-15, "{name_a} {name_b}: {apart:?}");
-            let here = distance(a, b, &Request::default());
-            assert_eq!(here.outcome, Outcome::Touching, "{name_a} {name_b}");
+            let here = distance(a, b, &DistanceRequest::default());
+            assert_eq!(here.outcome, DistanceOutcome::Touching, "{name_a} {name_b}");
             let depth = penetration(a, b, &PenetrationRequest::default());
-            assert!(matches!(depth.outcome, Depth::Found | Depth::Separated), "{name_a} {name_b}: {depth:?}");
+            assert!(
+                matches!(depth.outcome, PenetrationOutcome::Found | PenetrationOutcome::Separated),
+                "{name_a} {name_b}: {depth:?}"
+            );
             assert!(depth.depth < 1e-300, "{name_a} {name_b}: {depth:?}");
         }
     }

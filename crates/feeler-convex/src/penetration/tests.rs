@@ -13,7 +13,7 @@ fn vector(rng: &mut SmallRng) -> V3 {
 /// checked in many directions.
 fn check<A: Support, B: Support>(a: &A, b: &B, tol: f64) -> Penetration {
     let found = penetration(a, b, &PenetrationRequest::default());
-    assert_eq!(found.outcome, Depth::Found, "{found:?}");
+    assert_eq!(found.outcome, PenetrationOutcome::Found, "{found:?}");
     let height = |u: &V3| {
         let along = a.support(u).point.coords.dot(u) - b.support(&-u).point.coords.dot(u);
         along + a.radius() + b.radius()
@@ -56,7 +56,7 @@ fn boxes_and_balls_in_closed_form() {
     assert!((found.depth - 0.5).abs() < 1e-15 && (found.direction.z.abs() - 1.0).abs() < 1e-15, "{found:?}");
     let far = Ball::new(P3::new(5.0, 0.0, 0.0), 1.0).unwrap();
     let apart = penetration(&Ball::new(p, 1.0).unwrap(), &far, &PenetrationRequest::default());
-    assert!(apart.outcome == Depth::Separated && apart.depth == 0.0, "{apart:?}");
+    assert!(apart.outcome == PenetrationOutcome::Separated && apart.depth == 0.0, "{apart:?}");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn round_shapes_are_found_to_all_digits() {
         let pose = Pose::new(vector(&mut rng) * 0.8, vector(&mut rng));
         let a = Ellipsoid::new(semi).unwrap();
         let b = Moved::new(Ellipsoid::new(V3::new(1.0, 0.5, 0.7)).unwrap(), &pose).unwrap();
-        if distance(&a, &b, &Request::default()).outcome == Outcome::Overlapping {
+        if distance(&a, &b, &DistanceRequest::default()).outcome == DistanceOutcome::Overlapping {
             check(&a, &b, 1e-6);
         }
     }
@@ -140,24 +140,32 @@ fn hostile_input() {
     let ball = Ball::new(P3::origin(), 2.0).unwrap();
     let cube = Cuboid::new(V3::repeat(1.0)).unwrap();
     let request = PenetrationRequest::default();
-    assert_eq!(penetration(&cube, &NanSupport, &request).outcome, Depth::Invalid, "NaN");
-    assert_eq!(penetration(&ball, &Negative, &request).outcome, Depth::Invalid, "radius");
-    assert_eq!(distance(&cube, &NanSupport, &Request::default()).outcome, Outcome::Invalid, "NaN");
-    assert_eq!(distance(&ball, &Negative, &Request::default()).outcome, Outcome::Invalid, "radius");
+    assert_eq!(penetration(&cube, &NanSupport, &request).outcome, PenetrationOutcome::Invalid, "NaN");
+    assert_eq!(penetration(&ball, &Negative, &request).outcome, PenetrationOutcome::Invalid, "radius");
+    assert_eq!(
+        distance(&cube, &NanSupport, &DistanceRequest::default()).outcome,
+        DistanceOutcome::Invalid,
+        "NaN"
+    );
+    assert_eq!(
+        distance(&ball, &Negative, &DistanceRequest::default()).outcome,
+        DistanceOutcome::Invalid,
+        "radius"
+    );
     // Two coincident points have a depth of zero.
     let point = Ball::new(P3::origin(), 0.0).unwrap();
     let found = penetration(&point, &point, &request);
-    assert!(found.outcome == Depth::Found && found.depth == 0.0, "{found:?}");
+    assert!(found.outcome == PenetrationOutcome::Found && found.depth == 0.0, "{found:?}");
     // Flat differences: two crossing segments, and a segment along a face.
     let segment = |e: V3| Segment::new([P3::from(-e), P3::from(e)]).unwrap();
     let found = penetration(&segment(V3::x()), &segment(V3::y()), &request);
-    assert!(found.outcome == Depth::Found && found.depth < 1e-15, "{found:?}");
+    assert!(found.outcome == PenetrationOutcome::Found && found.depth < 1e-15, "{found:?}");
     let found = penetration(&cube, &segment(V3::x() * 0.5), &request);
-    assert!(found.outcome == Depth::Found && (found.depth - 1.0).abs() < 1e-15, "{found:?}");
+    assert!(found.outcome == PenetrationOutcome::Found && (found.depth - 1.0).abs() < 1e-15, "{found:?}");
     let no_steps = PenetrationRequest { max_iterations: 0, ..request };
     assert_eq!(
         penetration(&cube, &Moved::new(cube, &Pose::translation(0.3, 0.2, 0.1)).unwrap(), &no_steps).outcome,
-        Depth::Stalled,
+        PenetrationOutcome::Stalled,
         "without steps"
     );
 }

@@ -5,9 +5,9 @@ use feeler_geom::{P3, V3};
 
 /// Small random number generator (`SplitMix64`) with the same sequence on every platform.
 #[derive(Clone, Debug)]
-pub struct Random(pub u64);
+pub struct CaseRandom(pub u64);
 
-impl Random {
+impl CaseRandom {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -56,9 +56,9 @@ pub const KINDS: [&str; 9] = [
 
 /// Returns two sets of one to eight points of a kind. Half of the pairs are moved close together, to a
 /// gap of 1e-14 to 1 or to contact.
-pub fn hard_pair(rng: &mut Random, kind: usize) -> (Vec<P3>, Vec<P3>) {
+pub fn hard_pair(rng: &mut CaseRandom, kind: usize) -> (Vec<P3>, Vec<P3>) {
     let cloud =
-        |rng: &mut Random| -> Vec<P3> { (0..=rng.below(8)).map(|_| P3::from(rng.vector())).collect() };
+        |rng: &mut CaseRandom| -> Vec<P3> { (0..=rng.below(8)).map(|_| P3::from(rng.vector())).collect() };
     let (mut a, mut b) = (cloud(rng), cloud(rng));
     let turn = nalgebra::Rotation3::new(rng.vector() * 3.0);
     match kind {
@@ -134,7 +134,7 @@ pub fn hard_pair(rng: &mut Random, kind: usize) -> (Vec<P3>, Vec<P3>) {
 }
 
 /// Moves B along the closest points to a small gap or to contact.
-fn bring_close(rng: &mut Random, a: &[P3], b: &mut [P3]) {
+fn bring_close(rng: &mut CaseRandom, a: &[P3], b: &mut [P3]) {
     let answer = crate::distance(
         &match crate::PointSet::new(a) {
             Ok(a) => a,
@@ -144,7 +144,7 @@ fn bring_close(rng: &mut Random, a: &[P3], b: &mut [P3]) {
             Ok(b) => b,
             Err(_) => return,
         },
-        &crate::Request::default(),
+        &crate::DistanceRequest::default(),
     );
     if answer.distance > 0.0 {
         let gap = if rng.below(8) == 0 { 0.0 } else { rng.decades(-14.0, 0.0) };
@@ -155,7 +155,7 @@ fn bring_close(rng: &mut Random, a: &[P3], b: &mut [P3]) {
 
 /// Errors of a result for two sets of points, compared with the exact distance.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Verdict {
+pub struct CaseErrors {
     /// Error of the distance, relative to the distance; 0 for touching and overlapping sets.
     pub relative: f64,
     /// Error of the distance, relative to the largest coordinate.
@@ -168,8 +168,8 @@ pub struct Verdict {
 ///
 /// # Errors
 /// A message with the reason why the result is wrong.
-pub fn judge(a: &[P3], b: &[P3], answer: &crate::Answer) -> Result<Verdict, String> {
-    use crate::Outcome;
+pub fn judge(a: &[P3], b: &[P3], answer: &crate::DistanceResult) -> Result<CaseErrors, String> {
+    use crate::DistanceOutcome;
     let size = a.iter().chain(b).fold(0.0, |m: f64, p| m.max(p.coords.amax()));
     let unit = crate::power_of_two(-crate::exponent(size).clamp(-1000, 1000));
     let scaled = |set: &[P3]| -> Vec<P3> { set.iter().map(|p| p * unit).collect() };
@@ -179,23 +179,23 @@ pub fn judge(a: &[P3], b: &[P3], answer: &crate::Answer) -> Result<Verdict, Stri
         answer.witness.vertices.iter().map(|v| (v.a.index as usize, v.b.index as usize)).collect();
     let near = |exact: &exact::Exact| exact.upper.value() <= touch * 1.25;
     match answer.outcome {
-        Outcome::Overlapping => {
+        DistanceOutcome::Overlapping => {
             if let [i, j, k, l] = pairs[..]
                 && exact::strictly_inside(
                     &[a[i.0], a[j.0], a[k.0], a[l.0]],
                     &[b[i.1], b[j.1], b[k.1], b[l.1]],
                 )
             {
-                return Ok(Verdict { relative: 0.0, to_size: 0.0, gap: 0.0 });
+                return Ok(CaseErrors { relative: 0.0, to_size: 0.0, gap: 0.0 });
             }
             let exact = exact::distance(&a, &b, &pairs);
             if near(&exact) {
-                Ok(Verdict { relative: 0.0, to_size: exact.upper.value() / size, gap: 0.0 })
+                Ok(CaseErrors { relative: 0.0, to_size: exact.upper.value() / size, gap: 0.0 })
             } else {
                 Err(format!("outcome is overlapping, but the distance is {:e}", exact.upper.value()))
             }
         }
-        Outcome::Touching => {
+        DistanceOutcome::Touching => {
             let exact = exact::distance(&a, &b, &pairs);
             let gap = exact::gap(&a, &b, &answer.direction);
             if !near(&exact) {
@@ -203,10 +203,10 @@ pub fn judge(a: &[P3], b: &[P3], answer: &crate::Answer) -> Result<Verdict, Stri
             } else if !(gap >= -1.25 * touch) {
                 Err(format!("outcome is touching, but the gap is {gap:e}"))
             } else {
-                Ok(Verdict { relative: 0.0, to_size: exact.upper.value() / size, gap: 0.0 })
+                Ok(CaseErrors { relative: 0.0, to_size: exact.upper.value() / size, gap: 0.0 })
             }
         }
-        Outcome::Separated => {
+        DistanceOutcome::Separated => {
             let exact = exact::distance(&a, &b, &pairs);
             let d = exact.upper.value();
             // Half a bit of the coordinates is a sufficient proof.
@@ -214,7 +214,7 @@ pub fn judge(a: &[P3], b: &[P3], answer: &crate::Answer) -> Result<Verdict, Stri
                 return Err(format!("the distance {d:e} is only proven to {:e}", exact.width()));
             }
             let error = exact.error(distance).abs();
-            Ok(Verdict { relative: error / d, to_size: error / size, gap: d / size })
+            Ok(CaseErrors { relative: error / d, to_size: error / size, gap: d / size })
         }
         other => Err(format!("unexpected outcome {other:?}")),
     }

@@ -4,7 +4,7 @@
 //! DIST §4.4 (free falling particles). The dynamics are those of balls with positions corrected step by
 //! step, which suffices for free fall, impacts, rolling and rest.
 
-use super::cases::Random;
+use super::cases::CaseRandom;
 use crate::Polytope;
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::UnitQuaternion;
@@ -31,7 +31,7 @@ impl Drop {
     /// Creates `n` grains of radius 0.5 to 1 above the floor z = 0, in loose layers.
     #[must_use]
     pub fn new(seed: u64, n: usize) -> Self {
-        let mut rng = Random(seed);
+        let mut rng = CaseRandom(seed);
         let mut out = Self {
             shapes: Vec::new(),
             radii: Vec::new(),

@@ -3,7 +3,7 @@
 //! # Source
 //! DIST (2.8), (2.9).
 
-use super::{ShapeError, Support, SupportPoint, finite, lengths};
+use super::{ConvexShapeError, Support, SupportPoint, finite, lengths};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::Matrix3;
 
@@ -19,8 +19,8 @@ impl<S: Support> Moved<S> {
     /// Places a shape by a pose.
     ///
     /// # Errors
-    /// [`ShapeError::NotFinite`] if the pose is not finite.
-    pub fn new(shape: S, pose: &Pose) -> Result<Self, ShapeError> {
+    /// [`ConvexShapeError::NotFinite`] if the pose is not finite.
+    pub fn new(shape: S, pose: &Pose) -> Result<Self, ConvexShapeError> {
         let rotation = pose.rotation.to_rotation_matrix().into_inner();
         finite(rotation.as_slice())?;
         finite(pose.translation.vector.as_slice())?;
@@ -63,8 +63,8 @@ impl<S: Support> Affine<S> {
     /// Creates the image of a shape. The matrix may be singular.
     ///
     /// # Errors
-    /// [`ShapeError::NotFinite`] if a number is not finite.
-    pub fn new(shape: S, linear: Matrix3<f64>, translation: V3) -> Result<Self, ShapeError> {
+    /// [`ConvexShapeError::NotFinite`] if a number is not finite.
+    pub fn new(shape: S, linear: Matrix3<f64>, translation: V3) -> Result<Self, ConvexShapeError> {
         finite(linear.iter().chain(translation.iter()))?;
         Ok(Self { shape, linear, translation })
     }
@@ -110,9 +110,9 @@ impl<A: Support, B: Support> Support for Sum<A, B> {
 /// Minkowski difference { a − b } (DIST's configuration space obstacle (2.11)). It contains the origin
 /// if the two shapes intersect.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Difference<A, B>(pub A, pub B);
+pub struct MinkowskiDifference<A, B>(pub A, pub B);
 
-impl<A: Support, B: Support> Support for Difference<A, B> {
+impl<A: Support, B: Support> Support for MinkowskiDifference<A, B> {
     fn support(&self, direction: &V3) -> SupportPoint {
         let (a, b) = (self.0.support(direction), self.1.support(&-direction));
         SupportPoint::plain(a.point - b.point.coords)
@@ -137,7 +137,7 @@ impl<S: Support> Dilated<S> {
     ///
     /// # Errors
     /// If the radius is negative or not finite.
-    pub fn new(shape: S, by: f64) -> Result<Self, ShapeError> {
+    pub fn new(shape: S, by: f64) -> Result<Self, ConvexShapeError> {
         lengths(&[by])?;
         Ok(Self { shape, by })
     }

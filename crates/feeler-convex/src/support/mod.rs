@@ -13,7 +13,7 @@ mod polytope;
 mod quadric;
 mod superellipsoid;
 
-pub use compound::{Affine, Difference, Dilated, Moved, Sum};
+pub use compound::{Affine, Dilated, MinkowskiDifference, Moved, Sum};
 pub use points::{ControlHull, Hull, PointSet, Segment, Tetrahedron, Triangle};
 pub use polytope::Polytope;
 pub use quadric::{Ball, Capsule, Cone, Cuboid, Cylinder, Ellipsoid};
@@ -90,7 +90,7 @@ impl<S: Support + ?Sized> Support for &S {
 
 /// Error of constructing a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ShapeError {
+pub enum ConvexShapeError {
     /// A hull without points.
     #[error("a hull needs at least one point")]
     Empty,
@@ -112,17 +112,17 @@ pub enum ShapeError {
 }
 
 /// Checks that all numbers are finite.
-fn finite<'a>(numbers: impl IntoIterator<Item = &'a f64>) -> Result<(), ShapeError> {
+fn finite<'a>(numbers: impl IntoIterator<Item = &'a f64>) -> Result<(), ConvexShapeError> {
     // 0 times a finite number is zero, and 0 times any other is NaN, so one sum tests all without a
     // branch for each.
     let sum: f64 = numbers.into_iter().map(|x| 0.0 * x).sum();
-    if sum.is_nan() { Err(ShapeError::NotFinite) } else { Ok(()) }
+    if sum.is_nan() { Err(ConvexShapeError::NotFinite) } else { Ok(()) }
 }
 
 /// Checks that all numbers are finite and not negative.
-fn lengths(numbers: &[f64]) -> Result<(), ShapeError> {
+fn lengths(numbers: &[f64]) -> Result<(), ConvexShapeError> {
     finite(numbers)?;
-    if numbers.iter().all(|x| *x >= 0.0) { Ok(()) } else { Err(ShapeError::NegativeLength) }
+    if numbers.iter().all(|x| *x >= 0.0) { Ok(()) } else { Err(ConvexShapeError::NegativeLength) }
 }
 
 #[cfg(test)]

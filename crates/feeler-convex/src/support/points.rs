@@ -1,6 +1,6 @@
 //! Hulls of few points: support points by linear search.
 
-use super::{ShapeError, Support, SupportPoint, finite};
+use super::{ConvexShapeError, Support, SupportPoint, finite};
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::{P3, V3};
 
@@ -28,12 +28,12 @@ pub(super) fn position_of_farthest(points: &[P3], direction: &V3) -> usize {
     index
 }
 
-pub(super) fn check_points(points: &[P3]) -> Result<(), ShapeError> {
+pub(super) fn check_points(points: &[P3]) -> Result<(), ConvexShapeError> {
     if points.is_empty() {
-        return Err(ShapeError::Empty);
+        return Err(ConvexShapeError::Empty);
     }
     if u32::try_from(points.len()).is_err() {
-        return Err(ShapeError::TooManyPoints);
+        return Err(ConvexShapeError::TooManyPoints);
     }
     finite(points.iter().flat_map(|p| p.coords.iter()))
 }
@@ -55,7 +55,7 @@ impl<'a> PointSet<'a> {
     ///
     /// # Errors
     /// If there is no point, there are more than `u32` can count, or one is not finite.
-    pub fn new(points: &'a [P3]) -> Result<Self, ShapeError> {
+    pub fn new(points: &'a [P3]) -> Result<Self, ConvexShapeError> {
         check_points(points)?;
         Ok(Self { points })
     }
@@ -91,7 +91,7 @@ impl<const N: usize> Hull<N> {
     ///
     /// # Errors
     /// If there is no point, or one is not finite.
-    pub fn new(points: [P3; N]) -> Result<Self, ShapeError> {
+    pub fn new(points: [P3; N]) -> Result<Self, ConvexShapeError> {
         check_points(&points)?;
         Ok(Self { points })
     }
@@ -120,7 +120,7 @@ impl ControlHull {
     ///
     /// # Errors
     /// If there is no control point, or one is not finite.
-    pub fn of_curve(curve: &BezierSpline) -> Result<Self, ShapeError> {
+    pub fn of_curve(curve: &BezierSpline) -> Result<Self, ConvexShapeError> {
         Self::new(curve.points())
     }
 
@@ -128,7 +128,7 @@ impl ControlHull {
     ///
     /// # Errors
     /// If there is no control point, or one is not finite.
-    pub fn of_surface(surface: &BezierSurface) -> Result<Self, ShapeError> {
+    pub fn of_surface(surface: &BezierSurface) -> Result<Self, ConvexShapeError> {
         Self::new(surface.points())
     }
 
@@ -136,15 +136,15 @@ impl ControlHull {
     ///
     /// # Errors
     /// If there is no control point, one is not finite, or a weight is not positive.
-    pub fn of_homogeneous(control: &[feeler_geom::bezier::H4]) -> Result<Self, ShapeError> {
+    pub fn of_homogeneous(control: &[feeler_geom::bezier::H4]) -> Result<Self, ConvexShapeError> {
         finite(control.iter().flat_map(|h| h.iter()))?;
         if !control.iter().all(|h| h.w > 0.0) {
-            return Err(ShapeError::Weight);
+            return Err(ConvexShapeError::Weight);
         }
         Self::new(control.iter().map(feeler_geom::bezier::dehomogenized).collect())
     }
 
-    fn new(points: Vec<P3>) -> Result<Self, ShapeError> {
+    fn new(points: Vec<P3>) -> Result<Self, ConvexShapeError> {
         check_points(&points)?;
         Ok(Self { points })
     }

@@ -9,7 +9,7 @@
 //! - A search without a guess starts from a table of directions.
 
 use super::points::{check_points, position_of_farthest};
-use super::{ShapeError, Support, SupportPoint};
+use super::{ConvexShapeError, Support, SupportPoint};
 use crate::hull::convex_hull;
 use feeler_geom::{P3, V3};
 
@@ -48,7 +48,7 @@ impl Polytope {
     ///
     /// # Errors
     /// If there is no point, there are more than `u32` can count, or one is not finite.
-    pub fn new(points: &[P3]) -> Result<Self, ShapeError> {
+    pub fn new(points: &[P3]) -> Result<Self, ConvexShapeError> {
         check_points(points)?;
         // Coordinates are scaled by a power of two to a size near 1, so that products of signed volumes
         // stay in range.

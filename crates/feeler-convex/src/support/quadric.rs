@@ -6,7 +6,7 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
-use super::{ShapeError, Support, SupportPoint, finite, lengths};
+use super::{ConvexShapeError, Support, SupportPoint, finite, lengths};
 use feeler_geom::{P3, V3};
 
 fn towards(x: f64, length: f64) -> f64 {
@@ -37,7 +37,7 @@ impl Ball {
     ///
     /// # Errors
     /// If a number is not finite or the radius is negative.
-    pub fn new(center: P3, radius: f64) -> Result<Self, ShapeError> {
+    pub fn new(center: P3, radius: f64) -> Result<Self, ConvexShapeError> {
         finite(center.coords.iter())?;
         lengths(&[radius])?;
         Ok(Self { center, radius })
@@ -68,7 +68,7 @@ impl Capsule {
     ///
     /// # Errors
     /// If a number is not finite or the radius is negative.
-    pub fn new(ends: [P3; 2], radius: f64) -> Result<Self, ShapeError> {
+    pub fn new(ends: [P3; 2], radius: f64) -> Result<Self, ConvexShapeError> {
         finite(ends.iter().flat_map(|p| p.coords.iter()))?;
         lengths(&[radius])?;
         Ok(Self { ends, radius })
@@ -102,7 +102,7 @@ impl Cuboid {
     ///
     /// # Errors
     /// If a length is negative or not finite.
-    pub fn new(half: V3) -> Result<Self, ShapeError> {
+    pub fn new(half: V3) -> Result<Self, ConvexShapeError> {
         lengths(half.as_slice())?;
         Ok(Self { half })
     }
@@ -136,7 +136,7 @@ impl Ellipsoid {
     ///
     /// # Errors
     /// If a length is negative or not finite.
-    pub fn new(semi: V3) -> Result<Self, ShapeError> {
+    pub fn new(semi: V3) -> Result<Self, ConvexShapeError> {
         lengths(semi.as_slice())?;
         Ok(Self { semi })
     }
@@ -169,7 +169,7 @@ impl Cylinder {
     ///
     /// # Errors
     /// If a length is negative or not finite.
-    pub fn new(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
+    pub fn new(radius: f64, half_height: f64) -> Result<Self, ConvexShapeError> {
         lengths(&[radius, half_height])?;
         Ok(Self { radius, half_height })
     }
@@ -197,7 +197,7 @@ impl Cone {
     ///
     /// # Errors
     /// If a length is negative or not finite.
-    pub fn new(radius: f64, half_height: f64) -> Result<Self, ShapeError> {
+    pub fn new(radius: f64, half_height: f64) -> Result<Self, ConvexShapeError> {
         lengths(&[radius, half_height])?;
         Ok(Self { radius, half_height })
     }

@@ -9,7 +9,7 @@
 
 #![expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaN must take the conservative branch")]
 
-use super::{ShapeError, Support, SupportPoint, lengths};
+use super::{ConvexShapeError, Support, SupportPoint, lengths};
 use feeler_geom::math::powf;
 use feeler_geom::{P3, V3};
 
@@ -25,7 +25,7 @@ impl Superellipsoid {
     ///
     /// # Errors
     /// If a length is negative or not finite, or an exponent is outside (0, 2].
-    pub fn new(semi: V3, exponents: [f64; 2]) -> Result<Self, ShapeError> {
+    pub fn new(semi: V3, exponents: [f64; 2]) -> Result<Self, ConvexShapeError> {
         PolySuperellipsoid::new(semi, semi, exponents).map(|inner| Self { inner })
     }
 }
@@ -59,13 +59,13 @@ impl PolySuperellipsoid {
     ///
     /// # Errors
     /// If a length is negative or not finite, or an exponent is outside (0, 2].
-    pub fn new(positive: V3, negative: V3, exponents: [f64; 2]) -> Result<Self, ShapeError> {
+    pub fn new(positive: V3, negative: V3, exponents: [f64; 2]) -> Result<Self, ConvexShapeError> {
         lengths(positive.as_slice())?;
         lengths(negative.as_slice())?;
         if exponents.iter().all(|e| 0.0 < *e && *e <= 2.0) {
             Ok(Self { positive, negative, exponents })
         } else {
-            Err(ShapeError::Exponent)
+            Err(ConvexShapeError::Exponent)
         }
     }
 

@@ -140,7 +140,7 @@ fn compounds_are_made_of_their_parts() {
     let moved: Vec<P3> = p.iter().map(|x| pose * x).collect();
     let images: Vec<P3> = p.iter().map(|x| linear * x + shift).collect();
     against_samples(&Sum(a, b), &sums, 1e-12);
-    against_samples(&Difference(a, b), &differences, 1e-12);
+    against_samples(&MinkowskiDifference(a, b), &differences, 1e-12);
     against_samples(&Moved::new(a, &pose).unwrap(), &moved, 1e-12);
     against_samples(&Affine::new(a, linear, shift).unwrap(), &images, 1e-12);
     let dilated = Dilated::new(Dilated::new(a, 0.25).unwrap(), 0.5).unwrap();
@@ -151,24 +151,28 @@ fn compounds_are_made_of_their_parts() {
 #[test]
 fn invalid_shapes_are_refused() {
     let nan = P3::new(0.0, f64::NAN, 0.0);
-    assert_eq!(PointSet::new(&[]).unwrap_err(), ShapeError::Empty, "no points");
-    assert_eq!(Polytope::new(&[]).unwrap_err(), ShapeError::Empty, "no points");
-    assert_eq!(Polytope::new(&[nan]).unwrap_err(), ShapeError::NotFinite, "NaN");
-    assert_eq!(Segment::new([P3::origin(), nan]).unwrap_err(), ShapeError::NotFinite, "NaN");
-    assert_eq!(Ball::new(P3::origin(), -1.0).unwrap_err(), ShapeError::NegativeLength, "radius");
-    assert_eq!(Ball::new(P3::origin(), f64::INFINITY).unwrap_err(), ShapeError::NotFinite, "radius");
-    assert_eq!(Capsule::new([nan; 2], 1.0).unwrap_err(), ShapeError::NotFinite, "ends");
-    assert_eq!(Cuboid::new(V3::new(1.0, -1.0, 1.0)).unwrap_err(), ShapeError::NegativeLength, "half length");
-    assert_eq!(Ellipsoid::new(V3::repeat(f64::NAN)).unwrap_err(), ShapeError::NotFinite, "semi-axes");
-    assert_eq!(Cylinder::new(1.0, -0.1).unwrap_err(), ShapeError::NegativeLength, "height");
-    assert_eq!(Cone::new(-1.0, 0.1).unwrap_err(), ShapeError::NegativeLength, "radius");
-    assert_eq!(Superellipsoid::new(V3::x(), [0.0, 1.0]).unwrap_err(), ShapeError::Exponent, "exponent");
-    assert_eq!(Superellipsoid::new(V3::x(), [1.0, 2.5]).unwrap_err(), ShapeError::Exponent, "exponent");
+    assert_eq!(PointSet::new(&[]).unwrap_err(), ConvexShapeError::Empty, "no points");
+    assert_eq!(Polytope::new(&[]).unwrap_err(), ConvexShapeError::Empty, "no points");
+    assert_eq!(Polytope::new(&[nan]).unwrap_err(), ConvexShapeError::NotFinite, "NaN");
+    assert_eq!(Segment::new([P3::origin(), nan]).unwrap_err(), ConvexShapeError::NotFinite, "NaN");
+    assert_eq!(Ball::new(P3::origin(), -1.0).unwrap_err(), ConvexShapeError::NegativeLength, "radius");
+    assert_eq!(Ball::new(P3::origin(), f64::INFINITY).unwrap_err(), ConvexShapeError::NotFinite, "radius");
+    assert_eq!(Capsule::new([nan; 2], 1.0).unwrap_err(), ConvexShapeError::NotFinite, "ends");
+    assert_eq!(
+        Cuboid::new(V3::new(1.0, -1.0, 1.0)).unwrap_err(),
+        ConvexShapeError::NegativeLength,
+        "half length"
+    );
+    assert_eq!(Ellipsoid::new(V3::repeat(f64::NAN)).unwrap_err(), ConvexShapeError::NotFinite, "semi-axes");
+    assert_eq!(Cylinder::new(1.0, -0.1).unwrap_err(), ConvexShapeError::NegativeLength, "height");
+    assert_eq!(Cone::new(-1.0, 0.1).unwrap_err(), ConvexShapeError::NegativeLength, "radius");
+    assert_eq!(Superellipsoid::new(V3::x(), [0.0, 1.0]).unwrap_err(), ConvexShapeError::Exponent, "exponent");
+    assert_eq!(Superellipsoid::new(V3::x(), [1.0, 2.5]).unwrap_err(), ConvexShapeError::Exponent, "exponent");
     assert_eq!(
         Dilated::new(Cuboid::new(V3::x()).unwrap(), -1.0).unwrap_err(),
-        ShapeError::NegativeLength,
+        ConvexShapeError::NegativeLength,
         "radius"
     );
     let h = nalgebra::Vector4::new(0.0, 0.0, 0.0, -1.0);
-    assert_eq!(ControlHull::of_homogeneous(&[h]).unwrap_err(), ShapeError::Weight, "weight");
+    assert_eq!(ControlHull::of_homogeneous(&[h]).unwrap_err(), ConvexShapeError::Weight, "weight");
 }

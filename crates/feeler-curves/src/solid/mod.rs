@@ -27,7 +27,7 @@ use feeler_runtime::PointQuery;
 use crate::along::{self, Found, Slope};
 use crate::curve::{Curve, with_pieces};
 use crate::ids::{Ids, Numbered};
-use crate::minimum::{CurveOptions, CurveStats, Place, SolidMinimum};
+use crate::minimum::{CurveLocation, CurveOptions, CurveStats, SolidMinimum};
 use crate::obstacle::{Distance, EdgeShape, Obstacle};
 use crate::part::Part;
 use crate::piece::at;
@@ -75,7 +75,7 @@ struct Candidate {
     /// Signed distance (mm), and the unit vector pointing away from the solid.
     distance: f64,
     away: V3,
-    place: Place,
+    place: CurveLocation,
     set: Option<u32>,
 }
 
@@ -225,7 +225,10 @@ impl CurveSolidPair {
             if is_duplicate || c.distance > options.d_max + radius {
                 continue;
             }
-            if c.set.is_none() && c.place == Place::Inside && ctx.decreases_along_edge(c, &mut self.points) {
+            if c.set.is_none()
+                && c.place == CurveLocation::Inside
+                && ctx.decreases_along_edge(c, &mut self.points)
+            {
                 continue;
             }
             // Inside the solid, the nearest wall may be one that the curve did not pass through.
@@ -312,7 +315,13 @@ impl Context<'_> {
 
     /// Returns the candidate at a parameter of the curve opposite to a feature; `None` if the solid has
     /// no valid footpoint there.
-    fn measured(&self, feature: Feature, u: f64, place: Place, set: Option<u32>) -> Option<Candidate> {
+    fn measured(
+        &self,
+        feature: Feature,
+        u: f64,
+        place: CurveLocation,
+        set: Option<u32>,
+    ) -> Option<Candidate> {
         let u = u.clamp(0.0, self.curve.n_pieces() as f64);
         let p = self.into.point(&self.curve.point(u));
         self.opposite(feature, &p).map(|(foot, distance, away)| Candidate {
@@ -334,7 +343,7 @@ impl Context<'_> {
                 let rect = self.solid.body().hierarchy().areas[area as usize].rect;
                 self.candidate_on_patch(f, &rect, rect.center(), u).map(|(c, _)| Candidate { set, ..c })
             }
-            _ => self.measured(feature, u, Place::Inside, set),
+            _ => self.measured(feature, u, CurveLocation::Inside, set),
         }
     }
 
@@ -356,7 +365,7 @@ impl Context<'_> {
             foot: d.foot(&p),
             distance: d.value,
             away: d.gradient,
-            place: Place::Inside,
+            place: CurveLocation::Inside,
             set: None,
         };
         (is_own && self.solid.face_contains(f, uv, TRIM_SLACK * self.size)).then_some((found, uv))
@@ -510,7 +519,9 @@ impl Walk {
                 }
                 let stretches = &mut self.stretches;
                 let mut take = |on: OnCurve| match on {
-                    OnCurve::Minimum(u) => found.extend(ctx.measured(area.feature, u, Place::Inside, None)),
+                    OnCurve::Minimum(u) => {
+                        found.extend(ctx.measured(area.feature, u, CurveLocation::Inside, None))
+                    }
                     OnCurve::Level { ends, outward } => {
                         let ends = ends.map(|u| [u, 0.0]);
                         stretches.push((area.feature, Stretch { ends, outward, along: 0, area: id.0 }));
@@ -531,7 +542,7 @@ impl Walk {
         found: &mut Vec<Candidate>,
     ) {
         let distance = |p: &P3| Distance::of_primitive(primitive, p, ctx.size);
-        let mut take = |u: f64| found.extend(ctx.measured(feature, u, Place::Inside, None));
+        let mut take = |u: f64| found.extend(ctx.measured(feature, u, CurveLocation::Inside, None));
         search(ctx, part, &distance, &mut take, &mut |stretch| self.stretches.push((feature, stretch)));
     }
 
@@ -588,7 +599,7 @@ impl Walk {
             if let Some((u, foot)) = polish(ctx, e, u, span.parameter(v)) {
                 let p = ctx.into.point(&ctx.curve.point(u));
                 if let Some((foot, distance, away)) = ctx.at_edge(e, &p, &foot) {
-                    let (feature, place) = (Feature::Edge(e), Place::Inside);
+                    let (feature, place) = (Feature::Edge(e), CurveLocation::Inside);
                     found.push(Candidate { feature, u, foot, distance, away, place, set: None });
                 }
             }
@@ -599,8 +610,11 @@ impl Walk {
     fn vertex(&mut self, ctx: &Context<'_>, vertex: &Vertex, found: &mut Vec<Candidate>) {
         let h = ctx.solid.body().hierarchy();
         let p = ctx.into.point(&vertex.point.into());
-        let place =
-            if vertex.before.is_some() && vertex.after.is_some() { Place::Corner } else { Place::End };
+        let place = if vertex.before.is_some() && vertex.after.is_some() {
+            CurveLocation::Corner
+        } else {
+            CurveLocation::End
+        };
         self.seen.clear();
         self.solid.clear();
         self.solid.push(NodeId(0));

@@ -6,7 +6,7 @@
 //! interval arithmetic, per coordinate.
 
 use super::{BezierSpline, BezierSurface, H4, bernstein, dehomogenized, subdivide};
-use crate::ball::Ball;
+use crate::ball::VectorBall;
 use crate::interval::Interval;
 use crate::{Rect, V3, math};
 
@@ -93,11 +93,11 @@ impl Range {
         Self(self.0.map(|x| x / w))
     }
 
-    fn ball(&self) -> Ball {
+    fn ball(&self) -> VectorBall {
         let center = V3::from_fn(|k, _| self.0[k].mid());
         let far = V3::from_fn(|k, _| (self.0[k].hi() - center[k]).max(center[k] - self.0[k].lo()));
         let radius = far.norm() * (1.0 + 8.0 * f64::EPSILON);
-        if radius.is_finite() { Ball::new(center, radius) } else { Ball::everything() }
+        if radius.is_finite() { VectorBall::new(center, radius) } else { VectorBall::everything() }
     }
 }
 
@@ -108,7 +108,7 @@ const PARTS_PER_DIRECTION: i32 = 4;
 
 /// Balls that contain the derivatives of the given orders (each with sum 3) with respect to the
 /// parameters of the unit square.
-fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [Ball; N] {
+fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [VectorBall; N] {
     let w0 = net.c[0].w;
     let plain = net.c.iter().all(|h| (h.w - w0).abs() <= 64.0 * f64::EPSILON * w0.abs());
     if plain {
@@ -117,7 +117,7 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [Ball; N] {
         let rounding = 64.0 * net.rounding(reach, 3) / w0;
         return orders.map(|(i, j)| {
             let d: Vec<V3> = net.derivative(i, j).iter().map(|h| h.xyz() / w0).collect();
-            Ball::around(&d).widened(2.0 * rounding)
+            VectorBall::around(&d).widened(2.0 * rounding)
         });
     }
     let (parts_u, parts_v) = (PARTS_PER_DIRECTION, if net.nv == 0 { 1 } else { PARTS_PER_DIRECTION });
@@ -125,7 +125,7 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [Ball; N] {
     for i in 0..parts_u {
         for j in 0..parts_v {
             let Some(ranges) = quotients(&net.part((i, parts_u), (j, parts_v)), orders) else {
-                return [Ball::everything(); N];
+                return [VectorBall::everything(); N];
             };
             all = Some(match all {
                 Some(before) => std::array::from_fn(|k| before[k].hull(&ranges[k])),
@@ -135,7 +135,7 @@ fn third<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> [Ball; N] {
     }
     // The derivatives are with respect to the parameters of a part, hence the third power.
     let scale = math::powi(f64::from(PARTS_PER_DIRECTION), 3);
-    all.map_or([Ball::everything(); N], |ranges| ranges.map(|r| r.ball().times(scale)))
+    all.map_or([VectorBall::everything(); N], |ranges| ranges.map(|r| r.ball().times(scale)))
 }
 
 /// Ranges of the derivatives of a rational net; `None` if a weight may be non-positive.
@@ -175,7 +175,7 @@ fn quotients<const N: usize>(net: &Net, orders: [(usize, usize); N]) -> Option<[
 /// Control points relative to the centre of those with positive weight, with one rounding each.
 fn centered(c: &[H4]) -> Vec<H4> {
     let points: Vec<V3> = c.iter().filter(|h| h.w > 0.0).map(|h| dehomogenized(h).coords).collect();
-    let o = Ball::around(&points).center;
+    let o = VectorBall::around(&points).center;
     c.iter().map(|h| *h - H4::new(o.x * h.w, o.y * h.w, o.z * h.w, 0.0)).collect()
 }
 
@@ -184,7 +184,7 @@ impl BezierSpline {
     /// the range, extrapolated beyond its breaks. Derivatives are with respect to the parameter of the
     /// spline.
     #[must_use]
-    pub fn third_derivatives(&self, t0: f64, t1: f64) -> Ball {
+    pub fn third_derivatives(&self, t0: f64, t1: f64) -> VectorBall {
         let i = self.piece(0.5 * (t0 + t1));
         let shift = self.wrapped(0.5 * (t0 + t1)) - 0.5 * (t0 + t1);
         let control = bernstein::local(self.piece_control(i));
@@ -200,7 +200,7 @@ impl BezierSurface {
     /// contains the centre of the rectangle, extrapolated beyond its breaks. Derivatives are with
     /// respect to the parameters of the surface.
     #[must_use]
-    pub fn third_derivatives(&self, rect: &Rect) -> [Ball; 4] {
+    pub fn third_derivatives(&self, rect: &Rect) -> [VectorBall; 4] {
         let middle = rect.center();
         let (patch, inside) = (self.patch(middle), self.wrapped(middle));
         let (du, dv) = (inside.x - middle.x, inside.y - middle.y);

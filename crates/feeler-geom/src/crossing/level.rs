@@ -82,7 +82,7 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
             let left = stack[..=top]
                 .iter()
                 .map(|[a, b]| arc.speed * 0.5 * (b - a) - level.value(&(arc.eval)(0.5 * (a + b)).0).0);
-            return Search::Spent(left.fold(0.0, f64::max));
+            return Search::BudgetExhausted(left.fold(0.0, f64::max));
         }
         *budget -= 1;
         if let Some(bound) = clearance.as_deref_mut() {
@@ -127,7 +127,7 @@ pub fn curve_through_level<F: Fn(f64) -> (P3, V3)>(
             continue;
         }
         if top + 2 > MAX_DEPTH || !(a < m && m < b) {
-            return Search::Spent((radius - value).max(0.0));
+            return Search::BudgetExhausted((radius - value).max(0.0));
         }
         stack[top] = [m, b];
         stack[top + 1] = [a, m];
@@ -184,7 +184,7 @@ pub fn patch_through_level(
                 let local = patch.local(rect);
                 local.radius() - level.value(&local.p).0
             });
-            return Search::Spent(left.fold(0.0, f64::max));
+            return Search::BudgetExhausted(left.fold(0.0, f64::max));
         }
         *budget -= 1;
         if let Some(bound) = clearance.as_deref_mut() {
@@ -234,7 +234,7 @@ pub fn patch_through_level(
             continue;
         }
         if top + 2 > stack.len() {
-            return Search::Spent((radius - value).max(0.0));
+            return Search::BudgetExhausted((radius - value).max(0.0));
         }
         for half in halves(&rect, across_u) {
             stack[top] = half;

@@ -44,7 +44,7 @@ pub enum Search {
     Stopped,
     /// The budget of cells was exhausted. No point of the remaining cells is beyond the level by more
     /// than this (mm).
-    Spent(f64),
+    BudgetExhausted(f64),
 }
 
 /// Curve over a range of its parameter.

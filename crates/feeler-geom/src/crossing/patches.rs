@@ -85,7 +85,7 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
                 let (p, _) = (arc.eval)(0.5 * (a + b));
                 arc.speed * 0.5 * (b - a) + cell.range(&cell.n, target.by)[1] - (p - cell.p).dot(&cell.n)
             });
-            return Search::Spent(left.fold(0.0, f64::max));
+            return Search::BudgetExhausted(left.fold(0.0, f64::max));
         }
         *budget -= 1;
         let (m, h) = (0.5 * (a + b), 0.5 * (b - a));
@@ -130,7 +130,7 @@ pub fn curve_through_patch<F: Fn(f64) -> (P3, V3)>(
             continue;
         }
         if top + 2 > MAX_PENDING {
-            return Search::Spent((-low).max(0.0));
+            return Search::BudgetExhausted((-low).max(0.0));
         }
         let (of_curve, of_u, of_v) =
             (arc.speed * h, cell.local.su * cell.local.hu, cell.local.sv * cell.local.hv);
@@ -200,7 +200,7 @@ pub fn patch_through_patch(
                 let (a, b) = (own.cell_at(first), target.cell_at(second));
                 b.range(&b.n, target.by)[1] - a.range(&b.n, 0.0)[0] - (a.p - b.p).dot(&b.n)
             });
-            return Search::Spent(left.fold(0.0, f64::max));
+            return Search::BudgetExhausted(left.fold(0.0, f64::max));
         }
         *budget -= 1;
         let (a, b) = (own.cell_at(&first), target.cell_at(&second));
@@ -236,7 +236,7 @@ pub fn patch_through_patch(
             continue;
         }
         if stack.len() + 2 > MAX_PENDING_PAIRS {
-            return Search::Spent((-low).max(0.0));
+            return Search::BudgetExhausted((-low).max(0.0));
         }
         // Cut the cell that bulges or turns more.
         let (of_a, of_b) = (a.local.radius() * a.turn, b.local.radius() * b.turn);

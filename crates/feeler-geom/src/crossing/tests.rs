@@ -191,7 +191,7 @@ fn patches_through_patches() {
             y += 1;
             true
         });
-        assert!(!matches!(end, Search::Spent(_)), "{s:?} {ball:?}");
+        assert!(!matches!(end, Search::BudgetExhausted(_)), "{s:?} {ball:?}");
         if x > 0 {
             both += 1;
             assert!(y > 0, "{s:?} {ball:?}");

@@ -15,7 +15,7 @@ use std::f64::consts::TAU;
 
 use crate::bezier::BezierSpline;
 use crate::frame::unit;
-use crate::{Aabb, Ball, Frame, P3, Pose, RevolutionCone, V3, math};
+use crate::{Aabb, Frame, P3, Pose, RevolutionCone, V3, VectorBall, math};
 
 /// A curve with its ISO 10303-42 parametrisation (angles in radians).
 #[derive(Clone, Debug, PartialEq)]
@@ -103,16 +103,18 @@ impl Curve {
     /// Ball that contains the third derivatives over `[t0, t1]`; for a spline, those of the piece that
     /// contains the middle of the range, extrapolated beyond its breaks.
     #[must_use]
-    pub fn third_derivatives(&self, t0: f64, t1: f64) -> Ball {
+    pub fn third_derivatives(&self, t0: f64, t1: f64) -> VectorBall {
         match self {
-            Self::Line { .. } | Self::Parabola { .. } => Ball::exact(V3::zeros()),
-            Self::Circle { radius, .. } => Ball::new(V3::zeros(), *radius).widened(0.0),
-            Self::Ellipse { semi_x, semi_y, .. } => Ball::new(V3::zeros(), semi_x.max(*semi_y)).widened(0.0),
+            Self::Line { .. } | Self::Parabola { .. } => VectorBall::exact(V3::zeros()),
+            Self::Circle { radius, .. } => VectorBall::new(V3::zeros(), *radius).widened(0.0),
+            Self::Ellipse { semi_x, semi_y, .. } => {
+                VectorBall::new(V3::zeros(), semi_x.max(*semi_y)).widened(0.0)
+            }
             Self::Hyperbola { semi, semi_imag, .. } => {
                 // cosh and |sinh| are largest at the largest |t|.
                 let t = t0.abs().max(t1.abs());
                 let (ch, sh) = (math::cosh(t), math::sinh(t));
-                Ball::new(V3::zeros(), math::hypot(semi * sh, semi_imag * ch)).widened(0.0)
+                VectorBall::new(V3::zeros(), math::hypot(semi * sh, semi_imag * ch)).widened(0.0)
             }
             Self::Bezier(spline) => spline.third_derivatives(t0, t1),
         }

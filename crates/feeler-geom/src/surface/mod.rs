@@ -9,7 +9,10 @@
 
 mod bounds;
 mod invert;
+mod line;
 mod normals;
+
+pub use line::line_in_slabs;
 
 use crate::Rect;
 use crate::SurfaceDerivs;
@@ -17,7 +20,7 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 
 use crate::bezier::BezierSurface;
 use crate::frame::{complete_basis, unit};
-use crate::{Aabb, Ball, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, math};
+use crate::{Aabb, Frame, P2, P3, PolyCone, Pose, RevolutionCone, V3, VectorBall, math};
 
 /// A surface. Its *natural* normal is `∂u × ∂v`, normalised.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,7 +160,7 @@ impl Surface {
     /// contains the centre of the rectangle, extrapolated beyond its breaks; `None` for canonical
     /// surfaces.
     #[must_use]
-    pub fn third_derivatives(&self, rect: &Rect) -> Option<[Ball; 4]> {
+    pub fn third_derivatives(&self, rect: &Rect) -> Option<[VectorBall; 4]> {
         match self {
             Self::Bezier(grid) => Some(grid.third_derivatives(rect)),
             _ => None,

@@ -16,12 +16,14 @@
 
 use super::placed::Placed;
 use super::solve::{End, Evaluation, Found, Pair};
-use feeler_convex::{Depth, Outcome, PenetrationRequest, Request, Support, distance, penetration};
+use feeler_convex::{
+    DistanceOutcome, DistanceRequest, PenetrationOutcome, PenetrationRequest, Support, distance, penetration,
+};
 use feeler_geom::{P3, V3};
 
 /// Contact of two grains: signed gap, normal and points.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Contact {
+pub struct GrainContact {
     /// Distance of the grains (mm); negative if they overlap: minus the length of the shortest
     /// translation that separates them.
     pub gap: f64,
@@ -59,7 +61,7 @@ const SAME_NORMAL_COS: f64 = 0.999;
 /// from the other side, to the bit if no fallback is needed and the centres differ. Only the fallback
 /// allocates memory.
 #[must_use]
-pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> Option<Contact> {
+pub fn contact(a: &Placed<'_>, b: &Placed<'_>, reach: f64, warm: Option<V3>) -> Option<GrainContact> {
     let pair = Pair::new(a, b);
     let layers = a.grain.dilation + b.grain.dilation;
     let between = b.center() - a.center();
@@ -132,11 +134,11 @@ impl Pair<'_> {
         (gap_error(ball_gap, at) > tolerance).then(|| (tolerance * (ball_gap + 0.5 * tolerance)).sqrt())
     }
 
-    fn build_contact(&self, at: &Evaluation, iterations: u32) -> Contact {
+    fn build_contact(&self, at: &Evaluation, iterations: u32) -> GrainContact {
         let layers = [self.a.grain.dilation, self.b.grain.dilation];
         let point_a = self.a.origin + (at.points[0] + at.n * layers[0]);
         let point_b = self.b.origin + (at.points[1] - at.n * layers[1]);
-        Contact {
+        GrainContact {
             gap: at.gap - (layers[0] + layers[1]),
             normal: at.n,
             // Computed from either origin, the point differs by rounding; the mean does not depend on
@@ -152,23 +154,30 @@ impl Pair<'_> {
 
     /// Runs the algorithms that need only support points, then refines the result by Newton's method.
     #[cold]
-    fn fall_back(&self, best: &Found, iterations: u32, reach: f64) -> Option<Contact> {
+    fn fall_back(&self, best: &Found, iterations: u32, reach: f64) -> Option<GrainContact> {
         // Relative to A's origin, where coordinates are smallest.
         let a = Placed { origin: P3::origin(), ..*self.a };
         let b = Placed { origin: P3::from(self.offset), ..*self.b };
         let request = PenetrationRequest { rel_tol: 1e-8, ..PenetrationRequest::default() };
         let depth = penetration(&a, &b, &request);
-        let (gap, direction, uncertainty, points) = if depth.outcome == Depth::Separated {
-            let answer = distance(&a, &b, &Request::default());
-            let off =
-                if answer.outcome == Outcome::Stalled { answer.distance - answer.lower_bound } else { 0.0 };
+        let (gap, direction, uncertainty, points) = if depth.outcome == PenetrationOutcome::Separated {
+            let answer = distance(&a, &b, &DistanceRequest::default());
+            let off = if answer.outcome == DistanceOutcome::Stalled {
+                answer.distance - answer.lower_bound
+            } else {
+                0.0
+            };
             (answer.distance, answer.direction, off, [answer.witness.point_a, answer.witness.point_b])
         } else {
-            let off = if depth.outcome == Depth::Found { 0.0 } else { depth.depth - depth.lower_bound };
+            let off = if depth.outcome == PenetrationOutcome::Found {
+                0.0
+            } else {
+                depth.depth - depth.lower_bound
+            };
             (-depth.depth, depth.direction, off, [depth.point_a, depth.point_b])
         };
         let polished = direction.try_normalize(0.5).map(|n| self.climb(n, f64::INFINITY, f64::INFINITY));
-        let mut out = Contact {
+        let mut out = GrainContact {
             gap,
             normal: direction,
             point: P3::origin(),
@@ -186,7 +195,7 @@ impl Pair<'_> {
             let is_as_good = better.gap >= out.gap - GAP_TOLERANCE * self.fine;
             let is_same = found.at.n.dot(&out.normal) > SAME_NORMAL_COS;
             if found.end == End::Converged && is_as_good && (better.gap >= out.gap || is_same) {
-                out = Contact { fell_back: true, uncertainty, ..better };
+                out = GrainContact { fell_back: true, uncertainty, ..better };
             }
         }
         (out.gap <= reach).then_some(out)

@@ -26,7 +26,7 @@ impl<'g> Eroded<'g> {
     /// correct.
     pub fn new(placed: Placed<'g>, by: f64) -> Result<Self, GrainError> {
         if !(by >= 0.0 && by.is_finite()) {
-            return Err(GrainError::Depth(by));
+            return Err(GrainError::ErosionDepth(by));
         }
         let proven = placed.grain.least_radius();
         if by > proven {

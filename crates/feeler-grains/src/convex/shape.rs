@@ -72,7 +72,7 @@ impl Grain {
         if thickness >= 0.0 && thickness.is_finite() {
             Ok(Self { dilation: self.dilation + thickness, ..*self })
         } else {
-            Err(GrainError::Layer(thickness))
+            Err(GrainError::LayerThickness(thickness))
         }
     }
 

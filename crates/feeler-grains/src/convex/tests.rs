@@ -1,5 +1,7 @@
 use super::*;
-use feeler_convex::{Depth, Outcome, PenetrationRequest, Request, Support, distance, penetration};
+use feeler_convex::{
+    DistanceOutcome, DistanceRequest, PenetrationOutcome, PenetrationRequest, Support, distance, penetration,
+};
 use feeler_geom::{P3, Pose, V3};
 use nalgebra::{Translation3, UnitQuaternion};
 use rand::rngs::SmallRng;
@@ -76,12 +78,12 @@ fn near(rng: &mut SmallRng, exponents: std::ops::Range<f64>) -> ([Grain; 2], [Po
 
 /// Gap computed by algorithms that share only the support points with `contact`.
 fn reference_gap(a: &Placed<'_>, b: &Placed<'_>) -> f64 {
-    let d = distance(a, b, &Request::default());
-    if d.outcome == Outcome::Separated {
+    let d = distance(a, b, &DistanceRequest::default());
+    if d.outcome == DistanceOutcome::Separated {
         return d.distance;
     }
     let p = penetration(a, b, &PenetrationRequest::default());
-    if p.outcome == Depth::Separated { d.distance } else { -p.depth }
+    if p.outcome == PenetrationOutcome::Separated { d.distance } else { -p.depth }
 }
 
 #[test]
@@ -202,9 +204,11 @@ fn dilation_reverts_erosion() {
         let again = feeler_convex::Dilated::new(eroded, by).expect("a radius");
         let (grains, poses) = near(&mut rng, 0.4..1.6);
         let other = Placed::new(&grains[1], &poses[1]).expect("finite");
-        let (x, y) =
-            (distance(&p, &other, &Request::default()), distance(&again, &other, &Request::default()));
-        if x.outcome == Outcome::Separated {
+        let (x, y) = (
+            distance(&p, &other, &DistanceRequest::default()),
+            distance(&again, &other, &DistanceRequest::default()),
+        );
+        if x.outcome == DistanceOutcome::Separated {
             assert!((x.distance - y.distance).abs() < 1e-7, "{x:?} {y:?}");
         }
         // Support function: no support point is beyond the support plane of another direction.

@@ -22,7 +22,7 @@ use solve::{VARIABLES, least_squares};
 
 /// Poly-superellipsoid fitted to points.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Fit {
+pub struct ShapeFit {
     /// Semi-axes (mm): +x, +y, +z, −x, −y, −z.
     pub semi_axes: [f64; 6],
     /// Exponents ε₁ and ε₂, in (0.1, 1.9).
@@ -39,7 +39,7 @@ pub struct Fit {
     pub size: f64,
 }
 
-impl Fit {
+impl ShapeFit {
     /// The grain without its pose.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ const PATIENCE_START: usize = 12;
 /// Returns an error if there are fewer than [`FEWEST_POINTS`] points, if one is not finite, if all lie
 /// in a plane, or if an octant of the fitted shape contains no points because they are all on one side
 /// of it.
-pub fn fit(points: &[[f64; 3]]) -> Result<Fit, GrainError> {
+pub fn fit(points: &[[f64; 3]]) -> Result<ShapeFit, GrainError> {
     if points.len() < FEWEST_POINTS {
         return Err(GrainError::Points(
             "are too few: 14 variables need at least 14 points, preferably several hundred",
@@ -138,7 +138,7 @@ pub fn fit(points: &[[f64; 3]]) -> Result<Fit, GrainError> {
     }
     let back = 0.5 * size;
     let q = posed.rotation.coords;
-    Ok(Fit {
+    Ok(ShapeFit {
         semi_axes: posed.semi.map(|s| s * back),
         exponents: posed.exponents,
         center: (posed.center * back + middle).into(),

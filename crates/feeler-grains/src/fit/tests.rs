@@ -40,7 +40,7 @@ fn random(rng: &mut SmallRng, n: usize) -> True {
 }
 
 /// Largest distance of the surfaces, which for convex bodies is that of their support functions.
-fn apart(rng: &mut SmallRng, known: &True, fit: &Fit) -> f64 {
+fn apart(rng: &mut SmallRng, known: &True, fit: &ShapeFit) -> f64 {
     let (grain, pose) = (fit.grain().expect("a grain"), fit.pose());
     let height = |shape: &PolySuperellipsoid, pose: &Pose, n: &V3| {
         let local = pose.rotation.inverse_transform_vector(n);

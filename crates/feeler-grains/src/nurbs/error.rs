@@ -23,16 +23,14 @@ impl std::fmt::Display for Direction {
 
 /// Reason why a net does not bound a grain, or why points do not determine one.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum GrainError {
+pub enum NurbsGrainError {
     /// The net does not describe a NURBS surface: a weight is not positive, knots decrease, or counts do
     /// not match.
     #[error("the net does not describe a surface: {0}")]
     Net(#[from] NurbsError),
     /// A net has too few points along a direction for its degree.
-    #[error(
-        "{points} control points along {direction} are too few for degree {degree}; give at least {least}"
-    )]
-    Few {
+    #[error("{points} control points along {direction} are too few for degree {degree}; give at least {min}")]
+    TooFewPoints {
         /// Direction with too few points.
         direction: Direction,
         /// Number of points.
@@ -40,7 +38,7 @@ pub enum GrainError {
         /// Degree along the direction.
         degree: u32,
         /// Smallest valid number of points.
-        least: usize,
+        min: usize,
     },
     /// The surface has a boundary.
     #[error(
@@ -132,5 +130,5 @@ pub enum GrainError {
     },
     /// The roughness is out of range, or no star-shaped grain was found for it.
     #[error("no star-shaped grain was found for this roughness; give a smaller one from 0 to 1")]
-    Rough,
+    Roughness,
 }

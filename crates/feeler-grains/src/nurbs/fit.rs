@@ -10,7 +10,7 @@
 //! Piegl & Tiller, *The NURBS Book*, §9.4 (least squares); Hoschek, *Intrinsic parametrization for
 //! approximation*, 1988 (parameter correction).
 
-use super::{Along, ControlNet, GrainError, NurbsGrain};
+use super::{Along, ControlNet, NurbsGrain, NurbsGrainError};
 use feeler_geom::count::index;
 use feeler_geom::{P2, P3, V3, math};
 use nalgebra::{Cholesky, DMatrix, Matrix3};
@@ -38,7 +38,7 @@ impl Default for FitOptions {
 
 /// Fitted grain and the deviation of the points from it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fit {
+pub struct NurbsFit {
     /// Fitted grain.
     pub grain: NurbsGrain,
     /// Root mean square of the points' distances from the surface (mm).
@@ -52,10 +52,11 @@ pub struct Fit {
 /// affects only the rounding.
 ///
 /// # Errors
-/// Returns [`GrainError::Few`], [`GrainError::Points`], or an error of [`NurbsGrain::new`].
-pub fn fit(points: &[P3], options: &FitOptions) -> Result<Fit, GrainError> {
+/// Returns [`NurbsGrainError::TooFewPoints`], [`NurbsGrainError::Points`], or an error of
+/// [`NurbsGrain::new`].
+pub fn fit(points: &[P3], options: &FitOptions) -> Result<NurbsFit, NurbsGrainError> {
     let spline = Spline::new(options)?;
-    let undetermined = || GrainError::Points { points: points.len(), unknowns: spline.unknowns() };
+    let undetermined = || NurbsGrainError::Points { points: points.len(), unknowns: spline.unknowns() };
     let count = points.len().max(1) as f64;
     let center = points.iter().map(|p| p.coords).sum::<V3>() / count;
     // A long cloud is made round first, so that rows around a pole are ellipses with equal steps of
@@ -65,7 +66,7 @@ pub fn fit(points: &[P3], options: &FitOptions) -> Result<Fit, GrainError> {
     let round = |p: &P3| spread.l_dirty().solve_lower_triangular(&(p.coords - center));
     let seen = points.iter().map(|p| round(p).map(|d| spline.parameters_of(&d)));
     let mut at = seen.collect::<Option<Vec<P2>>>().ok_or_else(undetermined)?;
-    let mut best: Option<Fit> = None;
+    let mut best: Option<NurbsFit> = None;
     for round in 0..=options.rounds {
         let grain = NurbsGrain::of_net(&spline.solve(points, &at, options.smoothing)?)?;
         let (mut sum, mut largest) = (0.0, 0.0_f64);
@@ -81,7 +82,7 @@ pub fn fit(points: &[P3], options: &FitOptions) -> Result<Fit, GrainError> {
         }
         let rms = (sum / points.len() as f64).sqrt();
         if best.as_ref().is_none_or(|b| rms < b.rms) {
-            best = Some(Fit { grain, rms, largest });
+            best = Some(NurbsFit { grain, rms, largest });
         } else if round > 0 {
             break;
         }
@@ -99,8 +100,9 @@ pub(super) struct Spline {
 type Row = Vec<(usize, f64)>;
 
 impl Spline {
-    pub(super) fn new(options: &FitOptions) -> Result<Self, GrainError> {
-        let few = |direction, points, least| GrainError::Few { direction, points, degree: 3, least };
+    pub(super) fn new(options: &FitOptions) -> Result<Self, NurbsGrainError> {
+        let few =
+            |direction, points, min| NurbsGrainError::TooFewPoints { direction, points, degree: 3, min };
         if options.around < 4 {
             return Err(few(super::Direction::U, options.around, 4));
         }
@@ -159,9 +161,14 @@ impl Spline {
         out
     }
 
-    pub(super) fn solve(&self, points: &[P3], at: &[P2], smoothing: f64) -> Result<ControlNet, GrainError> {
+    pub(super) fn solve(
+        &self,
+        points: &[P3],
+        at: &[P2],
+        smoothing: f64,
+    ) -> Result<ControlNet, NurbsGrainError> {
         let n = self.unknowns();
-        let undetermined = || GrainError::Points { points: points.len(), unknowns: n };
+        let undetermined = || NurbsGrainError::Points { points: points.len(), unknowns: n };
         if points.len() < n || !points.iter().all(|p| p.coords.iter().all(|c| c.is_finite())) {
             return Err(undetermined());
         }

@@ -2,7 +2,7 @@
 
 use super::error::Direction;
 use super::mass::{GrainMass, mass};
-use super::{ControlNet, GrainError};
+use super::{ControlNet, NurbsGrainError};
 use feeler_geom::bezier::BezierSurface;
 use feeler_geom::nurbs::NurbsSurface;
 use feeler_geom::{Aabb, P2, P3, Rect, Surface, V3, math};
@@ -53,8 +53,8 @@ impl NurbsGrain {
     /// grains, and [`NurbsGrain::check_embedded`] searches for them in all grains.
     ///
     /// # Errors
-    /// Returns a [`GrainError`] that states what is wrong and how to correct it.
-    pub fn new(surface: NurbsSurface) -> Result<Self, GrainError> {
+    /// Returns a [`NurbsGrainError`] that states what is wrong and how to correct it.
+    pub fn new(surface: NurbsSurface) -> Result<Self, NurbsGrainError> {
         let grid = surface.to_bezier()?;
         let topology = topology(&grid)?;
         check_normals(&grid)?;
@@ -63,7 +63,7 @@ impl NurbsGrain {
         let size = Aabb::of_points(&grid.points()).diagonal();
         let has_volume = mass.volume.abs() > MIN_RELATIVE_VOLUME * mass.area * size;
         if !has_volume {
-            return Err(GrainError::Volume { volume: mass.volume });
+            return Err(NurbsGrainError::Volume { volume: mass.volume });
         }
         if mass.volume < 0.0 {
             return Self::new(reversed(&surface));
@@ -75,7 +75,7 @@ impl NurbsGrain {
     ///
     /// # Errors
     /// See [`ControlNet::surface`] and [`NurbsGrain::new`].
-    pub fn of_net(net: &ControlNet) -> Result<Self, GrainError> {
+    pub fn of_net(net: &ControlNet) -> Result<Self, NurbsGrainError> {
         Self::new(net.surface()?)
     }
 
@@ -181,7 +181,7 @@ fn sample_interiors(grid: &BezierSurface, mut at: impl FnMut(P2)) {
 }
 
 /// Checks that the surface has a normal at all samples.
-fn check_normals(grid: &BezierSurface) -> Result<(), GrainError> {
+fn check_normals(grid: &BezierSurface) -> Result<(), NurbsGrainError> {
     let mut wrong = None;
     sample_interiors(grid, |uv| {
         let d = grid.derivs(uv);
@@ -190,11 +190,11 @@ fn check_normals(grid: &BezierSurface) -> Result<(), GrainError> {
             wrong = wrong.or(Some(uv));
         }
     });
-    wrong.map_or(Ok(()), |uv| Err(GrainError::Singular { u: uv.x, v: uv.y }))
+    wrong.map_or(Ok(()), |uv| Err(NurbsGrainError::Singular { u: uv.x, v: uv.y }))
 }
 
 /// Checks that adjacent patches have a common tangent plane.
-fn check_smooth(grid: &BezierSurface) -> Result<(), GrainError> {
+fn check_smooth(grid: &BezierSurface) -> Result<(), NurbsGrainError> {
     let (n_u, n_v) = grid.n_patches();
     let normal = |patch: (usize, usize), uv: P2| {
         let d = grid.patch_derivs(patch, uv);
@@ -213,7 +213,7 @@ fn check_smooth(grid: &BezierSurface) -> Result<(), GrainError> {
                 let off = |k: u32| angle_between(&normal((i, j), at(share(k))), &normal(other, at(share(k))));
                 let angle = (0..SAMPLES_PER_PARAMETER).map(off).fold(0.0, f64::max);
                 if angle > MAX_SEAM_ANGLE {
-                    return Err(GrainError::Crease { direction, angle });
+                    return Err(NurbsGrainError::Crease { direction, angle });
                 }
             }
         }
@@ -222,7 +222,7 @@ fn check_smooth(grid: &BezierSurface) -> Result<(), GrainError> {
 }
 
 /// Determines the topology, or why the surface is not closed.
-fn topology(grid: &BezierSurface) -> Result<Topology, GrainError> {
+fn topology(grid: &BezierSurface) -> Result<Topology, NurbsGrainError> {
     if grid.u_periodic && grid.v_periodic {
         return Ok(Topology::Torus);
     }
@@ -243,9 +243,9 @@ fn topology(grid: &BezierSurface) -> Result<Topology, GrainError> {
     let (gap, angle) = seam(grid, direction);
     let size = Aabb::of_points(&grid.points()).diagonal();
     if gap > MAX_SEAM_GAP * size {
-        Err(GrainError::Open { direction, gap })
+        Err(NurbsGrainError::Open { direction, gap })
     } else {
-        Err(GrainError::Crease { direction, angle })
+        Err(NurbsGrainError::Crease { direction, angle })
     }
 }
 
@@ -290,13 +290,13 @@ fn angle_between(a: &V3, b: &V3) -> f64 {
 }
 
 /// Checks that both poles have tangent planes.
-fn check_poles(grid: &BezierSurface, direction: Direction) -> Result<(), GrainError> {
+fn check_poles(grid: &BezierSurface, direction: Direction) -> Result<(), NurbsGrainError> {
     for (end, name) in ["start", "end"].into_iter().enumerate() {
         let normals: Vec<V3> =
             side_samples().map(|s| grid.normal(at_ends(grid, direction, s)[end])).collect();
         let angle = normals.iter().map(|n| angle_between(n, &normals[0])).fold(0.0, f64::max);
         if angle > MAX_SEAM_ANGLE {
-            return Err(GrainError::Tip { direction, end: name, angle });
+            return Err(NurbsGrainError::Tip { direction, end: name, angle });
         }
     }
     Ok(())

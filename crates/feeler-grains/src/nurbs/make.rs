@@ -4,7 +4,7 @@
 //! NURBS Table 3.1 and (3.8): the circle as four rational arcs; Piegl & Tiller, *The NURBS Book*, §8.5:
 //! surfaces of revolution.
 
-use super::{GrainError, NurbsGrain};
+use super::{NurbsGrain, NurbsGrainError};
 use feeler_geom::P3;
 use feeler_geom::nurbs::NurbsSurface;
 
@@ -29,8 +29,8 @@ impl NurbsGrain {
     /// Creates a sphere of a radius (mm) about the origin, with its poles on the z axis.
     ///
     /// # Errors
-    /// Returns [`GrainError::Dimension`] if the radius is not valid.
-    pub fn sphere(radius: f64) -> Result<Self, GrainError> {
+    /// Returns [`NurbsGrainError::Dimension`] if the radius is not valid.
+    pub fn sphere(radius: f64) -> Result<Self, NurbsGrainError> {
         dimension("the radius", radius)?;
         Self::ellipsoid([radius; 3])
     }
@@ -39,8 +39,8 @@ impl NurbsGrain {
     /// z axis.
     ///
     /// # Errors
-    /// Returns [`GrainError::Dimension`] if a half axis is not valid.
-    pub fn ellipsoid(half_axes: [f64; 3]) -> Result<Self, GrainError> {
+    /// Returns [`NurbsGrainError::Dimension`] if a half axis is not valid.
+    pub fn ellipsoid(half_axes: [f64; 3]) -> Result<Self, NurbsGrainError> {
         for (name, a) in ["the half axis along x", "the half axis along y", "the half axis along z"]
             .into_iter()
             .zip(half_axes)
@@ -59,21 +59,21 @@ impl NurbsGrain {
     /// (mm).
     ///
     /// # Errors
-    /// Returns [`GrainError::Dimension`] if a radius is not valid, or if `minor` is not smaller than
+    /// Returns [`NurbsGrainError::Dimension`] if a radius is not valid, or if `minor` is not smaller than
     /// `major`.
-    pub fn torus(major: f64, minor: f64) -> Result<Self, GrainError> {
+    pub fn torus(major: f64, minor: f64) -> Result<Self, NurbsGrainError> {
         dimension("the radius of the ring", major)?;
         dimension("the radius of the tube", minor)?;
         if minor >= major {
-            return Err(GrainError::Dimension { name: "the radius of the tube", value: minor });
+            return Err(NurbsGrainError::Dimension { name: "the radius of the tube", value: minor });
         }
         let tube = CIRCLE.map(|(x, z, w)| (major + minor * x, minor * z, w));
         Self::new(revolved(&tube, CIRCLE_KNOTS, P3::new))
     }
 }
 
-fn dimension(name: &'static str, value: f64) -> Result<(), GrainError> {
-    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(GrainError::Dimension { name, value }) }
+fn dimension(name: &'static str, value: f64) -> Result<(), NurbsGrainError> {
+    if value.is_finite() && value > 0.0 { Ok(()) } else { Err(NurbsGrainError::Dimension { name, value }) }
 }
 
 /// Surface of revolution about z of a profile of radius, height and weight: u is the angle, v runs along

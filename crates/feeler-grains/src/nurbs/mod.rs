@@ -13,7 +13,7 @@
 //! let grain = NurbsGrain::ellipsoid([3.0, 2.0, 1.0])?;
 //! let volume = 4.0 / 3.0 * std::f64::consts::PI * 6.0;
 //! assert!((grain.mass().volume - volume).abs() < 1e-12 * volume);
-//! # Ok::<(), feeler_grains::nurbs::GrainError>(())
+//! # Ok::<(), feeler_grains::nurbs::NurbsGrainError>(())
 //! ```
 //!
 //! # Source
@@ -32,8 +32,8 @@ pub mod reference;
 mod winding;
 
 pub use contact::{GrainContact, GrainPlace, polished};
-pub use error::{Direction, GrainError};
-pub use fit::{Fit, FitOptions, fit};
+pub use error::{Direction, NurbsGrainError};
+pub use fit::{FitOptions, NurbsFit, fit};
 pub use grain::{NurbsGrain, Topology};
 pub use mass::GrainMass;
 pub use net::{Along, ControlNet, wrapped_curve};

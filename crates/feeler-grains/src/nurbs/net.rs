@@ -8,7 +8,7 @@
 //! is `[u[p], u[m-p]]`. The source ends the domain at `u[n-p]`, where the curve is not closed. A uniform
 //! sequence has m + 1 knots, not n + 1 as in (3.7).
 
-use super::GrainError;
+use super::NurbsGrainError;
 use super::error::Direction;
 use feeler_geom::P3;
 use feeler_geom::count::index;
@@ -63,14 +63,14 @@ impl Along {
         }
     }
 
-    fn check(self, n: usize, direction: Direction) -> Result<(), GrainError> {
+    fn check(self, n: usize, direction: Direction) -> Result<(), NurbsGrainError> {
         let degree = self.degree();
-        let least = match self {
+        let min = match self {
             Self::Wrapped(p) => (p as usize + 1).max(3),
             Self::Clamped(p) => p as usize + 1,
         };
-        if degree == 0 || n < least {
-            return Err(GrainError::Few { direction, points: n, degree, least });
+        if degree == 0 || n < min {
+            return Err(NurbsGrainError::TooFewPoints { direction, points: n, degree, min });
         }
         Ok(())
     }
@@ -81,13 +81,13 @@ impl ControlNet {
     /// number of points, clamped ones from 0 to the number of points minus the degree.
     ///
     /// # Errors
-    /// Returns [`GrainError::Few`] if a direction has too few points, and [`GrainError::Net`] if the
-    /// points or weights do not fill the rows.
-    pub fn surface(&self) -> Result<NurbsSurface, GrainError> {
+    /// Returns [`NurbsGrainError::TooFewPoints`] if a direction has too few points, and
+    /// [`NurbsGrainError::Net`] if the points or weights do not fill the rows.
+    pub fn surface(&self) -> Result<NurbsSurface, NurbsGrainError> {
         let n_v = self.n_v;
         let (n, weights) = (self.points.len(), self.weights.len());
         if n_v == 0 || !n.is_multiple_of(n_v) || !(weights == 0 || weights == n) {
-            return Err(GrainError::Net(feeler_geom::nurbs::NurbsError::Counts));
+            return Err(NurbsGrainError::Net(feeler_geom::nurbs::NurbsError::Counts));
         }
         let n_u = n / n_v;
         self.u.check(n_u, Direction::U)?;
@@ -111,13 +111,13 @@ impl ControlNet {
 /// the last one. Its parameters range from 0 to the number of points.
 ///
 /// # Errors
-/// Returns [`GrainError::Few`] if there are too few points, and [`GrainError::Net`] if the numbers of
-/// weights and points differ.
-pub fn wrapped_curve(degree: u32, points: &[P3], weights: &[f64]) -> Result<NurbsCurve, GrainError> {
+/// Returns [`NurbsGrainError::TooFewPoints`] if there are too few points, and [`NurbsGrainError::Net`] if
+/// the numbers of weights and points differ.
+pub fn wrapped_curve(degree: u32, points: &[P3], weights: &[f64]) -> Result<NurbsCurve, NurbsGrainError> {
     let along = Along::Wrapped(degree);
     along.check(points.len(), Direction::U)?;
     if !(weights.is_empty() || weights.len() == points.len()) {
-        return Err(GrainError::Net(feeler_geom::nurbs::NurbsError::Counts));
+        return Err(NurbsGrainError::Net(feeler_geom::nurbs::NurbsError::Counts));
     }
     let (knots, order) = along.closed(points.len());
     let of = |w: &[f64]| if w.is_empty() { Vec::new() } else { order.iter().map(|k| w[*k]).collect() };

@@ -1,7 +1,7 @@
 //! Random grains with bumps and dents.
 
 use super::fit::{FitOptions, Spline};
-use super::{GrainError, NurbsGrain};
+use super::{NurbsGrain, NurbsGrainError};
 use crate::Random;
 use feeler_geom::{P2, P3, V3, math};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
@@ -23,14 +23,14 @@ impl NurbsGrain {
     /// ([`NurbsGrain::is_star_shaped`]). If it is not, the roughness is halved.
     ///
     /// # Errors
-    /// Returns [`GrainError::Dimension`] if the radius is not valid, and [`GrainError::Rough`] if the
-    /// roughness is outside [0, 1] or no grain was found.
-    pub fn random(seed: u64, radius: f64, roughness: f64) -> Result<Self, GrainError> {
+    /// Returns [`NurbsGrainError::Dimension`] if the radius is not valid, and
+    /// [`NurbsGrainError::Roughness`] if the roughness is outside [0, 1] or no grain was found.
+    pub fn random(seed: u64, radius: f64, roughness: f64) -> Result<Self, NurbsGrainError> {
         if !(radius.is_finite() && radius > 0.0) {
-            return Err(GrainError::Dimension { name: "the radius", value: radius });
+            return Err(NurbsGrainError::Dimension { name: "the radius", value: radius });
         }
         if !(0.0..=1.0).contains(&roughness) {
-            return Err(GrainError::Rough);
+            return Err(NurbsGrainError::Roughness);
         }
         let mut random = Random(seed);
         let axes = [(); 3].map(|()| radius * (1.0 - 0.3 * share(&mut random)));
@@ -62,7 +62,7 @@ impl NurbsGrain {
                 return Ok(grain);
             }
         }
-        Err(GrainError::Rough)
+        Err(NurbsGrainError::Roughness)
     }
 }
 

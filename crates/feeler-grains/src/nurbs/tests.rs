@@ -187,35 +187,35 @@ fn invalid_surfaces_are_refused_with_a_reason() {
     let good = NurbsGrain::sphere(1.0).unwrap().surface().clone();
     let mut zero = good.clone();
     zero.weights[7] = 0.0;
-    assert_eq!(NurbsGrain::new(zero), Err(GrainError::Net(NurbsError::NonPositiveWeight)));
+    assert_eq!(NurbsGrain::new(zero), Err(NurbsGrainError::Net(NurbsError::NonPositiveWeight)));
     let mut negative = good.clone();
     negative.weights[7] = -1.0;
-    assert_eq!(NurbsGrain::new(negative), Err(GrainError::Net(NurbsError::NonPositiveWeight)));
+    assert_eq!(NurbsGrain::new(negative), Err(NurbsGrainError::Net(NurbsError::NonPositiveWeight)));
     let mut open = good.clone();
     open.points.truncate(40);
     open.weights.truncate(40);
     open.u_knots = [0., 0., 0., 1., 1., 2., 2., 3., 4., 4., 4.].to_vec();
     let error = NurbsGrain::new(open).unwrap_err();
-    assert!(matches!(error, GrainError::Open { direction: Direction::U, .. }), "{error}");
+    assert!(matches!(error, NurbsGrainError::Open { direction: Direction::U, .. }), "{error}");
     let mut tip = good.clone();
     // One point next to the south pole leaves its plane.
     tip.points[2 * 5 + 1].z -= 0.4;
     let error = NurbsGrain::new(tip).unwrap_err();
-    assert!(matches!(error, GrainError::Tip { direction: Direction::V, end: "start", .. }), "{error}");
+    assert!(matches!(error, NurbsGrainError::Tip { direction: Direction::V, end: "start", .. }), "{error}");
     let mut creased = good.clone();
     for j in 1..4 {
         creased.points[5 + j].y *= 0.2;
         creased.points[5 + j].x *= 1.5;
     }
     let error = NurbsGrain::new(creased).unwrap_err();
-    assert!(matches!(error, GrainError::Crease { direction: Direction::U, .. }), "{error}");
+    assert!(matches!(error, NurbsGrainError::Crease { direction: Direction::U, .. }), "{error}");
     // The equator is contracted, so its two halves have a crease between them.
     let mut waisted = good.clone();
     for p in waisted.points.iter_mut().skip(2).step_by(5) {
         (p.x, p.y) = (0.6 * p.x, 0.6 * p.y);
     }
     let error = NurbsGrain::new(waisted).unwrap_err();
-    assert!(matches!(error, GrainError::Crease { direction: Direction::V, .. }), "{error}");
+    assert!(matches!(error, NurbsGrainError::Crease { direction: Direction::V, .. }), "{error}");
     let mut flat = good.clone();
     flat.points.iter_mut().for_each(|p| p.z = 0.0);
     assert!(NurbsGrain::new(flat).is_err());
@@ -227,7 +227,7 @@ fn invalid_surfaces_are_refused_with_a_reason() {
         weights: vec![],
     };
     let error = NurbsGrain::of_net(&few).unwrap_err();
-    assert!(matches!(error, GrainError::Few { direction: Direction::V, .. }), "{error}");
+    assert!(matches!(error, NurbsGrainError::TooFewPoints { direction: Direction::V, .. }), "{error}");
     assert!(NurbsGrain::sphere(-1.0).is_err() && NurbsGrain::torus(1.0, 2.0).is_err());
     assert!(NurbsGrain::random(0, f64::NAN, 0.5).is_err() && NurbsGrain::random(0, 1.0, 2.0).is_err());
 }

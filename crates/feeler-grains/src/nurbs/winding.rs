@@ -6,7 +6,7 @@
 //! # Source
 //! Van Oosterom & Strackee, *The solid angle of a plane triangle*, 1983.
 
-use super::{GrainError, NurbsGrain};
+use super::{NurbsGrain, NurbsGrainError};
 use feeler_geom::{P2, P3, V3, math};
 use std::f64::consts::TAU;
 
@@ -24,10 +24,10 @@ impl NurbsGrain {
     /// samples are missed.
     ///
     /// # Errors
-    /// Returns [`GrainError::Crossing`] if the surface intersects itself, or if the grain or a gap in it
+    /// Returns [`NurbsGrainError::Crossing`] if the surface intersects itself, or if the grain or a gap in it
     /// is thinner than the reported depth.
-    pub fn check_embedded(&self) -> Result<(), GrainError> {
-        crossing(self).map_or(Ok(()), |(at, depth)| Err(GrainError::Crossing { at, depth }))
+    pub fn check_embedded(&self) -> Result<(), NurbsGrainError> {
+        crossing(self).map_or(Ok(()), |(at, depth)| Err(NurbsGrainError::Crossing { at, depth }))
     }
 }
 

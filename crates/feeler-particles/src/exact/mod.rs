@@ -15,14 +15,14 @@ mod superellipsoid;
 pub use batch::WallContacts;
 pub use cache::ProximityCache;
 pub use error::WallError;
-pub use superellipsoid::Superellipsoid;
+pub use superellipsoid::SuperellipsoidParticle;
 
 use crate::contact::WallContact;
 use crate::sphere::Sphere;
 pub(crate) use batch::Batch;
 use feeler_geom::{P3, Pose, V3};
 use feeler_grains::convex as grains;
-use feeler_runtime::{Body, Boundary, PointMinima, QueryError, Standing};
+use feeler_runtime::{Body, Boundary, PointMinima, PointPosition, QueryError};
 use std::sync::Arc;
 use superellipsoid::LocalSuperellipsoid;
 
@@ -133,7 +133,7 @@ impl ExactWall {
     /// [`WallError::Coordinates`].
     pub fn superellipsoid_contacts(
         &self,
-        particles: &[Superellipsoid],
+        particles: &[SuperellipsoidParticle],
         reach: f64,
         caches: &mut Vec<ProximityCache>,
         out: &mut WallContacts,
@@ -248,7 +248,7 @@ impl ExactWall {
 
     /// Computes the distance minima of a point of the wall's frame, from the places in the cache alone if
     /// these are complete.
-    fn minima(&self, p: &P3, near: f64, cache: &mut ProximityCache, batch: &mut Batch) -> Standing {
+    fn minima(&self, p: &P3, near: f64, cache: &mut ProximityCache, batch: &mut Batch) -> PointPosition {
         let boundary = &*self.boundary;
         let least = PointMinima::least_radius(boundary, near);
         let Batch { query, places, .. } = batch;

@@ -23,14 +23,14 @@ use feeler_geom::{Curve, P3, Pose, V3, math};
 use feeler_grains::convex as grains;
 use feeler_hierarchy::{EdgeId, Feature, VertexId};
 use feeler_runtime::{
-    Boundary, NearPlace, feature_id, held_curvatures, is_in_edge_polar, is_in_vertex_polar, surface_foot,
+    Boundary, NearPart, feature_id, held_curvatures, is_in_edge_polar, is_in_vertex_polar, surface_foot,
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
 
 /// A particle that is a superellipsoid: |x/a|^{2/ε₁} + |y/b|^{2/ε₁}, to the power ε₁/ε₂, plus |z/c|^{2/ε₂},
 /// at most 1, in its own frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Superellipsoid {
+pub struct SuperellipsoidParticle {
     /// Centre (mm, world).
     pub center: P3,
     /// From its own frame to the world.
@@ -117,7 +117,7 @@ const DIRECTIONS: [[f64; 3]; 26] = {
     out
 };
 
-impl Superellipsoid {
+impl SuperellipsoidParticle {
     /// A superellipsoid from its centre, the quaternion x, y, z, w (of any length but 0) from its own frame
     /// to the world, semi-axes and exponents. Invalid numbers are refused when contacts are computed.
     #[must_use]
@@ -204,16 +204,16 @@ impl LocalSuperellipsoid {
         let mut last = None;
         for &k in places {
             match boundary.place(k) {
-                place @ NearPlace::Face(f) => self.find_on_face(boundary, place, Feature::Face(f), found),
-                place @ NearPlace::Patch(f, _) => self.find_on_face(boundary, place, Feature::Face(f), found),
+                place @ NearPart::Face(f) => self.find_on_face(boundary, place, Feature::Face(f), found),
+                place @ NearPart::Patch(f, _) => self.find_on_face(boundary, place, Feature::Face(f), found),
                 // The areas of one edge are consecutive; the edge is searched once.
-                NearPlace::Edge(e) | NearPlace::Curve(e, _) if last != Some(e) => {
+                NearPart::Edge(e) | NearPart::Curve(e, _) if last != Some(e) => {
                     last = Some(e);
                     self.find_on_edge(boundary, e, found);
                 }
-                NearPlace::Edge(_) | NearPlace::Curve(..) => {}
-                NearPlace::Vertex(v) => self.find_at_vertex(boundary, v, found),
-                NearPlace::Border(_) | NearPlace::Tip(..) => {}
+                NearPart::Edge(_) | NearPart::Curve(..) => {}
+                NearPart::Vertex(v) => self.find_at_vertex(boundary, v, found),
+                NearPart::Border(_) | NearPart::Tip(..) => {}
             }
         }
         found.retain(|f| f.gap <= reach);
@@ -265,7 +265,7 @@ impl LocalSuperellipsoid {
     }
 
     /// Appends the contacts with a face.
-    fn find_on_face(&self, boundary: &Boundary, place: NearPlace, feature: Feature, found: &mut Vec<Found>) {
+    fn find_on_face(&self, boundary: &Boundary, place: NearPart, feature: Feature, found: &mut Vec<Found>) {
         let distance = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.distance);
         let first = found.len();
         let central = surface_foot(boundary, place, &self.center).map(|f| -f.normal);
@@ -305,7 +305,7 @@ impl LocalSuperellipsoid {
 
     /// Solves `m = -∇D(s(m))` for a direction near `start`: by Newton's method if it reduces the residual,
     /// else by a part of the step to the gradient.
-    fn solve_surface(&self, boundary: &Boundary, place: NearPlace, start: V3) -> Option<V3> {
+    fn solve_surface(&self, boundary: &Boundary, place: NearPart, start: V3) -> Option<V3> {
         let gradient = |m: &V3| surface_foot(boundary, place, &self.support(m)).map(|f| f.normal);
         let mut m = start;
         let mut g = gradient(&m)?;

@@ -6,7 +6,7 @@ use super::wall::{MovingWallContact, Wall};
 use crate::facets::FacetHistory;
 use crate::law::ShearState;
 use feeler_geom::P3;
-use feeler_runtime::Following;
+use feeler_runtime::ContactFollower;
 
 /// Contact history of one collider with one wall.
 #[derive(Clone, Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct WallHistory {
     /// Points of the contacts with an exact wall (wall's coordinates), in the order of `shear`.
     pub(super) points: Vec<P3>,
     /// Tracked contacts of a solid with an exact wall or a plane.
-    pub(super) tracked: Option<Box<Following>>,
+    pub(super) tracked: Option<Box<ContactFollower>>,
     /// Load on the wall in the last step.
     pub(super) load: Load,
 }

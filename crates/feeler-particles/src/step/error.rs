@@ -6,7 +6,7 @@ use crate::law::LawError;
 
 /// Reason why a particle, a simulation or a step is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum StepError {
+pub enum SimulationError {
     /// Invalid numbers of a particle or a wall.
     #[error("{0}")]
     Particle(&'static str),

@@ -3,9 +3,9 @@
 //!
 //! Contacts and forces are computed by the same functions as in [`Simulation::step`].
 
-use super::error::StepError;
+use super::error::SimulationError;
 use super::ids::ParticleId;
-use super::{Load, MAX_COORDINATE, Motion, Simulation};
+use super::{Load, MAX_COORDINATE, ParticleMotion, Simulation};
 use feeler_geom::{P3, V3};
 use nalgebra::UnitQuaternion;
 
@@ -23,13 +23,13 @@ impl Simulation {
         rotation: UnitQuaternion<f64>,
         velocity: V3,
         momentum: V3,
-    ) -> Result<(), StepError> {
+    ) -> Result<(), SimulationError> {
         let vectors = center.iter().chain(velocity.iter()).chain(momentum.iter());
         if !vectors.chain(rotation.coords.iter()).all(|c| c.abs() <= MAX_COORDINATE) {
-            return Err(StepError::Lost(particle));
+            return Err(SimulationError::Lost(particle));
         }
         if let Some(motion) = self.motions.get_mut(particle.index()) {
-            *motion = Motion { center, rotation, velocity, momentum };
+            *motion = ParticleMotion { center, rotation, velocity, momentum };
         }
         Ok(())
     }
@@ -40,9 +40,9 @@ impl Simulation {
     ///
     /// # Errors
     /// The time is negative or not finite, or a particle has left all finite positions.
-    pub fn contact_loads(&mut self, time: f64) -> Result<&[Load], StepError> {
+    pub fn contact_loads(&mut self, time: f64) -> Result<&[Load], SimulationError> {
         if !(time.is_finite() && time >= 0.0) {
-            return Err(StepError::Step(time));
+            return Err(SimulationError::Step(time));
         }
         self.update_loads(time)?;
         Ok(&self.loads)
@@ -52,7 +52,7 @@ impl Simulation {
     ///
     /// # Errors
     /// A wall's motion cannot continue.
-    pub fn advance_walls(&mut self, time: f64) -> Result<(), StepError> {
+    pub fn advance_walls(&mut self, time: f64) -> Result<(), SimulationError> {
         self.walls.advance(time)
     }
 }

@@ -3,7 +3,7 @@
 use super::particle::Particle;
 use super::shape::PosedShape;
 use super::wall::MovingWallContact;
-use super::{Collider, Motion};
+use super::{Collider, ParticleMotion};
 use crate::law::{ContactKinematics, Law, ShearState, radius_on_wall};
 use feeler_geom::{P3, V3};
 
@@ -66,7 +66,7 @@ pub(super) struct PairContact {
 pub(super) struct ParticleStates<'a> {
     pub(super) colliders: &'a [Collider],
     pub(super) particles: &'a [Particle],
-    pub(super) motions: &'a [Motion],
+    pub(super) motions: &'a [ParticleMotion],
     pub(super) spins: &'a [V3],
     pub(super) driven: &'a [bool],
 }

@@ -11,7 +11,7 @@
 //! The radius is kept within a factor of [`MAX_RADIUS_RATIO`] of the radius of the sphere of equal volume.
 //! Otherwise flat faces would be rigid and tips without force, since Hertz's law covers neither.
 
-use super::Motion;
+use super::ParticleMotion;
 use feeler_geom::{P3, Pose, V3, math};
 use feeler_grains::convex::{Grain, Placed};
 use feeler_grains::mass::poly_superellipsoid;
@@ -46,7 +46,7 @@ impl GrainShape {
     }
 
     /// The grain in the pose of its bounding sphere; `None` if the pose is not finite.
-    pub(super) fn posed(&self, center: &P3, motion: &Motion) -> Option<PosedGrain<'_>> {
+    pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> Option<PosedGrain<'_>> {
         let pose = Pose::from_parts(Translation3::from(center.coords), motion.rotation * self.rotation);
         let placed = Placed::new(&self.grain, &pose).ok()?;
         Some(PosedGrain { placed, equal_radius: self.equal_radius })

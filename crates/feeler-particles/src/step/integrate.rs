@@ -11,13 +11,13 @@
 //! 107 (1997) (rotations).
 
 use super::contact_history::ColliderHistory;
-use super::error::StepError;
+use super::error::SimulationError;
 use super::force::BodyKinematics;
 use super::ids::ParticleId;
 use super::pair_queries::PairQueries;
 use super::particle::Particle;
 use super::shape::PosedShape;
-use super::{Collider, Load, MAX_COORDINATE, MIN_PARALLEL, MIN_TASK, Motion, Simulation};
+use super::{Collider, Load, MAX_COORDINATE, MIN_PARALLEL, MIN_TASK, ParticleMotion, Simulation};
 use crate::rotation::rotation_by;
 use crate::sphere::Sphere;
 use feeler_geom::V3;
@@ -29,7 +29,7 @@ impl Simulation {
     ///
     /// # Errors
     /// The time is not above 0, a wall's motion cannot continue, or a particle has left all finite positions.
-    pub fn step(&mut self, time: f64) -> Result<(), StepError> {
+    pub fn step(&mut self, time: f64) -> Result<(), SimulationError> {
         self.step_with(time, |_, _| {})
     }
 
@@ -41,10 +41,10 @@ impl Simulation {
     pub fn step_with(
         &mut self,
         time: f64,
-        add: impl FnOnce(&[Motion], &mut [Load]),
-    ) -> Result<(), StepError> {
+        add: impl FnOnce(&[ParticleMotion], &mut [Load]),
+    ) -> Result<(), SimulationError> {
         if !(time.is_finite() && time > 0.0) {
-            return Err(StepError::Step(time));
+            return Err(SimulationError::Step(time));
         }
         self.drift(0.5 * time)?;
         self.update_loads(time)?;
@@ -62,7 +62,7 @@ impl Simulation {
     }
 
     /// Moves particles and walls with their present momenta.
-    fn drift(&mut self, time: f64) -> Result<(), StepError> {
+    fn drift(&mut self, time: f64) -> Result<(), SimulationError> {
         for (k, (motion, particle)) in self.motions.iter_mut().zip(&self.particles).enumerate() {
             if self.removed[k] {
                 continue;
@@ -71,14 +71,14 @@ impl Simulation {
             motion.rotation = rotated(motion, &particle.inertia, time);
             let numbers = motion.center.iter().chain(motion.momentum.iter());
             if !numbers.into_iter().all(|c| c.abs() <= MAX_COORDINATE) {
-                return Err(StepError::Lost(ParticleId::new(k)));
+                return Err(SimulationError::Lost(ParticleId::new(k)));
             }
         }
         self.walls.advance(time)
     }
 
     /// Computes the loads of all contacts, over a step of `time` (s) with which shear states are updated.
-    pub(super) fn update_loads(&mut self, time: f64) -> Result<(), StepError> {
+    pub(super) fn update_loads(&mut self, time: f64) -> Result<(), SimulationError> {
         self.update_wall_contacts(time)?;
         self.update_pairs(time)?;
         self.add_up_loads();
@@ -86,7 +86,7 @@ impl Simulation {
     }
 
     /// Computes the loads between walls and each collider.
-    fn update_wall_contacts(&mut self, time: f64) -> Result<(), StepError> {
+    fn update_wall_contacts(&mut self, time: f64) -> Result<(), SimulationError> {
         self.spins.clear();
         self.spins.extend(self.motions.iter().zip(&self.particles).map(|(m, p)| spin(m, p)));
         let Self {
@@ -115,7 +115,7 @@ impl Simulation {
                     _ => None,
                 }
             })
-            .map_err(|k| StepError::Lost(colliders[present[k] as usize].particle_id()))?;
+            .map_err(|k| SimulationError::Lost(colliders[present[k] as usize].particle_id()))?;
         let (walls, present) = (&*walls, &*present);
         let update = |queries: &mut PairQueries, one: (usize, (&Collider, &mut ColliderHistory))| {
             let (k, (collider, history)) = one;
@@ -123,7 +123,7 @@ impl Simulation {
             if removed[particle] {
                 return Ok(());
             }
-            let Motion { center, velocity, .. } = motions[particle];
+            let ParticleMotion { center, velocity, .. } = motions[particle];
             let mass = particles[particle].mass;
             let body = BodyKinematics { center, velocity, spin: spins[particle], mass };
             let position = if present.len() == colliders.len() {
@@ -134,7 +134,7 @@ impl Simulation {
             let sphere = sphere(collider);
             walls
                 .act_on((position, &sphere), &posed(collider, sphere), &body, history, queries, time)
-                .map_err(|_| StepError::Lost(collider.particle_id()))
+                .map_err(|_| SimulationError::Lost(collider.particle_id()))
         };
         if colliders.len() < MIN_PARALLEL && !*has_solids {
             colliders.iter().zip(histories.iter_mut()).enumerate().try_for_each(|one| update(queries, one))
@@ -160,14 +160,14 @@ impl Simulation {
 
 /// Angular velocity (rad/s, world).
 #[inline]
-pub(super) fn spin(motion: &Motion, particle: &Particle) -> V3 {
+pub(super) fn spin(motion: &ParticleMotion, particle: &Particle) -> V3 {
     let local = motion.rotation.inverse() * motion.momentum;
     motion.rotation * local.component_div(&particle.inertia)
 }
 
 /// Rotation of a free body after a time (s). `inertia` are its principal moments.
 #[inline]
-fn rotated(motion: &Motion, inertia: &V3, time: f64) -> UnitQuaternion<f64> {
+fn rotated(motion: &ParticleMotion, inertia: &V3, time: f64) -> UnitQuaternion<f64> {
     let mut rotation = motion.rotation;
     if (inertia.max() - inertia.min()) <= SPHERICAL_INERTIA * inertia.max() {
         rotation = rotation_by(&(motion.momentum * (time / inertia.x))) * rotation;

@@ -1,12 +1,12 @@
 //! Lifecycle: particles and walls are added, particles are removed, walls are disabled and enabled.
 
 use super::contact_history::ColliderHistory;
-use super::error::StepError;
+use super::error::SimulationError;
 use super::ids::{ParticleId, WallId};
 use super::particle::Particle;
 use super::shape::ParticleShape;
 use super::wall::Wall;
-use super::{Collider, Load, MAX_COLLIDERS, Motion, Simulation};
+use super::{Collider, Load, MAX_COLLIDERS, ParticleMotion, Simulation};
 use crate::exact::WallContacts;
 use crate::law::Law;
 use crate::sphere::Sphere;
@@ -17,9 +17,9 @@ impl Simulation {
     ///
     /// # Errors
     /// The law has invalid parameters, or the wall is of triangles and there are particles that are solids.
-    pub fn add_wall(&mut self, wall: Wall, law: Law) -> Result<WallId, StepError> {
+    pub fn add_wall(&mut self, wall: Wall, law: Law) -> Result<WallId, SimulationError> {
         if self.has_solids && matches!(wall, Wall::Facets(_)) {
-            return Err(StepError::Particle(SOLIDS_AND_FACETS));
+            return Err(SimulationError::Particle(SOLIDS_AND_FACETS));
         }
         let id = self.walls.add(wall, law)?;
         self.histories.iter_mut().for_each(ColliderHistory::add_wall);
@@ -38,23 +38,30 @@ impl Simulation {
         pose: &Pose,
         velocity: V3,
         spin: V3,
-    ) -> Result<ParticleId, StepError> {
+    ) -> Result<ParticleId, SimulationError> {
         let numbers = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
         if !numbers.chain(velocity.iter()).chain(spin.iter()).all(|c| c.is_finite()) {
-            return Err(StepError::Particle("the pose and the velocities of a particle must be finite"));
+            return Err(SimulationError::Particle(
+                "the pose and the velocities of a particle must be finite",
+            ));
         }
         let is_solid = particle.shape.as_deref().is_some_and(ParticleShape::is_solid);
         if is_solid && self.walls.list.iter().any(|w| matches!(w, Wall::Facets(_))) {
-            return Err(StepError::Particle(SOLIDS_AND_FACETS));
+            return Err(SimulationError::Particle(SOLIDS_AND_FACETS));
         }
-        let number = u32::try_from(self.particles.len()).map_err(|_| StepError::TooMany)?;
+        let number = u32::try_from(self.particles.len()).map_err(|_| SimulationError::TooMany)?;
         if self.colliders.len() + particle.spheres.len() > MAX_COLLIDERS {
-            return Err(StepError::TooMany);
+            return Err(SimulationError::TooMany);
         }
         let axes = pose * particle.axes;
         let rotation = axes.rotation;
         let momentum = rotation * (rotation.inverse() * spin).component_mul(&particle.inertia);
-        self.motions.push(Motion { center: axes.translation.vector.into(), rotation, velocity, momentum });
+        self.motions.push(ParticleMotion {
+            center: axes.translation.vector.into(),
+            rotation,
+            velocity,
+            momentum,
+        });
         let first = self.colliders.len();
         let is_bounding = particle.shape.is_some();
         self.colliders.extend(particle.spheres.iter().map(|s| Collider {
@@ -162,8 +169,8 @@ const SOLIDS_AND_FACETS: &str =
 #[cfg(test)]
 mod tests {
     use crate::{
-        ExactWall, FacetWall, Law, Particle, ParticleId, PlaneWall, Resolution, Settings, Simulation, Wall,
-        WallId,
+        ExactWall, FacetWall, Law, Particle, ParticleId, PlaneWall, Resolution, Simulation,
+        SimulationSettings, Wall, WallId,
     };
     use feeler_geom::{P3, Pose, V3};
     use std::path::Path;
@@ -180,7 +187,7 @@ mod tests {
 
     /// Spheres above a floor of triangles, beside a plane and a block.
     fn simulation(skipped: &[usize]) -> Simulation {
-        let settings = Settings { gravity: V3::z() * -9_810.0, between: Some(LAW) };
+        let settings = SimulationSettings { gravity: V3::z() * -9_810.0, between: Some(LAW) };
         let mut out = Simulation::new(settings).unwrap();
         let corner = |(x, y): (f64, f64)| P3::new(x, y, 0.0);
         let corners = [(-50.0, -50.0), (50.0, -50.0), (50.0, 50.0), (-50.0, 50.0)].map(corner);
@@ -211,7 +218,7 @@ mod tests {
     }
 
     /// Motions of all particles that are present.
-    fn motions(simulation: &Simulation) -> Vec<crate::Motion> {
+    fn motions(simulation: &Simulation) -> Vec<crate::ParticleMotion> {
         let present = simulation.particle_ids().filter(|k| simulation.is_present(*k));
         present.map(|k| *simulation.motion(k).unwrap()).collect()
     }
@@ -276,7 +283,7 @@ mod tests {
 
     #[test]
     fn particles_pass_through_disabled_walls() {
-        let settings = Settings { gravity: V3::z() * -9_810.0, between: None };
+        let settings = SimulationSettings { gravity: V3::z() * -9_810.0, between: None };
         let mut simulation = Simulation::new(settings).unwrap();
         let lid = simulation.add_wall(PlaneWall::new(P3::origin(), V3::z()).unwrap().into(), LAW).unwrap();
         let sphere = Particle::sphere(1.0, 2_500.0).unwrap();

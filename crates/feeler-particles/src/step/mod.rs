@@ -42,7 +42,7 @@ mod wall_contacts;
 mod wall_forces;
 mod walls;
 
-pub use error::StepError;
+pub use error::SimulationError;
 pub use ids::{ParticleId, WallId};
 pub use particle::Particle;
 pub use wall::{PlaneWall, RigidMotion, SolidWall, Wall};
@@ -63,7 +63,7 @@ use walls::Walls;
 
 /// Settings of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct SimulationSettings {
     /// Acceleration (mm/s²) of all particles.
     pub gravity: V3,
     /// Law of contacts between particles. If it is `None`, particles pass through each other.
@@ -81,7 +81,7 @@ pub struct Load {
 
 /// Position and motion of a particle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Motion {
+pub struct ParticleMotion {
     /// Centre of mass (mm).
     pub center: P3,
     /// From the particle's axes of inertia to the world's.
@@ -92,7 +92,7 @@ pub struct Motion {
     pub momentum: V3,
 }
 
-impl Motion {
+impl ParticleMotion {
     /// Rotation from the particle's axes of inertia to the world's.
     #[must_use]
     pub fn rotation(&self) -> UnitQuaternion<f64> {
@@ -117,19 +117,19 @@ impl Collider {
 
     /// Centre of the sphere (world).
     #[inline]
-    fn center(&self, motion: &Motion) -> P3 {
+    fn center(&self, motion: &ParticleMotion) -> P3 {
         motion.center + motion.rotation * self.sphere.center.coords
     }
 
     /// The sphere in the world.
     #[inline]
-    fn posed_sphere(&self, motion: &Motion) -> Sphere {
+    fn posed_sphere(&self, motion: &ParticleMotion) -> Sphere {
         Sphere { center: self.center(motion), radius: self.sphere.radius }
     }
 
     /// The shape in the world. `sphere` is that of [`posed_sphere`](Self::posed_sphere).
     #[inline]
-    fn posed<'p>(&self, sphere: Sphere, particle: &'p Particle, motion: &Motion) -> PosedShape<'p> {
+    fn posed<'p>(&self, sphere: Sphere, particle: &'p Particle, motion: &ParticleMotion) -> PosedShape<'p> {
         let shape = particle.shape.as_ref().filter(|_| self.is_bounding);
         shape.and_then(|shape| shape.posed(&sphere.center, motion)).unwrap_or(PosedShape::Sphere(sphere))
     }
@@ -139,7 +139,7 @@ impl Collider {
 ///
 /// ```
 /// use feeler_geom::{P3, Pose, V3};
-/// use feeler_particles::{FacetWall, Law, Particle, Resolution, Settings, Simulation};
+/// use feeler_particles::{FacetWall, Law, Particle, Resolution, SimulationSettings, Simulation};
 ///
 /// // A floor of two triangles; `FacetWall::read_stl(path, 1.0)` reads a file.
 /// let corners = [(0.0, 0.0), (90.0, 0.0), (90.0, 90.0), (0.0, 90.0)].map(|(x, y)| P3::new(x, y, 0.0));
@@ -147,12 +147,10 @@ impl Collider {
 /// floor.set_resolution(Resolution::Full { cutoff: 0.5 })?;
 ///
 /// let law = Law::Linear { normal: 1e3, shear: 5e2, restitution: 0.5, friction: 0.3 };
-/// let mut simulation = Simulation::new(Settings { gravity: V3::z() * -9_810.0, between: Some(law) })?;
-/// let floor = simulation.add_wall(floor.into(), law)?;
-/// let sphere = Particle::sphere(2.0, 2_600.0)?;
-/// let weight = sphere.mass() * 9_810.0;
-/// let sphere = simulation.add(sphere, &Pose::translation(45.0, 45.0, 3.0), V3::zeros(), V3::zeros())?;
-/// for _ in 0..50_000 {
+/// let mut simulation = Simulation::new(SimulationSettings { gravity: V3::z() * -9_810.0, between:
+/// Some(law) })?; let floor = simulation.add_wall(floor.into(), law)?; let sphere = Particle::sphere(2.0,
+/// 2_600.0)?; let weight = sphere.mass() * 9_810.0; let sphere = simulation.add(sphere,
+/// &Pose::translation(45.0, 45.0, 3.0), V3::zeros(), V3::zeros())?; for _ in 0..50_000 {
 ///     simulation.step(1e-5)?;
 /// }
 /// let on_floor = simulation.wall_load(floor).ok_or("no such wall")?;
@@ -162,9 +160,9 @@ impl Collider {
 /// ```
 #[derive(Debug)]
 pub struct Simulation {
-    settings: Settings,
+    settings: SimulationSettings,
     particles: Vec<Particle>,
-    motions: Vec<Motion>,
+    motions: Vec<ParticleMotion>,
     /// Particles whose velocities are prescribed.
     driven: Vec<bool>,
     /// Particles that have been removed.
@@ -198,9 +196,9 @@ impl Simulation {
     ///
     /// # Errors
     /// The law has invalid parameters.
-    pub fn new(settings: Settings) -> Result<Self, StepError> {
+    pub fn new(settings: SimulationSettings) -> Result<Self, SimulationError> {
         if let Some(law) = settings.between {
-            law.check().map_err(|error| StepError::Law { what: "particles", error })?;
+            law.check().map_err(|error| SimulationError::Law { what: "particles", error })?;
         }
         Ok(Self {
             settings,
@@ -258,12 +256,12 @@ impl Simulation {
 
     /// Position and motion of a particle; `None` if there is no such particle.
     #[must_use]
-    pub fn motion(&self, particle: ParticleId) -> Option<&Motion> {
+    pub fn motion(&self, particle: ParticleId) -> Option<&ParticleMotion> {
         self.motions.get(particle.index())
     }
 
     /// Position and motion of a particle, for changes.
-    pub fn motion_mut(&mut self, particle: ParticleId) -> Option<&mut Motion> {
+    pub fn motion_mut(&mut self, particle: ParticleId) -> Option<&mut ParticleMotion> {
         self.motions.get_mut(particle.index())
     }
 
@@ -362,7 +360,7 @@ impl Simulation {
     /// Kinetic energy of all particles that have not been removed (kg·mm²/s² = µJ).
     #[must_use]
     pub fn kinetic_energy(&self) -> f64 {
-        let of = |(m, p): (&Motion, &Particle)| {
+        let of = |(m, p): (&ParticleMotion, &Particle)| {
             0.5 * (p.mass * m.velocity.norm_squared() + integrate::spin(m, p).dot(&m.momentum))
         };
         let all = self.motions.iter().zip(&self.particles).zip(&self.removed);

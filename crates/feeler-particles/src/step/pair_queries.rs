@@ -2,7 +2,7 @@
 
 use crate::exact::Batch;
 use feeler_geom::Pose;
-use feeler_runtime::{Body, ContactPair, FollowOptions, Following, QueryError};
+use feeler_runtime::{Body, ContactFollower, ContactPair, FollowOptions, QueryError};
 use std::sync::Arc;
 
 /// Scratch data of queries, one for each thread.
@@ -21,7 +21,7 @@ impl PairQueries {
     /// tracking is not possible. Poses are from each solid's coordinates to the world.
     pub(super) fn track(
         &mut self,
-        tracked: &mut Following,
+        tracked: &mut ContactFollower,
         [(a, pose_a), (b, pose_b)]: [(&Arc<Body>, &Pose); 2],
     ) -> Result<(), QueryError> {
         let options = options(a, b);

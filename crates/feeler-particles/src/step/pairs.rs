@@ -1,6 +1,6 @@
 //! Pairs of particles: the broad phase, contacts of spheres and grains, and their forces.
 
-use super::error::StepError;
+use super::error::SimulationError;
 use super::force::{PairContact, ParticleStates};
 use super::pair_queries::PairQueries;
 use super::shape::{ParticleShape, PosedShape};
@@ -10,7 +10,7 @@ use crate::law::ShearState;
 use crate::sphere::Sphere;
 use feeler_convex::{Ball, BroadPhase, BroadPhaseError, BroadPhaseRequest};
 use feeler_geom::{P3, Pose, V3};
-use feeler_grains::convex::{Contact, Grain, Placed, contact};
+use feeler_grains::convex::{Grain, GrainContact, Placed, contact};
 use nalgebra::{Translation3, UnitQuaternion};
 use rayon::prelude::*;
 
@@ -75,7 +75,11 @@ fn distance_and_normal(x: &P3, y: &P3) -> (f64, V3) {
 
 /// The contact of two spheres or grains; `None` if they do not overlap. `previous_normal` is that of the
 /// previous step, from the second shape to the first.
-fn convex_contact(a: &PosedShape<'_>, b: &PosedShape<'_>, previous_normal: Option<V3>) -> Option<Contact> {
+fn convex_contact(
+    a: &PosedShape<'_>,
+    b: &PosedShape<'_>,
+    previous_normal: Option<V3>,
+) -> Option<GrainContact> {
     let (mut sphere_a, mut sphere_b) = (None, None);
     let (a, b) = (as_grain(a, &mut sphere_a)?, as_grain(b, &mut sphere_b)?);
     contact(&a, &b, 0.0, previous_normal.map(|n| -n)).filter(|c| c.gap < 0.0)
@@ -96,7 +100,7 @@ fn as_grain<'g>(shape: &PosedShape<'g>, sphere: &'g mut Option<Grain>) -> Option
 
 impl Simulation {
     /// Computes the forces of all pairs of particles.
-    pub(super) fn update_pairs(&mut self, time: f64) -> Result<(), StepError> {
+    pub(super) fn update_pairs(&mut self, time: f64) -> Result<(), SimulationError> {
         std::mem::swap(&mut self.pairs, &mut self.previous_pairs);
         std::mem::swap(&mut self.solid_pairs, &mut self.previous_solid_pairs);
         self.pairs.clear();
@@ -123,8 +127,9 @@ impl Simulation {
         }
         if has_solids {
             solid_pairs.par_iter_mut().try_for_each_init(PairQueries::default, |queries, pair| {
-                pair.update(&states, &law, queries, time)
-                    .map_err(|_| StepError::Lost(states.colliders[pair.colliders.0 as usize].particle_id()))
+                pair.update(&states, &law, queries, time).map_err(|_| {
+                    SimulationError::Lost(states.colliders[pair.colliders.0 as usize].particle_id())
+                })
             })?;
         }
         Ok(())
@@ -132,7 +137,7 @@ impl Simulation {
 
     /// Lists the pairs whose bounding spheres overlap, with their contact histories. Returns whether there
     /// are grains among them, and whether there are solids.
-    fn list_pairs(&mut self) -> Result<(bool, bool), StepError> {
+    fn list_pairs(&mut self) -> Result<(bool, bool), SimulationError> {
         let Self { poses, colliders, motions, present, .. } = self;
         poses.clear();
         poses.extend(present.iter().map(|k| {
@@ -147,14 +152,14 @@ impl Simulation {
             let request = BroadPhaseRequest { d_max: 0.0, margin: BROAD_PHASE_MARGIN * largest };
             let broad_phase = balls.ok().and_then(|balls| BroadPhase::new(balls, request).ok());
             self.broad_phase =
-                Some(broad_phase.ok_or(StepError::Particle("radii of particles are out of range"))?);
+                Some(broad_phase.ok_or(SimulationError::Particle("radii of particles are out of range"))?);
         }
         let Some(broad_phase) = &mut self.broad_phase else { return Ok((false, false)) };
         let near = broad_phase.step(&self.poses).map_err(|e| match e {
             BroadPhaseError::Pose(k) => {
-                StepError::Lost(self.colliders[self.present[k] as usize].particle_id())
+                SimulationError::Lost(self.colliders[self.present[k] as usize].particle_id())
             }
-            _ => StepError::Particle("radii of particles are out of range"),
+            _ => SimulationError::Particle("radii of particles are out of range"),
         })?;
         let is_solid = |c: &Collider| {
             let shape = &self.particles[c.particle as usize].shape;

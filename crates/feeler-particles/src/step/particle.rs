@@ -1,6 +1,6 @@
 //! Particles: their shape, mass and inertia.
 
-use super::error::StepError;
+use super::error::SimulationError;
 use super::grain::GrainShape;
 use super::shape::ParticleShape;
 use super::solid::SolidShape;
@@ -33,7 +33,7 @@ impl Particle {
     ///
     /// # Errors
     /// The radius or the density is not above 0.
-    pub fn sphere(radius: f64, density: f64) -> Result<Self, StepError> {
+    pub fn sphere(radius: f64, density: f64) -> Result<Self, SimulationError> {
         Self::clump(&[Sphere { center: P3::origin(), radius }], density)
     }
 
@@ -43,9 +43,9 @@ impl Particle {
     ///
     /// # Errors
     /// There are no spheres, a radius or the density is not above 0, or a centre is not finite.
-    pub fn clump(spheres: &[Sphere], density: f64) -> Result<Self, StepError> {
+    pub fn clump(spheres: &[Sphere], density: f64) -> Result<Self, SimulationError> {
         if !(density.is_finite() && density > 0.0) {
-            return Err(StepError::Particle("the density must be above 0 kg/m³"));
+            return Err(SimulationError::Particle("the density must be above 0 kg/m³"));
         }
         check(spheres)?;
         let masses: Vec<f64> = spheres
@@ -70,18 +70,18 @@ impl Particle {
     /// # Errors
     /// The density is not above 0, or there is a layer around the shape. The mass of a layer has no closed
     /// form; [`Particle::grain_with_inertia`] takes a given mass.
-    pub fn grain(grain: &Grain, density: f64) -> Result<Self, StepError> {
+    pub fn grain(grain: &Grain, density: f64) -> Result<Self, SimulationError> {
         if !(density.is_finite() && density > 0.0) {
-            return Err(StepError::Particle("the density must be above 0 kg/m³"));
+            return Err(SimulationError::Particle("the density must be above 0 kg/m³"));
         }
         if grain.dilation() > 0.0 {
-            return Err(StepError::Particle(
+            return Err(SimulationError::Particle(
                 "a grain with a layer needs a given mass and inertia (grain_with_inertia)",
             ));
         }
         let density = density * CUBIC_METRES_PER_MM3;
         let mass = poly_superellipsoid(grain.shape())
-            .map_err(|_| StepError::Particle("the semi-axes of a grain must be above 0 mm"))?;
+            .map_err(|_| SimulationError::Particle("the semi-axes of a grain must be above 0 mm"))?;
         Self::grain_with_inertia(grain, mass.volume * density, mass.centroid, mass.tensor * density)
     }
 
@@ -95,11 +95,11 @@ impl Particle {
         mass: f64,
         center: P3,
         tensor: Matrix3<f64>,
-    ) -> Result<Self, StepError> {
+    ) -> Result<Self, SimulationError> {
         let bounding = Sphere { center: P3::origin(), radius: grain.radius() };
         let mut out = Self::with_inertia(&[bounding], mass, center, tensor)?;
         let shape = GrainShape::new(grain, &out.axes.rotation.inverse());
-        let shape = shape.ok_or(StepError::Particle("the grain has no volume"))?;
+        let shape = shape.ok_or(SimulationError::Particle("the grain has no volume"))?;
         out.shape = Some(Box::new(ParticleShape::Grain(shape)));
         Ok(out)
     }
@@ -110,25 +110,26 @@ impl Particle {
     /// A solid has contacts with other solids, spheres, grains, planes and exact walls
     /// ([`ExactWall`](crate::ExactWall)), one at each place where they touch. It has none with triangles, but
     /// with solids made of triangles. Contacts are tracked from step to step
-    /// ([`Following`](feeler_runtime::Following)). Overlaps may therefore be up to a twentieth of the solid's
-    /// size ([`Body::size`](feeler_runtime::Body::size)), or two fifths of its minimum thickness if that is
-    /// less.
+    /// ([`Following`](feeler_runtime::ContactFollower)). Overlaps may therefore be up to a twentieth of
+    /// the solid's size ([`Body::size`](feeler_runtime::Body::size)), or two fifths of its minimum
+    /// thickness if that is less.
     ///
     /// # Errors
     /// The density is not above 0, the body is a sheet, which has no inside, or its size is out of range.
-    pub fn solid(body: &Arc<Body>, density: f64) -> Result<Self, StepError> {
+    pub fn solid(body: &Arc<Body>, density: f64) -> Result<Self, SimulationError> {
         if !(density.is_finite() && density > 0.0) {
-            return Err(StepError::Particle("the density must be above 0 kg/m³"));
+            return Err(SimulationError::Particle("the density must be above 0 kg/m³"));
         }
         let mass = MassProperties::of_solid(&body.hierarchy().info).filter(|_| body.min_thickness() > 0.0);
-        let mass = mass.ok_or(StepError::Particle("a particle must be a closed solid; this is a sheet"))?;
+        let mass =
+            mass.ok_or(SimulationError::Particle("a particle must be a closed solid; this is a sheet"))?;
         let density = density * CUBIC_METRES_PER_MM3;
         let bounds = body.bounds();
         let bounding = Sphere { center: bounds.center(), radius: 0.5 * bounds.diagonal() };
         let mut out =
             Self::with_inertia(&[bounding], mass.volume * density, mass.centroid, mass.tensor * density)?;
         let shape = SolidShape::new(body, &bounding, &out.axes.rotation.inverse(), mass.volume);
-        let shape = shape.ok_or(StepError::Particle(
+        let shape = shape.ok_or(SimulationError::Particle(
             "the bounding sphere of a solid must have a radius of 1e-12 to 1e12 mm",
         ))?;
         out.shape = Some(Box::new(ParticleShape::Solid(shape)));
@@ -145,15 +146,15 @@ impl Particle {
         mass: f64,
         center: P3,
         tensor: Matrix3<f64>,
-    ) -> Result<Self, StepError> {
+    ) -> Result<Self, SimulationError> {
         check(spheres)?;
         if !(mass.is_finite() && mass > 0.0 && center.iter().all(|c| c.is_finite())) {
-            return Err(StepError::Particle("the mass must be above 0 kg, its centre finite"));
+            return Err(SimulationError::Particle("the mass must be above 0 kg, its centre finite"));
         }
         if !(tensor.iter().all(|c| c.is_finite())
             && (tensor - tensor.transpose()).amax() <= INERTIA_ROUNDING * tensor.amax())
         {
-            return Err(StepError::Particle("the inertia tensor must be finite and symmetric"));
+            return Err(SimulationError::Particle("the inertia tensor must be finite and symmetric"));
         }
         let is_diagonal =
             [(0, 1), (0, 2), (1, 2)].iter().all(|k| tensor[*k].abs() <= INERTIA_ROUNDING * tensor.amax());
@@ -170,7 +171,7 @@ impl Particle {
         };
         let (sum, largest) = (inertia.sum(), inertia.max());
         if !(inertia.min() > 0.0 && 2.0 * largest <= sum * (1.0 + INERTIA_ROUNDING)) {
-            return Err(StepError::Particle(
+            return Err(SimulationError::Particle(
                 "the inertia tensor must have moments above 0, none larger than the sum of the other two",
             ));
         }
@@ -198,14 +199,14 @@ impl Particle {
     }
 }
 
-fn check(spheres: &[Sphere]) -> Result<(), StepError> {
+fn check(spheres: &[Sphere]) -> Result<(), SimulationError> {
     if spheres.is_empty() {
-        return Err(StepError::Particle("a particle needs at least one sphere"));
+        return Err(SimulationError::Particle("a particle needs at least one sphere"));
     }
     let is_good =
         |s: &Sphere| s.radius > 0.0 && s.radius.is_finite() && s.center.iter().all(|c| c.is_finite());
     if !spheres.iter().all(is_good) {
-        return Err(StepError::Particle("radii must be above 0 mm, centres finite"));
+        return Err(SimulationError::Particle("radii must be above 0 mm, centres finite"));
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 use feeler_geom::frame::complete_basis;
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{Body, FollowedContact, Following};
+use feeler_runtime::{Body, ContactFollower, FollowedContact};
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -74,20 +74,20 @@ impl PlanePatch {
 
     /// Shifts tracked contacts to the current cell if the patch was in another cell before: the plane is the
     /// same there. `pose` is that of the solid, in the coordinates of the patch.
-    pub(super) fn shift_contacts(&self, tracked: &mut Following, pose: &Pose) {
-        let (Some(asked), contacts, next) = tracked.parts() else { return };
-        let displacement = pose.translation.vector - asked.pose.translation.vector;
+    pub(super) fn shift_contacts(&self, tracked: &mut ContactFollower, pose: &Pose) {
+        let (Some(last), contacts, next) = tracked.parts() else { return };
+        let displacement = pose.translation.vector - last.pose.translation.vector;
         let shift = V3::new(displacement.x, displacement.y, 0.0).map(|x| (x / self.cell).round() * self.cell);
         if shift == V3::zeros() {
             return;
         }
-        let mut asked = *asked;
-        asked.pose.translation.vector += shift;
+        let mut last = *last;
+        last.pose.translation.vector += shift;
         let shifted = |c: &FollowedContact| {
             let [[u, v], other] = c.uv;
             FollowedContact { local_a: c.local_a + shift, uv: [[u + shift.x, v + shift.y], other], ..*c }
         };
-        *tracked = Following::from_parts(Some(asked), contacts.iter().map(shifted).collect(), next);
+        *tracked = ContactFollower::from_parts(Some(last), contacts.iter().map(shifted).collect(), next);
     }
 }
 

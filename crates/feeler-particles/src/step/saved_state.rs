@@ -6,18 +6,18 @@
 //! simulation is changed.
 
 use super::contact_history::{ColliderHistory, WallHistory};
-use super::error::StepError;
+use super::error::SimulationError;
 use super::ids::WallId;
 use super::pairs::{ConvexPair, PairStatus};
 use super::solid_pair::SolidPair;
 use super::wall::{RigidMotion, Wall};
 use super::wall_forces::WallForces;
-use super::{Motion, Simulation};
+use super::{ParticleMotion, Simulation};
 use crate::facets::{FacetHistory, FacetRecord, WallMotion};
 use crate::law::ShearState;
 use feeler_geom::{P3, Pose, V3};
 use feeler_hierarchy::codec;
-use feeler_runtime::{Asked, FeatureKind, FollowedContact, Following};
+use feeler_runtime::{ContactFollower, FeatureKind, FollowedContact, LastQuery};
 use serde::{Deserialize, Serialize};
 
 /// Magic number of the states of simulations; the last byte is the version.
@@ -51,7 +51,7 @@ struct SavedWallForces {
 
 #[derive(Serialize, Deserialize)]
 struct SavedParticle {
-    motion: Motion,
+    motion: ParticleMotion,
     driven: bool,
     removed: bool,
 }
@@ -154,7 +154,7 @@ impl Simulation {
     /// # Errors
     /// The bytes are not a state, are damaged or truncated, or belong to another version or to other
     /// particles and walls. The simulation is then unchanged.
-    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StepError> {
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), SimulationError> {
         let saved: SavedSimulation = decoded(SIMULATION, bytes)?;
         check_count("particles", saved.particles.len(), self.particles.len())?;
         check_count("spheres", saved.histories.len(), self.colliders.len())?;
@@ -195,7 +195,7 @@ impl Simulation {
     }
 
     /// Checks that a pair is of colliders of this simulation, and that pairs are in increasing order.
-    fn check_pair(&self, previous: Option<(u32, u32)>, pair: (u32, u32)) -> Result<(), StepError> {
+    fn check_pair(&self, previous: Option<(u32, u32)>, pair: (u32, u32)) -> Result<(), SimulationError> {
         let count = self.colliders.len();
         check((pair.0 as usize) < count && (pair.1 as usize) < count, "has a contact of missing spheres")?;
         check(previous.is_none_or(|p| p < pair), "has contacts out of order")
@@ -222,13 +222,13 @@ impl WallForces {
     /// # Errors
     /// The bytes are not a state, are damaged or truncated, or belong to another version or to other walls.
     /// The forces are then unchanged.
-    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), StepError> {
+    pub fn restore(&mut self, bytes: &[u8]) -> Result<(), SimulationError> {
         let saved: SavedWallForces = decoded(WALL_FORCES, bytes)?;
         check_count("walls", saved.walls.len(), self.walls.list.len())?;
         let are_sorted = saved.spheres.windows(2).all(|s| s[0].0 < s[1].0);
         check(are_sorted, "has tags out of order")?;
         let walls = restored_walls(&saved.walls, &self.walls.list)?;
-        let count = u32::try_from(saved.spheres.len()).map_err(|_| StepError::TooMany)?;
+        let count = u32::try_from(saved.spheres.len()).map_err(|_| SimulationError::TooMany)?;
         let (mut tags, mut histories) = (Vec::new(), Vec::new());
         for (tag, history) in saved.spheres {
             tags.push(tag);
@@ -254,8 +254,8 @@ impl SavedWall {
     }
 
     /// A wall of the same shape with the saved pose and motion.
-    fn restored(&self, id: WallId, wall: &Wall) -> Result<Wall, StepError> {
-        let refused = |error| StepError::Wall { wall: id, error };
+    fn restored(&self, id: WallId, wall: &Wall) -> Result<Wall, SimulationError> {
+        let refused = |error| SimulationError::Wall { wall: id, error };
         let mut out = wall.clone();
         match (self, &mut out) {
             (Self::Facets { pose, motion, vertices }, Wall::Facets(facets)) => {
@@ -270,13 +270,13 @@ impl SavedWall {
                 out.set_pose(*pose)?;
                 out.set_motion(*motion)?;
             }
-            _ => return Err(StepError::State(format!("has another kind of wall {id}"))),
+            _ => return Err(SimulationError::State(format!("has another kind of wall {id}"))),
         }
         Ok(out)
     }
 }
 
-fn restored_walls(saved: &[SavedWall], walls: &[Wall]) -> Result<Vec<Wall>, StepError> {
+fn restored_walls(saved: &[SavedWall], walls: &[Wall]) -> Result<Vec<Wall>, SimulationError> {
     let all = saved.iter().zip(walls).enumerate();
     all.map(|(k, (saved, wall))| saved.restored(WallId::new(k), wall)).collect()
 }
@@ -286,12 +286,12 @@ fn saved_histories(history: &ColliderHistory) -> Vec<SavedHistory> {
         facets: h.facets.as_deref().and_then(FacetHistory::record),
         shear: h.shear.clone(),
         points: h.points.clone(),
-        tracked: h.tracked.as_deref().filter(|t| **t != Following::default()).map(SavedTracking::new),
+        tracked: h.tracked.as_deref().filter(|t| **t != ContactFollower::default()).map(SavedTracking::new),
     };
     history.walls.iter().map(saved).collect()
 }
 
-fn restored_histories(saved: Vec<SavedHistory>, walls: &[Wall]) -> Result<ColliderHistory, StepError> {
+fn restored_histories(saved: Vec<SavedHistory>, walls: &[Wall]) -> Result<ColliderHistory, SimulationError> {
     check_count("walls", saved.len(), walls.len())?;
     let mut out = ColliderHistory::default();
     for (SavedHistory { facets, shear, points, tracked }, wall) in saved.into_iter().zip(walls) {
@@ -303,7 +303,7 @@ fn restored_histories(saved: Vec<SavedHistory>, walls: &[Wall]) -> Result<Collid
         let facets = match (facets, wall) {
             (Some(record), Wall::Facets(wall)) => {
                 let history = FacetHistory::restored(record, wall.facets());
-                Some(history.ok_or_else(|| StepError::State(MISFIT.to_owned()))?)
+                Some(history.ok_or_else(|| SimulationError::State(MISFIT.to_owned()))?)
             }
             _ => None,
         };
@@ -323,7 +323,7 @@ fn restored_histories(saved: Vec<SavedHistory>, walls: &[Wall]) -> Result<Collid
 }
 
 impl SavedTracking {
-    fn new(tracked: &Following) -> Self {
+    fn new(tracked: &ContactFollower) -> Self {
         let (search, contacts, next) = tracked.parts();
         let feature = |(kind, number): (FeatureKind, u32)| {
             let kind = match kind {
@@ -351,7 +351,7 @@ impl SavedTracking {
         }
     }
 
-    fn restored(self) -> Result<Following, StepError> {
+    fn restored(self) -> Result<ContactFollower, SimulationError> {
         let is_finite_search =
             self.search.as_ref().is_none_or(|(pose, free)| is_finite_pose(pose) && free.is_finite());
         // Any curvature is valid: those at edges are infinite.
@@ -381,8 +381,8 @@ impl SavedTracking {
             uv: c.uv,
             is_flat: c.is_flat,
         };
-        let search = self.search.map(|(pose, free)| Asked { pose, free });
-        Ok(Following::from_parts(search, self.contacts.into_iter().map(contact).collect(), self.next))
+        let search = self.search.map(|(pose, free)| LastQuery { pose, free });
+        Ok(ContactFollower::from_parts(search, self.contacts.into_iter().map(contact).collect(), self.next))
     }
 }
 
@@ -391,8 +391,8 @@ fn encoded<T: Serialize>(magic: [u8; 8], state: &T) -> Vec<u8> {
     codec::encode(magic, state).unwrap_or_default()
 }
 
-fn decoded<T: for<'de> Deserialize<'de>>(magic: [u8; 8], bytes: &[u8]) -> Result<T, StepError> {
-    codec::decode(magic, bytes).map_err(|e| StepError::State(e.to_string()))
+fn decoded<T: for<'de> Deserialize<'de>>(magic: [u8; 8], bytes: &[u8]) -> Result<T, SimulationError> {
+    codec::decode(magic, bytes).map_err(|e| SimulationError::State(e.to_string()))
 }
 
 /// Message for a history that does not fit its wall.
@@ -401,15 +401,15 @@ const MISFIT: &str = "has contacts that do not fit their walls";
 /// Message for numbers that are not finite.
 const NUMBER: &str = "has a number that is not finite";
 
-fn check(is_good: bool, message: &str) -> Result<(), StepError> {
-    if is_good { Ok(()) } else { Err(StepError::State(message.to_owned())) }
+fn check(is_good: bool, message: &str) -> Result<(), SimulationError> {
+    if is_good { Ok(()) } else { Err(SimulationError::State(message.to_owned())) }
 }
 
-fn check_count(what: &str, saved: usize, expected: usize) -> Result<(), StepError> {
+fn check_count(what: &str, saved: usize, expected: usize) -> Result<(), SimulationError> {
     if saved == expected {
         return Ok(());
     }
-    Err(StepError::State(format!(
+    Err(SimulationError::State(format!(
         "has {saved} {what}, not {expected}: build it from the same particles and walls"
     )))
 }
@@ -422,7 +422,7 @@ fn is_finite_pose(pose: &Pose) -> bool {
     is_finite(&pose.translation.vector) && pose.rotation.coords.iter().all(|c| c.is_finite())
 }
 
-fn is_finite_motion(motion: &Motion) -> bool {
+fn is_finite_motion(motion: &ParticleMotion) -> bool {
     [&motion.center.coords, &motion.velocity, &motion.momentum].into_iter().all(is_finite)
         && motion.rotation.coords.iter().all(|c| c.is_finite())
 }
@@ -434,7 +434,7 @@ fn is_finite_state(state: &ShearState) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ExactWall, Law, Particle, PlaneWall, Settings};
+    use crate::{ExactWall, Law, Particle, PlaneWall, SimulationSettings};
 
     /// A change of a state, and a part of the message that refuses it.
     type Case<'a> = (&'a dyn Fn(&mut SavedSimulation), &'a str);
@@ -443,7 +443,7 @@ mod tests {
 
     /// Two spheres that touch each other, a plane and a block.
     fn simulation() -> Simulation {
-        let settings = Settings { gravity: V3::z() * -9_810.0, between: Some(LAW) };
+        let settings = SimulationSettings { gravity: V3::z() * -9_810.0, between: Some(LAW) };
         let mut out = Simulation::new(settings).unwrap();
         out.add_wall(PlaneWall::new(P3::origin(), V3::z()).unwrap().into(), LAW).unwrap();
         let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/box.step");
@@ -514,8 +514,8 @@ mod tests {
             uv: [[0.25, 0.0], [0.0, 0.0]],
             is_flat: true,
         };
-        let search = Asked { pose: Pose::translation(1.0, 2.0, 3.0), free: -1.0 };
-        let tracked = Following::from_parts(Some(search), vec![contact], 8);
+        let search = LastQuery { pose: Pose::translation(1.0, 2.0, 3.0), free: -1.0 };
+        let tracked = ContactFollower::from_parts(Some(search), vec![contact], 8);
         assert_eq!(SavedTracking::new(&tracked).restored().unwrap(), tracked);
         let mut saved = SavedTracking::new(&tracked);
         saved.contacts[0].uv[1][1] = f64::NAN;

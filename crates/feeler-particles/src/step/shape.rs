@@ -1,6 +1,6 @@
 //! Shapes of particles: spheres, grains and solids, and the same in their poses.
 
-use super::Motion;
+use super::ParticleMotion;
 use super::grain::{GrainShape, PosedGrain};
 use super::solid::{PosedSolid, SolidShape};
 use crate::sphere::Sphere;
@@ -23,7 +23,7 @@ pub(super) enum PosedShape<'g> {
 
 impl ParticleShape {
     /// The shape in the pose of its bounding sphere; `None` if the pose is not finite.
-    pub(super) fn posed(&self, center: &P3, motion: &Motion) -> Option<PosedShape<'_>> {
+    pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> Option<PosedShape<'_>> {
         match self {
             Self::Grain(grain) => grain.posed(center, motion).map(PosedShape::Grain),
             Self::Solid(solid) => Some(PosedShape::Solid(solid.posed(center, motion))),

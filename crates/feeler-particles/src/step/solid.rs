@@ -1,14 +1,14 @@
 //! Prepared solids, also concave ones, as shapes of particles.
 //!
 //! Contacts with other solids, with exact walls and with planes are tracked from step to step and searched
-//! for anew after a stride ([`Following`](feeler_runtime::Following)). Contacts with spheres and grains are
-//! those of an exact wall.
+//! for anew after a stride ([`Following`](feeler_runtime::ContactFollower)). Contacts with spheres and
+//! grains are those of an exact wall.
 //!
 //! # Source
 //! The effective radius in Hertz's law is the geometric mean of the relative radii of curvature, kept
 //! within a factor of [`MAX_RADIUS_RATIO`] of that of spheres of equal volume, as for grains.
 
-use super::Motion;
+use super::ParticleMotion;
 use super::grain::MAX_RADIUS_RATIO;
 use super::plane_patch::PlanePatch;
 use crate::exact::ExactWall;
@@ -68,7 +68,7 @@ impl SolidShape {
     }
 
     /// The solid in the pose of its bounding sphere.
-    pub(super) fn posed(&self, center: &P3, motion: &Motion) -> PosedSolid<'_> {
+    pub(super) fn posed(&self, center: &P3, motion: &ParticleMotion) -> PosedSolid<'_> {
         let rotation = motion.rotation * self.rotation;
         let origin = center.coords - rotation * self.center;
         PosedSolid {

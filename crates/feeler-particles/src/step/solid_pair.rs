@@ -8,7 +8,7 @@ use super::solid::{PosedSolid, effective_radius};
 use crate::exact::{Batch, ProximityCache};
 use crate::law::{Law, ShearState, radius_on_wall};
 use feeler_geom::{P3, Pose, V3};
-use feeler_runtime::{FollowedContact, Following, QueryError};
+use feeler_runtime::{ContactFollower, FollowedContact, QueryError};
 
 /// A pair of colliders at least one of which is a solid, with the contact history that persists from step to
 /// step.
@@ -16,7 +16,7 @@ use feeler_runtime::{FollowedContact, Following, QueryError};
 pub(super) struct SolidPair {
     pub(super) colliders: (u32, u32),
     /// Tracked contacts of two solids.
-    pub(super) tracked: Following,
+    pub(super) tracked: ContactFollower,
     /// Cache for the contacts of a solid with a sphere or a grain.
     cache: ProximityCache,
     /// Shear states by identity of the contact.
@@ -31,7 +31,7 @@ impl SolidPair {
     pub(super) fn new(colliders: (u32, u32)) -> Self {
         Self {
             colliders,
-            tracked: Following::default(),
+            tracked: ContactFollower::default(),
             cache: ProximityCache::default(),
             shear: Vec::new(),
             forces: Vec::new(),

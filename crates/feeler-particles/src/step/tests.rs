@@ -28,8 +28,8 @@ fn wall_id(wall: usize) -> WallId {
     WallId::new(wall)
 }
 
-fn settings(gravity: f64, between: Option<Law>) -> Settings {
-    Settings { gravity: V3::new(0.0, 0.0, -gravity), between }
+fn settings(gravity: f64, between: Option<Law>) -> SimulationSettings {
+    SimulationSettings { gravity: V3::new(0.0, 0.0, -gravity), between }
 }
 
 fn at(x: f64, y: f64, z: f64) -> Pose {
@@ -575,7 +575,7 @@ fn inertia_of_clumps() {
     assert!((center - P3::new(9.0, 6.0, 1.0)).norm() < 1e-14, "{center}");
     assert!((world.pose(id(0)).unwrap().translation.vector - V3::x()).norm() < 1e-14);
     // Invalid particles are refused.
-    let error_of = |p: Result<Particle, StepError>| p.unwrap_err().to_string();
+    let error_of = |p: Result<Particle, SimulationError>| p.unwrap_err().to_string();
     assert!(error_of(Particle::sphere(0.0, 1.0)).contains("radii"), "no radius");
     assert!(error_of(Particle::sphere(1.0, f64::NAN)).contains("density"), "no density");
     assert!(error_of(Particle::clump(&[], 1.0)).contains("at least one"), "nothing");
@@ -763,11 +763,11 @@ fn invalid_states_are_refused() {
     let mut rng = SmallRng::seed_from_u64(1);
     for _ in 0..300 {
         let cut = rng.random_range(0..state.len());
-        assert!(matches!(world.restore(&state[..cut]), Err(StepError::State(_))), "cut at {cut}");
+        assert!(matches!(world.restore(&state[..cut]), Err(SimulationError::State(_))), "cut at {cut}");
         let mut damaged = state.clone();
         let at = rng.random_range(0..state.len());
         damaged[at] ^= 1 << rng.random_range(0..8);
-        assert!(matches!(world.restore(&damaged), Err(StepError::State(_))), "damaged at {at}");
+        assert!(matches!(world.restore(&damaged), Err(SimulationError::State(_))), "damaged at {at}");
     }
     assert!(world.save() == state, "the simulation is unchanged");
 }
@@ -792,14 +792,17 @@ fn results_have_the_same_bytes_for_any_number_of_threads() {
 #[test]
 fn invalid_laws_walls_and_steps_are_refused() {
     let law = Law::Linear { normal: 0.0, shear: 0.0, restitution: 1.0, friction: 0.0 };
-    assert!(matches!(Simulation::new(settings(0.0, Some(law))), Err(StepError::Law { .. })), "no stiffness");
+    assert!(
+        matches!(Simulation::new(settings(0.0, Some(law))), Err(SimulationError::Law { .. })),
+        "no stiffness"
+    );
     let mut world = Simulation::new(settings(0.0, None)).unwrap();
     let law = Law::Linear { normal: 1.0, shear: 0.0, restitution: 0.0, friction: 0.0 };
     assert!(world.add_wall(plane(), law).unwrap_err().to_string().contains("restitution"), "no restitution");
-    assert!(matches!(world.step(f64::NAN), Err(StepError::Step(_))), "no time");
+    assert!(matches!(world.step(f64::NAN), Err(SimulationError::Step(_))), "no time");
     let far = at(0.0, 0.0, 0.0);
     world.add(Particle::sphere(1.0, 1.0).unwrap(), &far, V3::z() * 1e99, V3::zeros()).unwrap();
-    assert!(matches!(world.step(100.0), Err(StepError::Lost(lost)) if lost == id(0)), "gone");
+    assert!(matches!(world.step(100.0), Err(SimulationError::Lost(lost)) if lost == id(0)), "gone");
     let nan = V3::new(f64::NAN, 0.0, 0.0);
     assert!(world.add(Particle::sphere(1.0, 1.0).unwrap(), &far, nan, V3::zeros()).is_err(), "no velocity");
     let bad = Material { young: -1.0, poisson: 0.3 };

@@ -1,6 +1,6 @@
 //! Walls: triangles, exact solids and planes, with their rigid motions.
 
-use super::error::StepError;
+use super::error::SimulationError;
 use super::plane_patch::frame;
 use crate::contact::WallContact;
 use crate::exact::{ExactWall, WallError};
@@ -57,10 +57,10 @@ impl PlaneWall {
     ///
     /// # Errors
     /// The normal is zero, or a number is not finite.
-    pub fn new(point: P3, normal: V3) -> Result<Self, StepError> {
+    pub fn new(point: P3, normal: V3) -> Result<Self, SimulationError> {
         let length = normal.norm();
         if !(length > 0.0 && length.is_finite() && point.iter().all(|c| c.is_finite())) {
-            return Err(StepError::Particle("a plane needs a finite point and a normal"));
+            return Err(SimulationError::Particle("a plane needs a finite point and a normal"));
         }
         let normal = normal / length;
         let local_frame = frame(&point, &normal);
@@ -169,10 +169,10 @@ impl Wall {
     ///
     /// # Errors
     /// A number is not finite.
-    pub fn set_pose(&mut self, pose: Pose) -> Result<(), StepError> {
+    pub fn set_pose(&mut self, pose: Pose) -> Result<(), SimulationError> {
         let numbers = pose.translation.vector.iter().chain(pose.rotation.coords.iter());
         if !numbers.copied().all(f64::is_finite) {
-            return Err(StepError::Particle("the pose of a wall must be finite"));
+            return Err(SimulationError::Particle("the pose of a wall must be finite"));
         }
         match self {
             Self::Facets(wall) => wall.set_pose(pose),
@@ -180,7 +180,7 @@ impl Wall {
                 solid
                     .exact
                     .set_pose(&pose)
-                    .map_err(|_: WallError| StepError::Particle("the pose of a wall must be finite"))?;
+                    .map_err(|_: WallError| SimulationError::Particle("the pose of a wall must be finite"))?;
             }
             Self::Plane(wall) => wall.set_pose(pose),
         }
@@ -191,9 +191,9 @@ impl Wall {
     ///
     /// # Errors
     /// A number is not finite.
-    pub fn set_motion(&mut self, motion: Option<RigidMotion>) -> Result<(), StepError> {
+    pub fn set_motion(&mut self, motion: Option<RigidMotion>) -> Result<(), SimulationError> {
         if motion.is_some_and(|m| !m.is_finite()) {
-            return Err(StepError::Particle("velocities of walls must be finite"));
+            return Err(SimulationError::Particle("velocities of walls must be finite"));
         }
         match self {
             Self::Facets(wall) => {
@@ -203,7 +203,7 @@ impl Wall {
                     center: m.center,
                 });
                 wall.set_motion(motion)
-                    .map_err(|_| StepError::Particle("velocities of walls must be finite"))?;
+                    .map_err(|_| SimulationError::Particle("velocities of walls must be finite"))?;
             }
             Self::Exact(solid) => solid.motion = motion,
             Self::Plane(wall) => wall.motion = motion,

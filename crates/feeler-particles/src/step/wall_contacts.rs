@@ -10,7 +10,7 @@ use crate::contact::WallContact;
 use crate::facets::{FacetContact, FacetWall};
 use crate::sphere::Sphere;
 use feeler_geom::{P3, Pose};
-use feeler_runtime::{Body, Following, QueryError};
+use feeler_runtime::{Body, ContactFollower, QueryError};
 use std::sync::Arc;
 
 /// Appends the contacts of a shape with a wall to `out`.
@@ -115,7 +115,7 @@ fn on_plane(plane: &PlaneWall, gap: f64, point: P3) -> Option<MovingWallContact>
 fn tracked_contacts(
     solid: &PosedSolid<'_>,
     (wall, pose, motion): (&Arc<Body>, &Pose, &Option<RigidMotion>),
-    tracked: &mut Following,
+    tracked: &mut ContactFollower,
     queries: &mut PairQueries,
     out: &mut Vec<MovingWallContact>,
 ) -> Result<(), QueryError> {

@@ -1,7 +1,7 @@
 //! Forces of walls on spheres that an external program integrates: arrays of spheres in, loads out.
 
 use super::contact_history::ColliderHistory;
-use super::error::StepError;
+use super::error::SimulationError;
 use super::force::BodyKinematics;
 use super::ids::WallId;
 use super::pair_queries::PairQueries;
@@ -80,7 +80,7 @@ impl WallForces {
     ///
     /// # Errors
     /// The law has invalid parameters.
-    pub fn add(&mut self, wall: Wall, law: Law) -> Result<WallId, StepError> {
+    pub fn add(&mut self, wall: Wall, law: Law) -> Result<WallId, SimulationError> {
         let id = self.walls.add(wall, law)?;
         self.histories.iter_mut().for_each(ColliderHistory::add_wall);
         Ok(id)
@@ -119,7 +119,7 @@ impl WallForces {
     ///
     /// # Errors
     /// A wall's motion cannot continue.
-    pub fn advance(&mut self, time: f64) -> Result<(), StepError> {
+    pub fn advance(&mut self, time: f64) -> Result<(), SimulationError> {
         self.walls.advance(time)
     }
 
@@ -130,16 +130,16 @@ impl WallForces {
     /// # Errors
     /// Arrays have different lengths, a number is not finite, a radius or mass is not above 0, or a tag
     /// occurs twice.
-    pub fn forces(&mut self, spheres: &SphereArrays<'_>, time: f64) -> Result<&[Load], StepError> {
+    pub fn forces(&mut self, spheres: &SphereArrays<'_>, time: f64) -> Result<&[Load], SimulationError> {
         if !(time.is_finite() && time >= 0.0) {
-            return Err(StepError::Step(time));
+            return Err(SimulationError::Step(time));
         }
         check(spheres)?;
         self.follow_order(spheres.tags)?;
         let Self { walls, histories, loads, by_tag, .. } = self;
         let sphere = |k: usize| Sphere { center: P3::from(spheres.centers[k]), radius: spheres.radii[k] };
         let n = spheres.tags.len();
-        walls.find_exact_contacts((0..n).map(sphere), |_| None).map_err(StepError::NotFinite)?;
+        walls.find_exact_contacts((0..n).map(sphere), |_| None).map_err(SimulationError::NotFinite)?;
         let all_walls = &*walls;
         let update = |(k, history): (usize, &mut ColliderHistory)| {
             let body = BodyKinematics {
@@ -164,18 +164,18 @@ impl WallForces {
     }
 
     /// Brings the contact histories into the order of the tags.
-    fn follow_order(&mut self, tags: &[i64]) -> Result<(), StepError> {
+    fn follow_order(&mut self, tags: &[i64]) -> Result<(), SimulationError> {
         if self.tags == tags {
             return Ok(());
         }
-        let count = u32::try_from(tags.len()).map_err(|_| StepError::TooMany)?;
+        let count = u32::try_from(tags.len()).map_err(|_| SimulationError::TooMany)?;
         if tags.len() > MAX_COLLIDERS {
-            return Err(StepError::TooMany);
+            return Err(SimulationError::TooMany);
         }
         let mut by_tag: Vec<u32> = (0..count).collect();
         by_tag.sort_unstable_by_key(|k| tags[*k as usize]);
         if let Some(pair) = by_tag.windows(2).find(|p| tags[p[0] as usize] == tags[p[1] as usize]) {
-            return Err(StepError::Tag(tags[pair[0] as usize]));
+            return Err(SimulationError::Tag(tags[pair[0] as usize]));
         }
         let known = |tag: &i64| self.by_tag.binary_search_by_key(tag, |k| self.tags[*k as usize]).ok();
         let order: Vec<Option<u32>> = tags.iter().map(|tag| known(tag).map(|k| self.by_tag[k])).collect();
@@ -193,7 +193,7 @@ impl WallForces {
     }
 }
 
-fn check(spheres: &SphereArrays<'_>) -> Result<(), StepError> {
+fn check(spheres: &SphereArrays<'_>) -> Result<(), SimulationError> {
     let n = spheres.tags.len();
     let lengths = [
         spheres.centers.len(),
@@ -203,18 +203,18 @@ fn check(spheres: &SphereArrays<'_>) -> Result<(), StepError> {
         spheres.masses.len(),
     ];
     if lengths.iter().any(|l| *l != n) {
-        return Err(StepError::Particle(
+        return Err(SimulationError::Particle(
             "centres, velocities, spins, radii, masses and tags must have the same length",
         ));
     }
     let is_finite = |v: &[f64; 3]| v.iter().all(|c| c.is_finite());
     for k in 0..n {
         if ![&spheres.centers[k], &spheres.velocities[k], &spheres.spins[k]].into_iter().all(is_finite) {
-            return Err(StepError::NotFinite(k));
+            return Err(SimulationError::NotFinite(k));
         }
         let is_positive = |x: f64| x > 0.0 && x.is_finite();
         if !(is_positive(spheres.radii[k]) && is_positive(spheres.masses[k])) {
-            return Err(StepError::Particle("radii must be above 0 mm, masses above 0 kg"));
+            return Err(SimulationError::Particle("radii must be above 0 mm, masses above 0 kg"));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use super::Load;
 use super::contact_history::{ColliderHistory, ContactScratch};
-use super::error::StepError;
+use super::error::SimulationError;
 use super::force::BodyKinematics;
 use super::ids::WallId;
 use super::pair_queries::PairQueries;
@@ -37,8 +37,8 @@ struct ExactContacts {
 }
 
 impl Walls {
-    pub(super) fn add(&mut self, wall: Wall, law: Law) -> Result<WallId, StepError> {
-        law.check().map_err(|error| StepError::Law { what: "a wall", error })?;
+    pub(super) fn add(&mut self, wall: Wall, law: Law) -> Result<WallId, SimulationError> {
+        law.check().map_err(|error| SimulationError::Law { what: "a wall", error })?;
         self.list.push(wall);
         self.laws.push(law);
         self.enabled.push(true);
@@ -48,9 +48,9 @@ impl Walls {
     }
 
     /// Advances all walls by a time (s).
-    pub(super) fn advance(&mut self, time: f64) -> Result<(), StepError> {
+    pub(super) fn advance(&mut self, time: f64) -> Result<(), SimulationError> {
         for (k, wall) in self.list.iter_mut().enumerate() {
-            wall.advance(time).map_err(|error| StepError::Wall { wall: WallId::new(k), error })?;
+            wall.advance(time).map_err(|error| SimulationError::Wall { wall: WallId::new(k), error })?;
         }
         Ok(())
     }

@@ -4,11 +4,10 @@
 //! them, which leaves at most one crossing, which Newton's method finds. A line that comes near anything
 //! ambiguous (a trim, a tangency) is given up.
 
-use arrayvec::ArrayVec;
 use feeler_geom::frame::complete_basis;
-use feeler_geom::roots::poly_roots;
+use feeler_geom::surface::line_in_slabs;
 use feeler_geom::trim::Side;
-use feeler_geom::{Aabb, Frame, Obb, P2, P3, Rect, RevolutionCone, Surface, V3, math};
+use feeler_geom::{Aabb, Obb, P2, P3, Rect, RevolutionCone, Surface, V3, math};
 use feeler_hierarchy::{Face, FaceId, Feature, FeatureType, Hierarchy, NodeId};
 use nalgebra::{Matrix2, Vector2};
 
@@ -105,7 +104,7 @@ impl<'a> Target<'a> {
 
     fn cross_face(&self, line: &Line, f: FaceId, found: &mut Vec<Crossing>) -> Option<()> {
         let face = &self.h.faces[f.index()];
-        for t in line.parameters(&face.surface)? {
+        for t in face.surface.line_parameters(&line.origin, &line.dir, MIN_CROSSING_SINE)? {
             let p = line.origin + line.dir * t;
             let uv = face.surface.invert(&p, None, Some(&face.trim.rect));
             let off = (face.surface.point(uv) - p).norm();
@@ -193,54 +192,13 @@ impl Line {
     fn intersects_box(&self, obb: &Obb, slack: f64) -> bool {
         let d = obb.center - self.origin;
         let slab = |k: usize| (obb.axes[k].dot(&d), obb.axes[k].dot(&self.dir), obb.half[k] + slack);
-        intersects_slabs([slab(0), slab(1), slab(2)])
+        line_in_slabs([slab(0), slab(1), slab(2)]).is_some()
     }
 
     fn intersects_aabb(&self, b: &Aabb, slack: f64) -> bool {
         let (d, half) = (b.center() - self.origin, (b.max - b.min) * 0.5);
         let slab = |k: usize| (d[k], self.dir[k], half[k] + slack);
-        intersects_slabs([slab(0), slab(1), slab(2)])
-    }
-
-    /// Parameters of all crossings of the line with a canonical surface; `None` if they are too
-    /// uncertain.
-    fn parameters(&self, surface: &Surface) -> Option<ArrayVec<f64, 4>> {
-        let local = |frame: &Frame| (frame.local(&self.origin), frame.local_vector(&self.dir));
-        match surface {
-            Surface::Plane { frame } => {
-                let (o, d) = local(frame);
-                (d.z.abs() > MIN_CROSSING_SINE).then(|| [-o.z / d.z].into_iter().collect())
-            }
-            Surface::Cylinder { frame, radius } => {
-                let (o, d) = local(frame);
-                let (o, d) = (o.xy(), d.xy());
-                quadratic(d.norm_squared(), o.dot(&d), o.norm_squared() - radius * radius)
-            }
-            Surface::Sphere { frame, radius } => {
-                let (o, d) = local(frame);
-                quadratic(1.0, o.dot(&d), o.norm_squared() - radius * radius)
-            }
-            Surface::Cone { frame, half_angle } => {
-                let (o, d) = local(frame);
-                let k = math::tan(*half_angle);
-                let product = |p: &V3, q: &V3| p.x * q.x + p.y * q.y - k * k * p.z * q.z;
-                quadratic(product(&d, &d), product(&o, &d), product(&o, &o))
-            }
-            Surface::Torus { frame, major, minor } => {
-                let (o, d) = local(frame);
-                // The quartic is written about the point of the line nearest to the centre, in units of
-                // the major radius, so that it is well scaled.
-                let t0 = -o.dot(&d);
-                let o = (o + d * t0) / *major;
-                let r = minor / major;
-                // (t² + m)² = 4 (A t² + 2 B t + C), m = |o|² + 1 − r².
-                let m = o.norm_squared() + 1.0 - r * r;
-                let (a, b, c) = (d.xy().norm_squared(), o.xy().dot(&d.xy()), o.xy().norm_squared());
-                let roots = poly_roots(&[m * m - 4.0 * c, -8.0 * b, 2.0 * m - 4.0 * a, 0.0, 1.0])?;
-                Some(roots.iter().map(|t| t0 + t * major).collect())
-            }
-            Surface::Bezier(_) => None,
-        }
+        line_in_slabs([slab(0), slab(1), slab(2)]).is_some()
     }
 
     /// Finds the crossing with a part of a free-form surface that is a graph along the line. The inner
@@ -276,35 +234,4 @@ impl Line {
         let is_on_line = (d - self.dir * t).norm() <= tol;
         is_on_line.then(|| (inside >= -1e-7).then_some((uv, t)))
     }
-}
-
-/// Returns whether the line intersects a box. Each axis gives the distance to the centre, the component
-/// of the direction and the half-width.
-fn intersects_slabs(slabs: [(f64, f64, f64); 3]) -> bool {
-    let (mut lo, mut hi) = (f64::NEG_INFINITY, f64::INFINITY);
-    for (c, v, half) in slabs {
-        if v.abs() < 1e-12 {
-            if c.abs() > half {
-                return false;
-            }
-            continue;
-        }
-        let (s, t) = ((c - half) / v, (c + half) / v);
-        (lo, hi) = (lo.max(s.min(t)), hi.min(s.max(t)));
-    }
-    lo <= hi
-}
-
-/// Roots of `a t² + 2 b t + c`; `None` if the line is almost tangent.
-fn quadratic(a: f64, b: f64, c: f64) -> Option<ArrayVec<f64, 4>> {
-    let disc = b * b - a * c;
-    if disc.abs() <= 1e-10 * (b * b).max((a * c).abs()) {
-        return None;
-    }
-    if disc < 0.0 {
-        return Some(ArrayVec::new());
-    }
-    let q = -(b + disc.sqrt().copysign(b));
-    // With a = 0 (a line parallel to a ruling of a cone) one crossing is at infinity.
-    Some([q / a, c / q].into_iter().filter(|t| t.is_finite()).collect())
 }

@@ -899,9 +899,9 @@ class GrainForces:
     def advance(self, time: float) -> None:
         """Moves the walls by a time (s)."""
     def set_motions(
-        self, grains: ArrayLike, centers: ArrayLike, turns: ArrayLike, velocities: ArrayLike, momenta: ArrayLike
+        self, grains: ArrayLike, centers: ArrayLike, rotations: ArrayLike, velocities: ArrayLike, momenta: ArrayLike
     ) -> None:
-        """Sets the motions of grains with these numbers: centres of mass (n, 3), unit quaternions w, x, y, z from
+        """Sets the motions of grains with these numbers: centres of mass (n, 3), unit quaternions x, y, z, w from
         principal axes of inertia to the world (n, 4), velocities (n, 3), and angular momenta in world coordinates (n,
         3). Raises QueryError."""
     def motions(
@@ -914,7 +914,7 @@ class GrainForces:
     def step(self, time: float, steps: int = 1) -> None:
         """Integrates steps of `time` (s): half a step of motion, the change of velocities, half a step of motion.
         Raises QueryError."""
-    def take_out(self, grain: int) -> None:
+    def remove(self, grain: int) -> None:
         """Removes a grain. Its number is not reused."""
     def force(self, wall: int) -> list[float]:
         """Force of all grains on a wall in the last call (mN)."""

@@ -336,7 +336,7 @@ class Grains(Walls):
             # Atoms that have left the box do not return.
             known = set(ids)
             for tag in [t for t in self._numbers if t not in known]:
-                self._grains.take_out(self._numbers.pop(tag))
+                self._grains.remove(self._numbers.pop(tag))
         if rows:
             shown = _np.asarray(self._lmp.numpy.extract_compute(self.name, 1, 2))[:n][rows]
             masses = _np.asarray(get("rmass"))[:n][rows]
@@ -368,7 +368,7 @@ class Grains(Walls):
             self._lmp.command(f"uncompute {self.name}")
 
 
-_ELLIPSOID = ("quatw", "quati", "quatj", "quatk", "shapex", "shapey", "shapez")
+_ELLIPSOID = ("quati", "quatj", "quatk", "quatw", "shapex", "shapey", "shapez")
 
 _MAX_DIFFERENCE = 1e-9
 """Largest relative difference of masses and diameters between atoms and their grains. A smaller value rejects rounded

@@ -50,7 +50,7 @@ pub enum QueryError {
     DilationB(f64),
     /// The distance at which a motion is to stop is NaN, infinite or negative.
     #[error("the distance to stop at is {0}; give a finite distance of 0 mm or more, 0 for contact")]
-    Limit(f64),
+    StopDistance(f64),
     /// A component of the bound of a step is NaN, infinite or negative.
     #[error(
         "the bound of the step is {rotation} rad and {displacement} mm; both must be finite and at least 0"
@@ -74,7 +74,7 @@ pub enum QueryError {
     ConformalSpacing(f64),
     /// The chord error of crossing curves is NaN, infinite, 0 or negative.
     #[error("the chord error is {0}; give a finite length above 0 mm")]
-    Chord(f64),
+    ChordError(f64),
     /// `tolerance` is NaN, infinite, 0 or negative.
     #[error("the tolerance is {0}; give a finite length above 0 mm or omit it for 1e-7 of the size")]
     Tolerance(f64),
@@ -84,28 +84,28 @@ pub enum QueryError {
     /// `penetration` is at least half the sum of both minimum thicknesses, so that the far sides of thin
     /// walls would count as pressed, too.
     #[error(
-        "the penetration of {penetration} mm is too large for minimum thicknesses of {wall_a} mm (A) and \
-         {wall_b} mm (B); give less than half their sum"
+        "the penetration of {penetration} mm is too large for minimum thicknesses of {min_thickness_a} mm \
+         (A) and {min_thickness_b} mm (B); give less than half their sum"
     )]
-    Walls {
+    PenetrationTooLarge {
         /// The rejected option (mm).
         penetration: f64,
         /// [`Body::min_thickness`](crate::Body::min_thickness) of A (mm).
-        wall_a: f64,
+        min_thickness_a: f64,
         /// [`Body::min_thickness`](crate::Body::min_thickness) of B (mm).
-        wall_b: f64,
+        min_thickness_b: f64,
     },
     /// `tolerance` is at least a tenth of the minimum thickness of a solid.
     #[error(
-        "the tolerance of {tolerance} mm is too large for minimum thicknesses of {wall_a} mm (A) and \
-         {wall_b} mm (B); give less than a tenth of the smaller one"
+        "the tolerance of {tolerance} mm is too large for minimum thicknesses of {min_thickness_a} mm \
+         (A) and {min_thickness_b} mm (B); give less than a tenth of the smaller one"
     )]
-    Coarse {
+    ToleranceTooLarge {
         /// The rejected option (mm).
         tolerance: f64,
         /// [`Body::min_thickness`](crate::Body::min_thickness) of A (mm).
-        wall_a: f64,
+        min_thickness_a: f64,
         /// [`Body::min_thickness`](crate::Body::min_thickness) of B (mm).
-        wall_b: f64,
+        min_thickness_b: f64,
     },
 }

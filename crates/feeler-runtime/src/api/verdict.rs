@@ -34,7 +34,7 @@ pub struct Witness {
 
 /// A point at which interference could neither be confirmed nor excluded.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Undecided {
+pub struct UndecidedPoint {
     /// Feature of A at the point.
     pub feature_a: FeatureRef,
     /// Feature of B at the point.
@@ -49,7 +49,7 @@ pub struct Undecided {
 /// ([`Tolerances::tol`](crate::Tolerances::tol)), but not deeper than the tolerance plus the deviation of an
 /// edge from its faces there. It does not count as interference.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Widened {
+pub struct WidenedPoint {
     /// The common point.
     pub point: P3,
     /// Deviation (mm) of the edge, which is added to the tolerance there.
@@ -72,7 +72,7 @@ pub struct CrossingCurve {
 /// Point near which a part of a crossing curve is missing, because the search was incomplete or the curve
 /// could not be followed.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LeftOut {
+pub struct MissingCurvePart {
     /// Face of A at the point.
     pub feature_a: FeatureRef,
     /// Face of B at the point.
@@ -89,7 +89,7 @@ pub struct Crossings {
     /// One curve for each connected component of each pair of faces.
     pub curves: Vec<CrossingCurve>,
     /// Parts of curves that are missing.
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<MissingCurvePart>,
 }
 
 /// Common part of two touching features.
@@ -154,9 +154,9 @@ pub struct Verdict {
     /// A common interior point. It exists if and only if the status is [`Status::Interfering`].
     pub witness: Option<Witness>,
     /// All points that are undecided; empty unless the status is [`Status::Undecided`].
-    pub undecided: Vec<Undecided>,
+    pub undecided: Vec<UndecidedPoint>,
     /// Points at which the status holds only for a tolerance enlarged by the deviation of an edge.
-    pub widened: Vec<Widened>,
+    pub widened: Vec<WidenedPoint>,
     /// A feature of A and one of B that intersect. Interfering solids may lack it, because one solid can
     /// contain the other.
     pub crossing: Option<(FeatureRef, FeatureRef)>,

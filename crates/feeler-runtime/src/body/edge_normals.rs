@@ -2,7 +2,7 @@
 
 use crate::body::Body;
 use feeler_geom::{P2, P3, V3, math};
-use feeler_hierarchy::{EdgeId, Side};
+use feeler_hierarchy::{AdjacentFace, EdgeId};
 
 /// Normals of both faces at a point of an edge. The first face lies to the left of the curve.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl Body {
     }
 }
 
-fn side_normal(body: &Body, side: &Side, p: &P3, t: f64) -> V3 {
+fn side_normal(body: &Body, side: &AdjacentFace, p: &P3, t: f64) -> V3 {
     let face = body.face(side.face);
     let n = face.surface.normal_beside(p, guide_at(&side.guide, t));
     if face.outward { n } else { -n }

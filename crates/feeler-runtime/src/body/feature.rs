@@ -156,11 +156,11 @@ pub(super) fn near(hierarchy: &Hierarchy, feature: Feature) -> Option<Near> {
     }
     match feature {
         Feature::Face(f) => {
-            let near = hierarchy.faces[f.index()].near.as_ref()?;
+            let near = hierarchy.faces[f.index()].canonical_approximation.as_ref()?;
             of(near, Primitive::of_surface(&near.shape, near.outward))
         }
         Feature::Edge(e) => {
-            let near = hierarchy.edges[e.index()].near.as_ref()?;
+            let near = hierarchy.edges[e.index()].canonical_approximation.as_ref()?;
             of(near, Primitive::of_curve(&near.shape))
         }
         Feature::Vertex(_) => None,

@@ -13,7 +13,7 @@ pub(crate) use bundle::NormalBundle;
 use cell::Cell;
 pub(crate) use curvature::CurvatureBounds;
 use feeler_geom::CurveDerivs;
-use feeler_geom::{Ball, Curve, P2, P3, Rect, V3};
+use feeler_geom::{Curve, P2, P3, Rect, V3, VectorBall};
 use feeler_hierarchy::{Area, AreaId, EdgeId, Feature};
 pub(crate) use pole::Pole;
 use std::f64::consts::PI;
@@ -105,7 +105,7 @@ pub(crate) struct Samples {
     curves: Vec<OnceLock<Box<CurveSamples>>>,
     /// Indexed by edge.
     segments: Vec<OnceLock<Box<[EdgeSegment]>>>,
-    thirds: Vec<OnceLock<Box<[Ball; 4]>>>,
+    thirds: Vec<OnceLock<Box<[VectorBall; 4]>>>,
     curvatures: Vec<OnceLock<Box<CurvatureBounds>>>,
     bundles: Vec<OnceLock<Box<[NormalBundle]>>>,
 }
@@ -160,10 +160,11 @@ fn third_bend(body: &Body, area: AreaId) -> f64 {
     let Area { feature: Feature::Edge(edge), rect, .. } = body.area(area) else { return f64::INFINITY };
     let part = |k: usize| rect.u0 + rect.width() * step(k, THIRD_PARTS + 1);
     let curve = &body.edge(*edge).curve;
-    let thirds: [Ball; THIRD_PARTS] = std::array::from_fn(|k| curve.third_derivatives(part(k), part(k + 1)));
+    let thirds: [VectorBall; THIRD_PARTS] =
+        std::array::from_fn(|k| curve.third_derivatives(part(k), part(k + 1)));
     let [first, .., last] = thirds.map(|ball| ball.center);
     let linear = |k| first + (last - first) * step(k, THIRD_PARTS);
-    let off = |(k, ball): (usize, &Ball)| (ball.center - linear(k)).norm() + ball.radius;
+    let off = |(k, ball): (usize, &VectorBall)| (ball.center - linear(k)).norm() + ball.radius;
     // Within a part, the linear function changes by half its slope in either direction.
     thirds.iter().enumerate().map(off).fold(0.0, f64::max) + 0.5 * (linear(1) - first).norm()
 }
@@ -215,7 +216,7 @@ impl Samples {
 
     /// Third derivatives with respect to the unit-box parameters of a free-form area (uuu, uuv, uvv, vvv;
     /// for an edge only the first), over the area and [`MARGIN`] beyond it.
-    pub(crate) fn third_derivatives(&self, body: &Body, area: AreaId) -> &[Ball; 4] {
+    pub(crate) fn third_derivatives(&self, body: &Body, area: AreaId) -> &[VectorBall; 4] {
         self.thirds[area.index()].get_or_init(|| {
             let Area { feature, rect, .. } = body.area(area);
             let (wu, wv) = (rect.width(), rect.height());
@@ -232,7 +233,7 @@ impl Samples {
                 }
                 Feature::Face(f) => {
                     let third = body.face(*f).surface.third_derivatives(&wide);
-                    let [a, b, c, d] = third.unwrap_or([Ball::everything(); 4]);
+                    let [a, b, c, d] = third.unwrap_or([VectorBall::everything(); 4]);
                     [
                         a.times(wu * wu * wu),
                         b.times(wu * wu * wv),

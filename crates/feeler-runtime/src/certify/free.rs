@@ -17,10 +17,12 @@
 
 use crate::certify::leaf::{CellBounds, Leaf, is_outside};
 use crate::certify::reduced::keep_minima;
-use crate::certify::search::{Cell, CellResult, Model, System, contains_known, is_near_known};
+use crate::certify::search::{
+    Cell, CellResult, Minima, Model, System, contains_known, newton, resolve_by_newton,
+};
 use crate::query::{Candidate, Context};
 use crate::solve::{Solved, free};
-use feeler_geom::Ball;
+use feeler_geom::VectorBall;
 use nalgebra::{SMatrix, SVector};
 
 /// Search for the minima of two free-form areas, in the frame of A.
@@ -103,60 +105,10 @@ impl<'a, const N: usize> Pair<'a, N> {
         let n = self.a.dim();
         SVector::from_fn(|i, _| if i < n { a.first[i].norm() } else { b.first[i - n].norm() })
     }
-
-    /// Zero that Newton's method finds from `x`, if its steps stay within `reach`.
-    fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>> {
-        let mut cell = Cell { middle: *x, radius: SVector::zeros(), unique: false };
-        let mut last = f64::INFINITY;
-        for _ in 0..30 {
-            let (a, b) = self.bounds_over(&cell, 0.0);
-            let m = self.model(&a, &b, &cell.radius);
-            let step = m.jacobian.try_inverse()? * m.value;
-            cell.middle -= step;
-            if !(0..N).all(|i| (cell.middle[i] - x[i]).abs() <= reach[i]) {
-                return None;
-            }
-            let size = step.amax();
-            if size <= 4.0 * f64::EPSILON || (size < 1e-9 && size >= 0.5 * last) {
-                return Some(cell.middle);
-            }
-            last = size;
-        }
-        None
-    }
-
-    fn report(&mut self, x: &SVector<f64, N>) -> bool {
-        let start = self.found.candidates.len();
-        let ctx = self.ctx;
-        let (xa, xb) = x.as_slice().split_at(self.a.dim());
-        let still = [0.0; 2];
-        let (p_a, p_b) =
-            (self.a.over(xa, &still[..xa.len()], 0.0).p, self.b.over(xb, &still[..xb.len()], 0.0).p);
-        let (uv_a, uv_b) = (self.a.uv(xa), self.b.uv(xb));
-        let (fa, fb) = (self.a.feature, self.b.feature);
-        for n in free::directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
-            let distance = (p_b - p_a).dot(&n);
-            if !(ctx.least <= distance && distance <= ctx.d_max) {
-                continue;
-            }
-            self.found.candidates.push(Candidate {
-                feature_a: fa,
-                feature_b: fb,
-                p_a,
-                p_b,
-                n,
-                distance,
-                hint_a: Some(uv_a),
-                hint_b: Some(uv_b),
-                undecided: false,
-            });
-        }
-        keep_minima(ctx, self.found, start)
-    }
 }
 
 /// Natural normals of a patch, not of unit length.
-fn normal(over: &CellBounds) -> Ball {
+fn normal(over: &CellBounds) -> VectorBall {
     over.first[0].cross(&over.first[1])
 }
 
@@ -164,16 +116,16 @@ fn normal(over: &CellBounds) -> Ball {
 /// others its normal.
 fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
     let (po, qo) = (p.over, q.over);
-    let connection = Ball::new(qo.p - po.p, po.reach + qo.reach);
+    let connection = VectorBall::new(qo.p - po.p, po.reach + qo.reach);
     let n = normal(po);
     // ∂N/∂j and ∂²N/∂j∂l.
-    let n1: [Ball; 2] =
+    let n1: [VectorBall; 2] =
         [0, 1].map(|j| po.two(0, j).cross(&po.first[1]).plus(&po.first[0].cross(po.two(1, j))));
     let n2 = |j: usize, l: usize| {
         let outer = po.three(0, j, l).cross(&po.first[1]).plus(&po.first[0].cross(po.three(1, j, l)));
         outer.plus(&po.two(0, j).cross(po.two(1, l))).plus(&po.two(0, l).cross(po.two(1, j)))
     };
-    let n2: [Ball; 3] = [n2(0, 0), n2(0, 1), n2(1, 1)];
+    let n2: [VectorBall; 3] = [n2(0, 0), n2(0, 1), n2(1, 1)];
     let (in_p, in_q) = (
         |m: usize| (p.from..p.from + 2).contains(&m).then(|| m - p.from),
         |m: usize| (q.from..q.from + q.dim).contains(&m).then(|| m - q.from),
@@ -259,10 +211,10 @@ fn with_patch<const N: usize>(p: &Side<'_>, q: &Side<'_>, radius: &SVector<f64, 
 
 /// Model of the gradient of half the squared distance of two curves.
 fn of_curves<const N: usize>(a: &CellBounds, b: &CellBounds, radius: &SVector<f64, N>, eps: f64) -> Model<N> {
-    let connection = Ball::new(b.p - a.p, a.reach + b.reach);
+    let connection = VectorBall::new(b.p - a.p, a.reach + b.reach);
     let (t, s) = (a.first[0], b.first[0]);
     let (k, l) = (a.second[0], b.second[0]);
-    let center = |x: &Ball, y: &Ball| x.center.dot(&y.center);
+    let center = |x: &VectorBall, y: &VectorBall| x.center.dot(&y.center);
     let second = |i: usize, j: usize, m: usize| match i + j + m {
         0 => 3.0 * t.dot_bound(&k) + connection.dot_bound(&a.third[0]),
         1 => k.dot_bound(&s),
@@ -322,16 +274,53 @@ impl<const N: usize> System<N> for Pair<'_, N> {
     }
 
     fn resolve(&mut self, cell: &Cell<N>) -> bool {
-        let same = self.ctx.tol.same;
-        if is_near_known(cell, &self.known, &self.lengths, 0.5 * same) {
-            return true;
+        resolve_by_newton(self, cell)
+    }
+}
+
+impl<const N: usize> Minima<N> for Pair<'_, N> {
+    fn same(&self) -> f64 {
+        self.ctx.tol.same
+    }
+
+    fn known(&mut self) -> &mut Vec<SVector<f64, N>> {
+        &mut self.known
+    }
+
+    fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>> {
+        newton(x, reach, 1e-9, |y| {
+            let cell = Cell { middle: *y, radius: SVector::zeros(), unique: false };
+            let (a, b) = self.bounds_over(&cell, 0.0);
+            Some(self.model(&a, &b, &cell.radius))
+        })
+    }
+
+    fn report(&mut self, x: &SVector<f64, N>) -> bool {
+        let start = self.found.candidates.len();
+        let ctx = self.ctx;
+        let (xa, xb) = x.as_slice().split_at(self.a.dim());
+        let still = [0.0; 2];
+        let (p_a, p_b) =
+            (self.a.over(xa, &still[..xa.len()], 0.0).p, self.b.over(xb, &still[..xb.len()], 0.0).p);
+        let (uv_a, uv_b) = (self.a.uv(xa), self.b.uv(xb));
+        let (fa, fb) = (self.a.feature, self.b.feature);
+        for n in free::directions(ctx, (fa, uv_a), (fb, uv_b), &p_a, &p_b) {
+            let distance = (p_b - p_a).dot(&n);
+            if !(ctx.least <= distance && distance <= ctx.d_max) {
+                continue;
+            }
+            self.found.candidates.push(Candidate {
+                feature_a: fa,
+                feature_b: fb,
+                p_a,
+                p_b,
+                n,
+                distance,
+                hint_a: Some(uv_a),
+                hint_b: Some(uv_b),
+                undecided: false,
+            });
         }
-        let reach = self.lengths.map(|l| 0.5 * same / l);
-        let Some(x) = self.polish(&cell.middle, &reach) else { return false };
-        if self.report(&x) {
-            self.known.push(x);
-            return true;
-        }
-        cell.unique
+        keep_minima(ctx, self.found, start)
     }
 }

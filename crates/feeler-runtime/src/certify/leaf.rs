@@ -16,7 +16,7 @@ use crate::solve::patch::border_margin;
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::cone::Cap;
 use feeler_geom::trim::TrimCells;
-use feeler_geom::{Ball, Curve, P2, P3, Pose, Rect, V2, V3};
+use feeler_geom::{Curve, P2, P3, Pose, Rect, V2, V3, VectorBall};
 use feeler_hierarchy::{AreaId, Feature};
 
 /// Relative rounding of derivatives. A larger value leaves more cells undecided; with a smaller one,
@@ -51,7 +51,7 @@ pub(super) struct Leaf<'a> {
     pub outward: f64,
     trim: Option<&'a TrimCells>,
     shape: Shape<'a>,
-    third: &'a [Ball; 4],
+    third: &'a [VectorBall; 4],
     /// Takes coordinates of the area's solid to the frame in which the area is evaluated; `None` if they
     /// coincide.
     pose: Option<Pose>,
@@ -65,19 +65,19 @@ pub(super) struct CellBounds {
     pub p: P3,
     /// Largest distance (mm) of points of the cell from it.
     pub reach: f64,
-    pub first: [Ball; 2],
-    pub second: [Ball; 3],
-    pub third: [Ball; 4],
+    pub first: [VectorBall; 2],
+    pub second: [VectorBall; 3],
+    pub third: [VectorBall; 4],
 }
 
 impl CellBounds {
     /// Derivatives by two parameters.
-    pub(super) fn two(&self, i: usize, j: usize) -> &Ball {
+    pub(super) fn two(&self, i: usize, j: usize) -> &VectorBall {
         &self.second[i + j]
     }
 
     /// Derivatives by three parameters.
-    pub(super) fn three(&self, i: usize, j: usize, k: usize) -> &Ball {
+    pub(super) fn three(&self, i: usize, j: usize, k: usize) -> &VectorBall {
         &self.third[i + j + k]
     }
 }
@@ -195,14 +195,15 @@ impl<'a> Leaf<'a> {
         }
         let n = self.dim();
         let sum = |f: &dyn Fn(usize) -> f64| (0..n).map(|k| f(k) * radius[k]).sum::<f64>();
-        let around = |v: V3, r: f64| Ball::new(v, r * (1.0 + 1e-12) + DERIVATIVE_ROUNDING * v.norm() + eps);
+        let around =
+            |v: V3, r: f64| VectorBall::new(v, r * (1.0 + 1e-12) + DERIVATIVE_ROUNDING * v.norm() + eps);
         let mut out = CellBounds {
             p,
             reach: 0.0,
-            first: [Ball::exact(zero); 2],
-            second: [Ball::exact(zero); 3],
+            first: [VectorBall::exact(zero); 2],
+            second: [VectorBall::exact(zero); 3],
             third: if n == 1 {
-                [third[0], Ball::exact(zero), Ball::exact(zero), Ball::exact(zero)]
+                [third[0], VectorBall::exact(zero), VectorBall::exact(zero), VectorBall::exact(zero)]
             } else {
                 third
             },

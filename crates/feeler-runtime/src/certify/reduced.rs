@@ -14,13 +14,15 @@ use crate::body::side::Which;
 use crate::body::tree::{Placed, TreeNode};
 use crate::certify::leaf::{CellBounds, Leaf, is_outside};
 use crate::certify::potential::{self, PotentialBounds};
-use crate::certify::search::{Cell, CellResult, Model, System, contains_known, is_near_known};
+use crate::certify::search::{
+    Cell, CellResult, Minima, Model, System, contains_known, newton, resolve_by_newton,
+};
 use crate::query::Context;
 use crate::solve::reduced::Reduced;
 use crate::solve::{FreePoint, ReducedPair, Solved, candidate_of, curve};
 use feeler_geom::obb::PoseMatrix;
 use feeler_geom::skeleton::Primitive;
-use feeler_geom::{Ball, Obb, P3};
+use feeler_geom::{Obb, P3, VectorBall};
 use feeler_hierarchy::{AreaId, Feature};
 use nalgebra::{SMatrix, SVector};
 use smallvec::SmallVec;
@@ -90,7 +92,7 @@ impl<'a, const N: usize> Pair<'a, N> {
         }
         let known = near.filter(|n| n.spread < 1.0 && (!self.is_thin() || s - reach > 2.0 * tol.tol));
         if let Some(n) = known {
-            let towards = Ball::new(n.normal, n.spread);
+            let towards = VectorBall::new(n.normal, n.spread);
             if self.leaf.is_patch() {
                 let (x, r) = over.first[0].cross(&over.first[1]).dot(&towards);
                 if x * self.leaf.outward > r {
@@ -117,11 +119,11 @@ impl<'a, const N: usize> Pair<'a, N> {
 
     fn model(&self, over: &CellBounds, near: &PotentialBounds, radius: &SVector<f64, N>) -> Model<N> {
         let eps = self.ctx.tol.eps;
-        let gradient = Ball::new(near.gradient, near.second * over.reach);
+        let gradient = VectorBall::new(near.gradient, near.second * over.reach);
         // F″ p_i.
-        let turned: [Ball; 2] = over.first.map(|t| {
+        let turned: [VectorBall; 2] = over.first.map(|t| {
             let change = near.second * t.radius + near.third * over.reach * t.norm();
-            Ball::new(near.hessian * t.center, change)
+            VectorBall::new(near.hessian * t.center, change)
         });
         let first = |i: usize| &over.first[i];
         let third = |i: usize, j: usize, k: usize| {
@@ -149,55 +151,6 @@ impl<'a, const N: usize> Pair<'a, N> {
             }),
             determined: None,
         }
-    }
-
-    /// Zero that Newton's method finds from `x`, if its steps stay within `reach` (unit-box parameters).
-    fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>> {
-        let still = SVector::<f64, N>::zeros();
-        let mut y = *x;
-        let mut last = f64::INFINITY;
-        for _ in 0..30 {
-            let over = self.leaf.over(y.as_slice(), still.as_slice(), 0.0);
-            let near = potential::bounds_near(&self.primitive, &over.p, 0.0)?;
-            let m = self.model(&over, &near, &still);
-            let step = m.jacobian.try_inverse()? * m.value;
-            y -= step;
-            if !(0..N).all(|i| (y[i] - x[i]).abs() <= reach[i]) {
-                return None;
-            }
-            let size = step.amax();
-            if size <= 4.0 * f64::EPSILON || (size < 1e-10 && size >= 0.5 * last) {
-                return Some(y);
-            }
-            last = size;
-        }
-        None
-    }
-
-    /// Adds the minima at unit-box parameters. Returns whether there is one.
-    fn report(&mut self, x: &SVector<f64, N>) -> bool {
-        let start = self.found.candidates.len();
-        let uv = self.leaf.uv(x.as_slice());
-        let ctx = self.ctx;
-        let pair = ReducedPair { canonical: self.feature, objective: &self.objective, free: self.free };
-        match self.leaf.feature {
-            Feature::Edge(e) => curve::report(ctx, &pair, e, uv.x, self.found),
-            Feature::Face(f) => {
-                let face = ctx.body(self.free).face(f);
-                let p = face.surface.point(uv);
-                if let Some(q) = self.objective.probe(&p) {
-                    let n = -outward_normal(face, uv);
-                    let distance = (p - q.foot).dot(&n);
-                    if !(ctx.least <= distance && distance <= ctx.d_max) {
-                        return false;
-                    }
-                    let point = FreePoint { feature: self.leaf.feature, uv, p, foot: q.foot, n };
-                    self.found.candidates.push(candidate_of(ctx, &pair, &point, false));
-                }
-            }
-            Feature::Vertex(_) => {}
-        }
-        keep_minima(ctx, self.found, start)
     }
 }
 
@@ -249,17 +202,51 @@ impl<const N: usize> System<N> for Pair<'_, N> {
     }
 
     fn resolve(&mut self, cell: &Cell<N>) -> bool {
-        let same = self.ctx.tol.same;
-        if is_near_known(cell, &self.known, &self.lengths, 0.5 * same) {
-            return true;
+        resolve_by_newton(self, cell)
+    }
+}
+
+impl<const N: usize> Minima<N> for Pair<'_, N> {
+    fn same(&self) -> f64 {
+        self.ctx.tol.same
+    }
+
+    fn known(&mut self) -> &mut Vec<SVector<f64, N>> {
+        &mut self.known
+    }
+
+    fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>> {
+        let still = SVector::<f64, N>::zeros();
+        newton(x, reach, 1e-10, |y| {
+            let over = self.leaf.over(y.as_slice(), still.as_slice(), 0.0);
+            let near = potential::bounds_near(&self.primitive, &over.p, 0.0)?;
+            Some(self.model(&over, &near, &still))
+        })
+    }
+
+    fn report(&mut self, x: &SVector<f64, N>) -> bool {
+        let start = self.found.candidates.len();
+        let uv = self.leaf.uv(x.as_slice());
+        let ctx = self.ctx;
+        let pair = ReducedPair { canonical: self.feature, objective: &self.objective, free: self.free };
+        match self.leaf.feature {
+            Feature::Edge(e) => curve::report(ctx, &pair, e, uv.x, self.found),
+            Feature::Face(f) => {
+                let face = ctx.body(self.free).face(f);
+                let p = face.surface.point(uv);
+                if let Some(q) = self.objective.probe(&p) {
+                    let n = -outward_normal(face, uv);
+                    let distance = (p - q.foot).dot(&n);
+                    if !(ctx.least <= distance && distance <= ctx.d_max) {
+                        return false;
+                    }
+                    let point = FreePoint { feature: self.leaf.feature, uv, p, foot: q.foot, n };
+                    self.found.candidates.push(candidate_of(ctx, &pair, &point, false));
+                }
+            }
+            Feature::Vertex(_) => {}
         }
-        let reach = self.lengths.map(|l| 0.5 * same / l);
-        let Some(x) = self.polish(&cell.middle, &reach) else { return false };
-        if self.report(&x) {
-            self.known.push(x);
-            return true;
-        }
-        cell.unique
+        keep_minima(ctx, self.found, start)
     }
 }
 

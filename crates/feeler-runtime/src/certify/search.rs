@@ -70,7 +70,7 @@ pub(super) fn contains_known<const N: usize>(cell: &Cell<N>, known: &[SVector<f6
 
 /// Whether a known zero is within a distance (mm, along each parameter) of the middle of a cell over which
 /// unit steps have these lengths (mm).
-pub(super) fn is_near_known<const N: usize>(
+fn is_near_known<const N: usize>(
     cell: &Cell<N>,
     known: &[SVector<f64, N>],
     lengths: &SVector<f64, N>,
@@ -79,6 +79,67 @@ pub(super) fn is_near_known<const N: usize>(
     let near = |x: &SVector<f64, N>| (0..N).all(|i| (x[i] - cell.middle[i]).abs() * lengths[i] <= distance);
     known.iter().any(near)
 }
+
+/// Minima that are the zeros of a system.
+pub(super) trait Minima<const N: usize> {
+    /// Length (mm) below which two minima are the same.
+    fn same(&self) -> f64;
+    /// Known zeros.
+    fn known(&mut self) -> &mut Vec<SVector<f64, N>>;
+    /// Zero that Newton's method finds from `x`, if its steps stay within `reach` (unit-box parameters).
+    fn polish(&self, x: &SVector<f64, N>, reach: &SVector<f64, N>) -> Option<SVector<f64, N>>;
+    /// Adds the minima at unit-box parameters. Returns whether there is one.
+    fn report(&mut self, x: &SVector<f64, N>) -> bool;
+}
+
+/// Resolves a cell by Newton's method: it is resolved if its zero is known, is reported as a minimum, or is
+/// the only one in the cell.
+pub(super) fn resolve_by_newton<const N: usize, S: System<N> + Minima<N>>(
+    system: &mut S,
+    cell: &Cell<N>,
+) -> bool {
+    let (same, lengths) = (system.same(), system.lengths());
+    if is_near_known(cell, system.known(), &lengths, 0.5 * same) {
+        return true;
+    }
+    let reach = lengths.map(|l| 0.5 * same / l);
+    let Some(x) = system.polish(&cell.middle, &reach) else { return false };
+    if system.report(&x) {
+        system.known().push(x);
+        return true;
+    }
+    cell.unique
+}
+
+/// Newton's method from `x` within `reach`, with the model of the system at given parameters. It ends if
+/// steps below `stalled` do not halve any more.
+pub(super) fn newton<const N: usize>(
+    x: &SVector<f64, N>,
+    reach: &SVector<f64, N>,
+    stalled: f64,
+    mut model: impl FnMut(&SVector<f64, N>) -> Option<Model<N>>,
+) -> Option<SVector<f64, N>> {
+    let mut y = *x;
+    let mut last = f64::INFINITY;
+    for _ in 0..MAX_NEWTON_STEPS {
+        let m = model(&y)?;
+        let step = m.jacobian.try_inverse()? * m.value;
+        y -= step;
+        if !(0..N).all(|i| (y[i] - x[i]).abs() <= reach[i]) {
+            return None;
+        }
+        let size = step.amax();
+        if size <= 4.0 * f64::EPSILON || (size < stalled && size >= 0.5 * last) {
+            return Some(y);
+        }
+        last = size;
+    }
+    None
+}
+
+/// Maximum number of steps of Newton's method in a small cell. More of them cost time in cells without a
+/// zero; fewer leave ill-conditioned zeros undecided.
+const MAX_NEWTON_STEPS: u32 = 30;
 
 /// Result of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -388,7 +388,7 @@ fn segments_hold_their_areas() {
 fn free_edges_have_their_minima_beside_almost_straight_ones() {
     let (free, straight) = (body(&ridge(3.0), 0.5), body(&ridge(1e-4), 0.5));
     let h = straight.hierarchy();
-    assert!(h.edges.iter().any(|e| e.near.is_some()));
+    assert!(h.edges.iter().any(|e| e.canonical_approximation.is_some()));
     let mut rng = SmallRng::seed_from_u64(64);
     let mut minima = 0;
     for k in 0..400 {

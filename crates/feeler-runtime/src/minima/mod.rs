@@ -10,7 +10,7 @@
 
 mod places;
 
-pub use places::{Boundary, Place as NearPlace};
+pub use places::{Boundary, BoundaryPart as NearPart};
 
 use crate::api::tolerance::Tolerances;
 use crate::body::edge_normals::edge_normals;
@@ -26,7 +26,7 @@ use feeler_geom::skeleton::signed_distance_value;
 use feeler_geom::trim::Side;
 use feeler_geom::{Curve, P2, P3, Rect, Surface, V3, math};
 use feeler_hierarchy::{AreaId, EdgeId, FaceId, Feature, VertexId};
-use places::{Place, polar_middle, spread};
+use places::{BoundaryPart, polar_middle, spread};
 
 /// A boundary point of a solid that is nearer to a given point than all boundary points around it, in the
 /// frame of the solid.
@@ -81,7 +81,7 @@ pub struct PointMinima {
 
 /// Distance and side of a point: the result of a query in addition to the minima.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
+pub struct PointPosition {
     /// Distance (mm) of the nearest boundary point; 0 if it is unknown.
     pub distance: f64,
     /// Whether the given point is inside the material.
@@ -136,14 +136,14 @@ pub struct SurfaceFoot {
 /// Signed distance of a point from the surface of a face or of an area of a face, in the frame of the
 /// solid. Returns `None` if the point has no foot near the area, or several.
 #[must_use]
-pub fn surface_foot(boundary: &Boundary, place: Place, p: &P3) -> Option<SurfaceFoot> {
+pub fn surface_foot(boundary: &Boundary, place: BoundaryPart, p: &P3) -> Option<SurfaceFoot> {
     let body = &**boundary.body();
     let (f, uv) = match place {
-        Place::Face(f) => {
+        BoundaryPart::Face(f) => {
             let face = body.face(f);
             (f, face.surface.invert(p, None, Some(&face.trim.rect)))
         }
-        Place::Patch(f, area) => {
+        BoundaryPart::Patch(f, area) => {
             let rect = &body.area(area).rect;
             let [x, y] = body.grid_of(area).foot(p).params;
             (f, foot_from(&body.face(f).surface, rect, at(rect, x, y), p, (boundary.tol.size, 0.4))?)
@@ -165,11 +165,11 @@ pub fn surface_foot(boundary: &Boundary, place: Place, p: &P3) -> Option<Surface
 /// Principal curvatures (1/mm) of a face at parameters, ordered as in [`PointMinimum::curvatures`]. Returns
 /// `None` if the parameters are outside the trims, or outside the area if `place` is an area of a face.
 #[must_use]
-pub fn held_curvatures(boundary: &Boundary, place: Place, uv: P2) -> Option<[f64; 2]> {
+pub fn held_curvatures(boundary: &Boundary, place: BoundaryPart, uv: P2) -> Option<[f64; 2]> {
     let body = &**boundary.body();
     let f = match place {
-        Place::Face(f) => f,
-        Place::Patch(f, area) => {
+        BoundaryPart::Face(f) => f,
+        BoundaryPart::Patch(f, area) => {
             let rect = &body.area(area).rect;
             let (wu, wv) = (MAX_OUTSIDE_AREA * rect.width(), MAX_OUTSIDE_AREA * rect.height());
             let is_own =
@@ -254,7 +254,14 @@ impl PointMinima {
     /// of `p`, which must be at least [`PointMinima::least_radius`]. Parts beyond the radius are searched
     /// only if the given ones do not determine whether `p` is inside. The result is the same for every such
     /// radius.
-    pub fn solve(&mut self, boundary: &Boundary, p: &P3, reach: f64, radius: f64, near: &[u32]) -> Standing {
+    pub fn solve(
+        &mut self,
+        boundary: &Boundary,
+        p: &P3,
+        reach: f64,
+        radius: f64,
+        near: &[u32],
+    ) -> PointPosition {
         self.found.clear();
         self.minima.clear();
         let ctx = Context { body: boundary.body(), places: boundary, p: *p };
@@ -272,7 +279,7 @@ impl PointMinima {
     }
 
     /// Computes the distance of `p` from the boundary and its side only.
-    pub fn standing(&mut self, boundary: &Boundary, p: &P3) -> Standing {
+    pub fn standing(&mut self, boundary: &Boundary, p: &P3) -> PointPosition {
         let ctx = Context { body: boundary.body(), places: boundary, p: *p };
         self.minima.clear();
         let nearest = self.search_nearest(&ctx);
@@ -283,7 +290,7 @@ impl PointMinima {
     /// point is lost in the gap between a face and its edges, the point is reported as outside at distance
     /// 0. If points on opposite sides are equally near, as at the end of a slit, only rays determine the
     /// side.
-    fn confirmed(&mut self, ctx: &Context<'_>, nearest: NearestSides) -> Standing {
+    fn confirmed(&mut self, ctx: &Context<'_>, nearest: NearestSides) -> PointPosition {
         let slack = ctx.places.slack;
         let standing = nearest.standing(slack);
         let needs_rays = standing.is_inside || (nearest.is_tied(slack) && !ctx.body.is_sheet());
@@ -291,8 +298,8 @@ impl PointMinima {
             return standing;
         }
         match contains(ctx.body, &ctx.p, ctx.places.tol.trim, &mut self.rays) {
-            Some(false) if standing.is_inside => Standing { distance: 0.0, is_inside: false },
-            Some(true) => Standing { distance: nearest.inside, is_inside: true },
+            Some(false) if standing.is_inside => PointPosition { distance: 0.0, is_inside: false },
+            Some(true) => PointPosition { distance: nearest.inside, is_inside: true },
             _ => standing,
         }
     }
@@ -317,7 +324,7 @@ impl PointMinima {
         NearestSides::of(found)
     }
 
-    fn select(&mut self, ctx: &Context<'_>, standing: Standing, reach: f64) {
+    fn select(&mut self, ctx: &Context<'_>, standing: PointPosition, reach: f64) {
         let Self { found, minima, .. } = self;
         if standing.is_inside {
             let inside = found.iter().filter(|f| f.from == ApproachSide::Inside).map(|f| f.minimum);
@@ -375,10 +382,10 @@ impl NearestSides {
     }
 
     /// The nearest boundary point determines the side: for a point outside, it is a minimum from outside.
-    fn standing(self, slack: f64) -> Standing {
+    fn standing(self, slack: f64) -> PointPosition {
         let Self { outside, inside } = self;
         let is_inside = outside > inside + slack || (outside.is_infinite() && inside.is_finite());
-        Standing { distance: if is_inside { inside } else { outside.min(inside) }, is_inside }
+        PointPosition { distance: if is_inside { inside } else { outside.min(inside) }, is_inside }
     }
 
     /// Whether the difference of the distances is within the uncertainty of the model.
@@ -395,14 +402,14 @@ struct Context<'a> {
 
 impl Context<'_> {
     /// Adds the minima within `radius` (mm) on one part of the boundary.
-    fn add_minima(&self, place: Place, radius: f64, out: &mut Vec<Found>) {
+    fn add_minima(&self, place: BoundaryPart, radius: f64, out: &mut Vec<Found>) {
         match place {
-            Place::Face(f) => self.face(f, radius, out),
-            Place::Patch(f, area) => self.patch(f, area, radius, out),
-            Place::Edge(e) => self.edge(e, radius, out),
-            Place::Curve(e, area) => self.curve(e, area, radius, out),
-            Place::Vertex(v) => self.vertex(v, radius, out),
-            Place::Border(arc) => {
+            BoundaryPart::Face(f) => self.face(f, radius, out),
+            BoundaryPart::Patch(f, area) => self.patch(f, area, radius, out),
+            BoundaryPart::Edge(e) => self.edge(e, radius, out),
+            BoundaryPart::Curve(e, area) => self.curve(e, area, radius, out),
+            BoundaryPart::Vertex(v) => self.vertex(v, radius, out),
+            BoundaryPart::Border(arc) => {
                 let arc = &self.body.edge_arcs().list[arc as usize];
                 let ball = (arc.middle() - self.p).norm() - arc.radius();
                 if ball <= radius {
@@ -410,7 +417,7 @@ impl Context<'_> {
                     self.crease(arc.face, id(3, arc.piece.edge), foot, radius, out);
                 }
             }
-            Place::Tip(f, tip) => self.crease(f, id(4, f.0), tip, radius, out),
+            BoundaryPart::Tip(f, tip) => self.crease(f, id(4, f.0), tip, radius, out),
         }
     }
 

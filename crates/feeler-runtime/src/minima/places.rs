@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// A part of the boundary that can contain a nearest point: a whole feature if it has a closed form, else
 /// an area.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum BoundaryPart {
     /// A face with a closed form.
     Face(FaceId),
     /// An area of a free-form face.
@@ -63,7 +63,7 @@ struct Entry {
 #[derive(Clone, Debug)]
 pub struct Boundary {
     body: Arc<Body>,
-    pub(super) list: Vec<Place>,
+    pub(super) list: Vec<BoundaryPart>,
     pub(super) tol: Tolerances,
     /// Uncertainty (mm) of distances from the borders of faces.
     pub(super) slack: f64,
@@ -90,7 +90,7 @@ impl Boundary {
         let shared = body.clone();
         let body = &*body;
         let tol = Tolerances::of_lengths(body.size().max(f64::MIN_POSITIVE), body.reach(), None);
-        let mut list: Vec<Place> = Vec::new();
+        let mut list: Vec<BoundaryPart> = Vec::new();
         let mut entries: Vec<Entry> = Vec::new();
         for data in body.features() {
             if data.quasi_only {
@@ -113,9 +113,9 @@ impl Boundary {
             };
             let areas = body.areas_of(data);
             let whole = match data.feature {
-                Feature::Face(f) if body.face(f).surface.is_canonical() => Some(Place::Face(f)),
-                Feature::Edge(e) if data.primitive.is_some() => Some(Place::Edge(e)),
-                Feature::Vertex(v) => Some(Place::Vertex(v)),
+                Feature::Face(f) if body.face(f).surface.is_canonical() => Some(BoundaryPart::Face(f)),
+                Feature::Edge(e) if data.primitive.is_some() => Some(BoundaryPart::Edge(e)),
+                Feature::Vertex(v) => Some(BoundaryPart::Vertex(v)),
                 _ => None,
             };
             if let Some(place) = whole {
@@ -127,9 +127,9 @@ impl Boundary {
             for &area in areas {
                 entries.push(Entry { bounds: boxed(area), place: index(list.len()) });
                 list.push(match data.feature {
-                    Feature::Face(f) => Place::Patch(f, area),
-                    Feature::Edge(e) => Place::Curve(e, area),
-                    Feature::Vertex(v) => Place::Vertex(v),
+                    Feature::Face(f) => BoundaryPart::Patch(f, area),
+                    Feature::Edge(e) => BoundaryPart::Curve(e, area),
+                    Feature::Vertex(v) => BoundaryPart::Vertex(v),
                 });
             }
         }
@@ -149,14 +149,14 @@ impl Boundary {
     fn edge_ends(&self) -> Vec<(VertexId, EdgeId, f64)> {
         let (mut stack, mut near, mut ends) = (Vec::new(), Vec::new(), Vec::new());
         for place in &self.list {
-            let Place::Vertex(v) = *place else { continue };
+            let BoundaryPart::Vertex(v) = *place else { continue };
             let vertex = self.body.vertex(v);
             let margin = vertex.deviation + self.tol.trim;
             self.within(&vertex.point, margin, &mut stack, &mut near);
             let mut edges: Vec<EdgeId> = Vec::new();
             for &k in &near {
                 match self.list[k as usize] {
-                    Place::Edge(e) | Place::Curve(e, _) if !edges.contains(&e) => edges.push(e),
+                    BoundaryPart::Edge(e) | BoundaryPart::Curve(e, _) if !edges.contains(&e) => edges.push(e),
                     _ => {}
                 }
             }
@@ -191,7 +191,7 @@ impl Boundary {
     /// # Panics
     /// If the boundary has no part with this number.
     #[must_use]
-    pub fn place(&self, number: u32) -> Place {
+    pub fn place(&self, number: u32) -> BoundaryPart {
         self.list[number as usize]
     }
 
@@ -278,7 +278,7 @@ fn build(entries: &mut [Entry], range: std::ops::Range<usize>, k: usize, nodes: 
 }
 
 /// Adds the concave parts of edges and the concave tips.
-fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<Place>, entries: &mut Vec<Entry>) {
+fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<BoundaryPart>, entries: &mut Vec<Entry>) {
     let arcs = body.edge_arcs();
     for (i, arc) in arcs.list.iter().enumerate() {
         let (own, other) = (body.face(arc.face), body.face(arc.beside));
@@ -301,7 +301,7 @@ fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<Place>, entries: &mut V
         if is_concave {
             let bounds = Aabb::of_points(&arc.samples).inflated(arc.bend / 32.0 + 2.0 * tol.trim);
             entries.push(Entry { bounds, place: index(list.len()) });
-            list.push(Place::Border(index(i)));
+            list.push(BoundaryPart::Border(index(i)));
         }
     }
     for data in body.features() {
@@ -315,7 +315,7 @@ fn borders(body: &Body, tol: &Tolerances, list: &mut Vec<Place>, entries: &mut V
             if is_on_face {
                 let bounds = Aabb { min: tip, max: tip }.inflated(2.0 * tol.trim);
                 entries.push(Entry { bounds, place: index(list.len()) });
-                list.push(Place::Tip(f, tip));
+                list.push(BoundaryPart::Tip(f, tip));
             }
         }
     }

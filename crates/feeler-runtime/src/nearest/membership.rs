@@ -11,10 +11,9 @@
 //! ray was usable.
 
 use crate::body::{Body, outward_normal};
-use arrayvec::ArrayVec;
-use feeler_geom::roots::poly_roots;
+use feeler_geom::surface::line_in_slabs;
 use feeler_geom::trim::Side;
-use feeler_geom::{Frame, Obb, P2, P3, Rect, Surface, V3, math};
+use feeler_geom::{Obb, P2, P3, Rect, V3};
 use feeler_hierarchy::{AreaId, FaceId, Feature, NodeId};
 use nalgebra::{Matrix2, Vector2};
 
@@ -154,27 +153,14 @@ impl Ray {
     /// Slab test with a box enlarged by `slack` (mm).
     fn intersects(&self, obb: &Obb, slack: f64) -> bool {
         let d = obb.center - self.origin;
-        let (mut lo, mut hi) = (0.0_f64, f64::INFINITY);
-        for k in 0..3 {
-            let (c, v) = (obb.axes[k].dot(&d), obb.axes[k].dot(&self.dir));
-            let half = obb.half[k] + slack;
-            if v.abs() < 1e-12 {
-                if c.abs() > half {
-                    return false;
-                }
-                continue;
-            }
-            let (s, t) = ((c - half) / v, (c + half) / v);
-            lo = lo.max(s.min(t));
-            hi = hi.min(s.max(t));
-        }
-        lo <= hi
+        let slab = |k: usize| (obb.axes[k].dot(&d), obb.axes[k].dot(&self.dir), obb.half[k] + slack);
+        line_in_slabs([slab(0), slab(1), slab(2)]).is_some_and(|(_, end)| end >= 0.0)
     }
 
     fn cross_face(&self, body: &Body, f: FaceId, tol: f64) -> Option<i32> {
         let face = body.face(f);
         let mut sum = 0;
-        for t in self.parameters(&face.surface)? {
+        for t in face.surface.line_parameters(&self.origin, &self.dir, MAX_TANGENT_SINE)? {
             // This crossing is certainly behind the start.
             if t * MAX_TANGENT_SINE < -tol {
                 continue;
@@ -219,61 +205,6 @@ impl Ray {
             return None;
         }
         Some(if sine > 0.0 { 1 } else { -1 })
-    }
-
-    /// Parameters of all crossings of the ray's line with a canonical surface; `None` if they are too
-    /// uncertain.
-    fn parameters(&self, surface: &Surface) -> Option<ArrayVec<f64, 4>> {
-        let local = |frame: &Frame| (frame.local(&self.origin), frame.local_vector(&self.dir));
-        let quadratic = |a: f64, b: f64, c: f64| {
-            // a t² + 2 b t + c.
-            let scale = (b * b).max((a * c).abs());
-            let disc = b * b - a * c;
-            if disc.abs() <= 1e-10 * scale {
-                return None;
-            }
-            if disc < 0.0 {
-                return Some(ArrayVec::new());
-            }
-            let q = -(b + disc.sqrt().copysign(b));
-            // If a = 0 (a ray along a cone's ruling), one crossing is at infinity.
-            Some([q / a, c / q].into_iter().filter(|t| t.is_finite()).collect())
-        };
-        match surface {
-            Surface::Plane { frame } => {
-                let (o, d) = local(frame);
-                (d.z.abs() > MAX_TANGENT_SINE).then(|| [-o.z / d.z].into_iter().collect())
-            }
-            Surface::Cylinder { frame, radius } => {
-                let (o, d) = local(frame);
-                let (o, d) = (o.xy(), d.xy());
-                quadratic(d.norm_squared(), o.dot(&d), o.norm_squared() - radius * radius)
-            }
-            Surface::Sphere { frame, radius } => {
-                let (o, d) = local(frame);
-                quadratic(1.0, o.dot(&d), o.norm_squared() - radius * radius)
-            }
-            Surface::Cone { frame, half_angle } => {
-                let (o, d) = local(frame);
-                let k = math::tan(*half_angle);
-                let product = |p: &V3, q: &V3| p.x * q.x + p.y * q.y - k * k * p.z * q.z;
-                quadratic(product(&d, &d), product(&o, &d), product(&o, &o))
-            }
-            Surface::Torus { frame, major, minor } => {
-                let (o, d) = local(frame);
-                // Relative to the ray's point nearest to the centre, in units of the ring's radius, for
-                // good scaling.
-                let t0 = -o.dot(&d);
-                let o = (o + d * t0) / *major;
-                let r = minor / major;
-                // (t² + m)² = 4 (A t² + 2 B t + C), m = |o|² + 1 − r².
-                let m = o.norm_squared() + 1.0 - r * r;
-                let (a, b, c) = (d.xy().norm_squared(), o.xy().dot(&d.xy()), o.xy().norm_squared());
-                let roots = poly_roots(&[m * m - 4.0 * c, -8.0 * b, 2.0 * m - 4.0 * a, 0.0, 1.0])?;
-                Some(roots.iter().map(|t| t0 + t * major).collect())
-            }
-            Surface::Bezier(_) => None,
-        }
     }
 
     /// Crossing of an almost flat Bézier area; `None` if the ray may graze it.

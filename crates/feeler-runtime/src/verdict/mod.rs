@@ -252,7 +252,7 @@ impl Decision<'_> {
         place: impl Fn() -> (P3, FacePair),
     ) -> bool {
         self.budget -= given - left;
-        if let Search::Spent(beyond) = search {
+        if let Search::BudgetExhausted(beyond) = search {
             let (p, faces) = place();
             self.places.push(Place { p, faces, depth: self.level + beyond });
         }
@@ -370,7 +370,7 @@ pub(crate) fn patch_of<'a>(
         third_of_closed_form(&face.surface, &rect)
     } else {
         let (wu, wv) = (rect.width(), rect.height());
-        let [a, b, c, d] = body.third_derivatives_of(area).each_ref().map(feeler_geom::Ball::norm);
+        let [a, b, c, d] = body.third_derivatives_of(area).each_ref().map(feeler_geom::VectorBall::norm);
         [a / (wu * wu * wu), b / (wu * wu * wv), c / (wu * wv * wv), d / (wv * wv * wv)]
     };
     let cap = &body.tree()[body.leaf_of_area(area).index()].cap;

@@ -10,16 +10,21 @@ fn another_reader_finds_the_same_meshes() {
     let model = feeler_import::prepare_step(&file).unwrap();
     let shape = Shape::new(&model.solids[0], 0.05, false).unwrap();
     let turned = Pose::new(V3::new(30.0, -4.0, 7.0), V3::new(0.3, -0.2, 0.9));
-    let part =
-        |path: &str, shape, pose| Part { path: path.into(), shape, pose, track: None, tint: Tint::Own };
-    let scene = Scene {
+    let part = |path: &str, shape, pose| PicturePart {
+        path: path.into(),
+        shape,
+        pose,
+        track: None,
+        tint: Tint::Own,
+    };
+    let scene = PictureScene {
         name: "two plugs".into(),
         parts: vec![
             part("a", 1, Pose::identity()),
             part("empty", 0, Pose::identity()),
             part("b </script>", 1, turned),
         ],
-        ..Scene::default()
+        ..PictureScene::default()
     };
     let picture = Picture { shapes: vec![Shape::default(), shape], ..Picture::default() };
     let bytes = glb(&picture, &scene).unwrap();
@@ -65,6 +70,6 @@ fn another_reader_finds_the_same_meshes() {
 
 #[test]
 fn a_scene_without_parts_is_a_file() {
-    let bytes = glb(&Picture::default(), &Scene::default()).unwrap();
+    let bytes = glb(&Picture::default(), &PictureScene::default()).unwrap();
     assert_eq!(gltf::Gltf::from_slice(&bytes).unwrap().nodes().count(), 1);
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::picture::{BallFrame, Balls, Motion, Part, Scene, Surface, Tint};
+use crate::picture::{BallFrame, Balls, PictureMotion, PicturePart, PictureScene, Tint, TriangleSurface};
 use crate::shape::Shape;
 use base64::Engine as _;
 use feeler_geom::{P3, Pose, V3};
@@ -14,14 +14,15 @@ fn picture() -> Picture {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/plug.step");
     let model = feeler_import::prepare_step(&file).unwrap();
     let shape = Shape { name: EVIL.to_owned(), ..Shape::new(&model.solids[0], 0.1, true).unwrap() };
-    let part = |x: f64| Part {
+    let part = |x: f64| PicturePart {
         path: format!("{EVIL}/{x}"),
         shape: 0,
         pose: Pose::translation(x, 0.0, 0.0),
         track: None,
         tint: Tint::Own,
     };
-    let scene = Scene { name: EVIL.to_owned(), parts: vec![part(0.0), part(40.0)], ..Scene::default() };
+    let scene =
+        PictureScene { name: EVIL.to_owned(), parts: vec![part(0.0), part(40.0)], ..PictureScene::default() };
     Picture { shapes: vec![shape], scenes: vec![scene], ..Picture::default() }
 }
 
@@ -67,7 +68,7 @@ fn balls_are_packed_as_they_move() {
         values: numbers.iter().map(|k| 10.0 * f64::from(*k)).collect(),
     };
     let [a, b, c] = [P3::new(1.5, 0.0, 0.0), P3::new(0.0, 1.0, 0.0), P3::new(0.0, 0.0, -0.5)];
-    let surface = Surface {
+    let surface = TriangleSurface {
         points: vec![a, b, c],
         normals: vec![V3::x(), V3::y(), -V3::z()],
         triangles: vec![[0, 1, 2], [2, 1, 0]],
@@ -79,8 +80,9 @@ fn balls_are_packed_as_they_move() {
         frames: vec![frame(&[0, 1, 2], 50.0), frame(&[0, 2], -50.0), frame(&[], 0.0)],
         value: ["speed", "mm/s"],
     };
-    let motion = Motion { times: vec![0.0, 1.0, 2.0], margin: vec![None; 3], ..Motion::default() };
-    let scene = Scene { motion: Some(motion), balls: Some(balls.clone()), ..Scene::default() };
+    let motion =
+        PictureMotion { times: vec![0.0, 1.0, 2.0], margin: vec![None; 3], ..PictureMotion::default() };
+    let scene = PictureScene { motion: Some(motion), balls: Some(balls.clone()), ..PictureScene::default() };
     let picture = Picture { scenes: vec![scene], ..Picture::default() };
     let (document, arrays) = unpacked(&page("balls", "", Some(&picture)).unwrap());
     let packed = &document["scenes"][0]["balls"];

@@ -6,7 +6,7 @@ fn solid(name: &str) -> Hierarchy {
     feeler_import::prepare_step(&file).unwrap().solids.swap_remove(0)
 }
 
-fn length(segments: &[Segment]) -> f64 {
+fn length(segments: &[LineSegment]) -> f64 {
     segments.iter().map(|[a, b]| (b - a).norm()).sum()
 }
 

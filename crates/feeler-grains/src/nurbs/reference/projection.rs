@@ -8,7 +8,7 @@
 //! The guess of the text uses the knots as the positions of the control points. [`Guess::Middles`] uses
 //! the Greville abscissae instead.
 
-use feeler_convex::{PointSet, Request, distance};
+use feeler_convex::{DistanceRequest, PointSet, distance};
 use feeler_geom::bezier::{BezierSpline, BezierSurface};
 use feeler_geom::nurbs::NurbsCurve;
 use feeler_geom::{P2, P3};
@@ -45,7 +45,7 @@ const MAX_STEPS: u32 = 50;
 pub fn guess(curve: &NurbsCurve, spline: &BezierSpline, q: &P3, kind: Guess) -> (f64, u64) {
     let (points, query) = (PointSet::new(&curve.points), [*q]);
     let weights = match (points, PointSet::new(&query)) {
-        (Ok(hull), Ok(point)) => Some(distance(&hull, &point, &Request::default()).witness),
+        (Ok(hull), Ok(point)) => Some(distance(&hull, &point, &DistanceRequest::default()).witness),
         _ => None,
     };
     let p = curve.degree as usize;

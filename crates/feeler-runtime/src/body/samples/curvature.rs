@@ -5,7 +5,7 @@
 
 use super::{MARGIN, at};
 use crate::body::Body;
-use feeler_geom::Ball;
+use feeler_geom::VectorBall;
 use feeler_hierarchy::{AreaId, Feature};
 
 /// Number of cells along each parameter over which curvatures are bounded. More cells give tighter bounds
@@ -39,7 +39,7 @@ impl CurvatureBounds {
         let Feature::Face(f) = area.feature else { unreachable!("an area of a face") };
         let face = body.face(f);
         let (wu, wv) = (area.rect.width(), area.rect.height());
-        let third = body.third_derivatives_of(index).each_ref().map(Ball::norm);
+        let third = body.third_derivatives_of(index).each_ref().map(VectorBall::norm);
         let radius = 0.5 * (1.0 + 2.0 * MARGIN) / f64::from(CELLS);
         let middle = |i: u8| radius * f64::from(2 * i + 1) - MARGIN;
         let mut out = Self {
@@ -57,10 +57,10 @@ impl CurvatureBounds {
             }
             let d = face.surface.derivs(uv);
             let second = [d.duu * (wu * wu), d.duv * (wu * wv), d.dvv * (wv * wv)];
-            let second = [0, 1, 2].map(|s| Ball::new(second[s], (third[s] + third[s + 1]) * radius));
+            let second = [0, 1, 2].map(|s| VectorBall::new(second[s], (third[s] + third[s + 1]) * radius));
             let first = [d.du * wu, d.dv * wv];
             let first =
-                [0, 1].map(|s| Ball::new(first[s], (second[s].norm() + second[s + 1].norm()) * radius));
+                [0, 1].map(|s| VectorBall::new(first[s], (second[s].norm() + second[s + 1].norm()) * radius));
             out.join(&of_cell(&first, &second, if face.outward { 1.0 } else { -1.0 }));
         }
         out
@@ -103,7 +103,7 @@ impl CurvatureBounds {
 }
 
 /// Bounds over one cell, given its first (u, v) and second (uu, uv, vv) derivatives.
-fn of_cell(first: &[Ball; 2], second: &[Ball; 3], outward: f64) -> CurvatureBounds {
+fn of_cell(first: &[VectorBall; 2], second: &[VectorBall; 3], outward: f64) -> CurvatureBounds {
     let everything = CurvatureBounds {
         min: f64::NEG_INFINITY,
         max: f64::INFINITY,
@@ -118,12 +118,12 @@ fn of_cell(first: &[Ball; 2], second: &[Ball; 3], outward: f64) -> CurvatureBoun
         return everything;
     }
     // Unit vectors differ by at most twice the difference of the vectors over the longer one.
-    let inward = Ball::new(normal.center * (-outward / length), 2.0 * normal.radius / length);
+    let inward = VectorBall::new(normal.center * (-outward / length), 2.0 * normal.radius / length);
     let form = second.each_ref().map(|s| {
         let (x, r) = s.dot(&inward);
         [x - r, x + r]
     });
-    let longest = first.each_ref().map(Ball::norm);
+    let longest = first.each_ref().map(VectorBall::norm);
     // Normal curvatures along both parameters.
     let along = |s: usize, [lo, hi]: [f64; 2]| {
         let (short, long) = (shortest[s] * shortest[s], longest[s] * longest[s]);

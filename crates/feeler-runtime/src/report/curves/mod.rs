@@ -16,7 +16,7 @@ use super::context;
 use crate::api::contact::FeatureRef;
 use crate::api::error::QueryError;
 use crate::api::options::QueryOptions;
-use crate::api::verdict::{CrossingCurve, Crossings, LeftOut, Status};
+use crate::api::verdict::{CrossingCurve, Crossings, MissingCurvePart, Status};
 use crate::body::ids::{AreaPair, FacePair};
 use crate::cull::motion::MotionTracker;
 use crate::footpoint::trim::place_on_face;
@@ -67,7 +67,8 @@ impl ContactPair {
     /// curve could not be traced are in [`Crossings::left_out`].
     ///
     /// # Errors
-    /// Errors of [`ContactPair::query`], and [`QueryError::Chord`] if `chord` is not a finite length above 0.
+    /// Errors of [`ContactPair::query`], and [`QueryError::ChordError`] if `chord` is not a finite length
+    /// above 0.
     pub fn crossing_curves(
         &self,
         pose_a: &Pose,
@@ -76,7 +77,7 @@ impl ContactPair {
         chord: f64,
     ) -> Result<Crossings, QueryError> {
         if !(chord.is_finite() && chord > 0.0) {
-            return Err(QueryError::Chord(chord));
+            return Err(QueryError::ChordError(chord));
         }
         let mut out = Crossings::default();
         let mut left = MAX_VERTICES;
@@ -108,7 +109,7 @@ impl ContactPair {
             }
             out.left_out.extend(left_out.into_iter().map(|(p, why)| {
                 let (feature_a, feature_b) = faces_at(ctx, faces.numbers, &p);
-                LeftOut { feature_a, feature_b, point: pose_a * p, why }
+                MissingCurvePart { feature_a, feature_b, point: pose_a * p, why }
             }));
         })?;
         Ok(out)

@@ -84,7 +84,7 @@ impl Finder<'_> {
         let mut left = given;
         let search = run(self, &mut left);
         *self.budget -= given - left;
-        if let Search::Spent(_) = search {
+        if let Search::BudgetExhausted(_) = search {
             self.found.unfinished.get_or_insert(at);
         }
     }

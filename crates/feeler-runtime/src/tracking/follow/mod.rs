@@ -1,8 +1,8 @@
 //! Contacts of two solids that move little from step to step, tracked without queries.
 //!
 //! A query searches all pairs of features, although most contacts of the next step are those of the last
-//! one. [`Following`] stores the minima of a query and updates each of them by Newton's method on its own
-//! two features, as long as no other contact can have come within the reach. It is designed for
+//! one. [`ContactFollower`] stores the minima of a query and updates each of them by Newton's method on
+//! its own two features, as long as no other contact can have come within the reach. It is designed for
 //! simulations of many solids: a contact takes at most a fiftieth of the time of a query, and a few
 //! hundred bytes.
 //!
@@ -33,7 +33,7 @@ use crate::query::Context;
 use feeler_geom::{P2, P3, Pose, V3};
 use feeler_hierarchy::{EdgeId, FaceId, Feature, VertexId};
 
-/// Options of [`Following`].
+/// Options of [`ContactFollower`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FollowOptions {
     /// Distance (mm) up to which all minima are reported.
@@ -78,14 +78,14 @@ pub struct FollowedContact {
 /// late.
 ///
 /// ```no_run
-/// # use feeler_runtime::{Body, ContactPair, FollowOptions, Following};
+/// # use feeler_runtime::{Body, ContactPair, FollowOptions, ContactFollower};
 /// # fn step() -> feeler_geom::Pose { feeler_geom::Pose::identity() }
 /// # fn show(a: std::sync::Arc<Body>, b: std::sync::Arc<Body>) -> Result<(), feeler_runtime::QueryError> {
 /// let here = feeler_geom::Pose::identity();
 /// let options = FollowOptions { reach: 0.0, penetration: 0.05, stride: 0.1 };
 /// // One `ContactPair` can serve any number of pairs of the same two solids.
 /// let mut pair = ContactPair::new(a.clone(), b.clone());
-/// let mut following = Following::default();
+/// let mut following = ContactFollower::default();
 /// for _ in 0..1000 {
 ///     let there = step();
 ///     if !following.go_on(&a, &b, &here, &there, &options)? {
@@ -97,15 +97,15 @@ pub struct FollowedContact {
 /// # }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Following {
-    last_query: Option<Asked>,
+pub struct ContactFollower {
+    last_query: Option<LastQuery>,
     contacts: Vec<FollowedContact>,
     next: u64,
 }
 
 /// Pose of the last query of a pair, and the displacement for which its contacts suffice.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Asked {
+pub struct LastQuery {
     /// Pose of B in the frame of A.
     pub pose: Pose,
     /// Displacement (mm) of points of B from this pose up to which the contacts suffice. It is the
@@ -130,7 +130,7 @@ const LARGER_RUN_WEIGHT: f64 = 0.01;
 /// starts anew at edges; with a smaller one, a contact continues with the friction of another one.
 const MIN_NORMAL_COS: f64 = 0.5;
 
-impl Following {
+impl ContactFollower {
     /// Contacts at the last pose, in the order of the last query, which sorts them by distance.
     #[must_use]
     pub fn contacts(&self) -> &[FollowedContact] {
@@ -139,13 +139,13 @@ impl Following {
 
     /// Parts of a saved state: the last query, the contacts, and the identity of the next new contact.
     #[must_use]
-    pub fn parts(&self) -> (Option<&Asked>, &[FollowedContact], u64) {
+    pub fn parts(&self) -> (Option<&LastQuery>, &[FollowedContact], u64) {
         (self.last_query.as_ref(), &self.contacts, self.next)
     }
 
     /// Restores a state from its [`parts`](Self::parts).
     #[must_use]
-    pub fn from_parts(last_query: Option<Asked>, mut contacts: Vec<FollowedContact>, next: u64) -> Self {
+    pub fn from_parts(last_query: Option<LastQuery>, mut contacts: Vec<FollowedContact>, next: u64) -> Self {
         // Only a damaged state has more contacts.
         contacts.truncate(MAX_CONTACTS);
         Self { last_query, contacts, next }
@@ -158,8 +158,9 @@ impl Following {
     }
 
     /// Moves the contacts to other poses, which take each solid's own coordinates to the world. Returns
-    /// `false` and leaves the contacts unchanged if a query ([`Following::ask`]) is required: before the
-    /// first query, after a displacement of more than the stride, and if a contact has left its features.
+    /// `false` and leaves the contacts unchanged if a query ([`ContactFollower::ask`]) is required:
+    /// before the first query, after a displacement of more than the stride, and if a contact has left
+    /// its features.
     ///
     /// # Errors
     /// [`QueryError`] if a pose is not finite, or if rounding of the coordinates exceeds a tenth of the
@@ -282,7 +283,7 @@ impl Following {
         } else {
             options.stride
         };
-        self.last_query = Some(Asked { pose: pose_ab, free });
+        self.last_query = Some(LastQuery { pose: pose_ab, free });
         let bodies = [pair.body_a().as_ref(), pair.body_b().as_ref()];
         for contact in &mut self.contacts {
             contact.curvatures = newton::gap_curvatures(bodies, &pose_ab, contact);

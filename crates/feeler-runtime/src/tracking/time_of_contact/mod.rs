@@ -249,7 +249,7 @@ impl<'a> Advancement<'a> {
     ) -> Result<Self, QueryError> {
         options.query.check()?;
         if !(options.distance.is_finite() && options.distance >= 0.0) {
-            return Err(QueryError::Limit(options.distance));
+            return Err(QueryError::StopDistance(options.distance));
         }
         let range = if options.query.d_max > 0.0 {
             options.query.d_max

@@ -1,0 +1,92 @@
+//! Intersections of a line with canonical surfaces and with boxes.
+
+use crate::roots::poly_roots;
+use crate::surface::Surface;
+use crate::{Frame, P3, V3, math};
+use arrayvec::ArrayVec;
+
+/// Discriminant of a quadratic equation, relative to its terms, below which the line is almost tangent. A
+/// larger value discards more lines, a smaller one accepts inaccurate roots.
+const MIN_DISCRIMINANT: f64 = 1e-10;
+
+/// Component of a direction along an axis of a box below which the line is parallel to the faces. A larger
+/// value treats oblique lines as parallel, a smaller one divides by numbers close to 0.
+const MIN_COMPONENT: f64 = 1e-12;
+
+impl Surface {
+    /// Parameters `t` of all points `origin + t dir` of a line on a canonical surface, on both nappes and
+    /// sheets; `dir` has length 1. `None` if the line is almost tangent, if it is parallel to a plane up to
+    /// an angle of sine `min_sine`, or if the surface is not canonical.
+    #[must_use]
+    pub fn line_parameters(&self, origin: &P3, dir: &V3, min_sine: f64) -> Option<ArrayVec<f64, 4>> {
+        let local = |frame: &Frame| (frame.local(origin), frame.local_vector(dir));
+        match self {
+            Self::Plane { frame } => {
+                let (o, d) = local(frame);
+                (d.z.abs() > min_sine).then(|| [-o.z / d.z].into_iter().collect())
+            }
+            Self::Cylinder { frame, radius } => {
+                let (o, d) = local(frame);
+                let (o, d) = (o.xy(), d.xy());
+                quadratic(d.norm_squared(), o.dot(&d), o.norm_squared() - radius * radius)
+            }
+            Self::Sphere { frame, radius } => {
+                let (o, d) = local(frame);
+                quadratic(1.0, o.dot(&d), o.norm_squared() - radius * radius)
+            }
+            Self::Cone { frame, half_angle } => {
+                let (o, d) = local(frame);
+                let k = math::tan(*half_angle);
+                let product = |p: &V3, q: &V3| p.x * q.x + p.y * q.y - k * k * p.z * q.z;
+                quadratic(product(&d, &d), product(&o, &d), product(&o, &o))
+            }
+            Self::Torus { frame, major, minor } => {
+                let (o, d) = local(frame);
+                // The quartic is written about the point of the line nearest to the centre, in units of
+                // the major radius, so that it is well scaled.
+                let t0 = -o.dot(&d);
+                let o = (o + d * t0) / *major;
+                let r = minor / major;
+                // (t² + m)² = 4 (A t² + 2 B t + C), m = |o|² + 1 − r².
+                let m = o.norm_squared() + 1.0 - r * r;
+                let (a, b, c) = (d.xy().norm_squared(), o.xy().dot(&d.xy()), o.xy().norm_squared());
+                let roots = poly_roots(&[m * m - 4.0 * c, -8.0 * b, 2.0 * m - 4.0 * a, 0.0, 1.0])?;
+                Some(roots.iter().map(|t| t0 + t * major).collect())
+            }
+            Self::Bezier(_) => None,
+        }
+    }
+}
+
+/// Range of the parameters of a line inside a box; `None` if the line passes beside it. Each axis of the box
+/// gives the distance from the line's origin to the centre, the component of the direction and the
+/// half-width.
+#[must_use]
+pub fn line_in_slabs(slabs: [(f64, f64, f64); 3]) -> Option<(f64, f64)> {
+    let (mut lo, mut hi) = (f64::NEG_INFINITY, f64::INFINITY);
+    for (c, v, half) in slabs {
+        if v.abs() < MIN_COMPONENT {
+            if c.abs() > half {
+                return None;
+            }
+            continue;
+        }
+        let (s, t) = ((c - half) / v, (c + half) / v);
+        (lo, hi) = (lo.max(s.min(t)), hi.min(s.max(t)));
+    }
+    (lo <= hi).then_some((lo, hi))
+}
+
+/// Roots of `a t² + 2 b t + c`; `None` if they almost coincide.
+fn quadratic(a: f64, b: f64, c: f64) -> Option<ArrayVec<f64, 4>> {
+    let disc = b * b - a * c;
+    if disc.abs() <= MIN_DISCRIMINANT * (b * b).max((a * c).abs()) {
+        return None;
+    }
+    if disc < 0.0 {
+        return Some(ArrayVec::new());
+    }
+    let q = -(b + disc.sqrt().copysign(b));
+    // With a = 0 (a line parallel to a ruling of a cone) one crossing is at infinity.
+    Some([q / a, c / q].into_iter().filter(|t| t.is_finite()).collect())
+}

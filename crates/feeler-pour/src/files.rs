@@ -1,0 +1,224 @@
+//! Files of a run in its folder: writes them, and discards those that were written after a checkpoint.
+
+use crate::error::PourError;
+use crate::series;
+use crate::setup::PourScene;
+use crate::vtk;
+use crate::world::World;
+use feeler_geom::P3;
+use feeler_hierarchy::whole::write_whole;
+use feeler_particles::WallId;
+use std::fs::{self, File};
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+const SERIES: &str = "series.csv";
+const COLLECTION: &str = "scene.pvd";
+const CHECKPOINT: &str = "checkpoint";
+const FRAMES: &str = "frames";
+
+/// Files of a run. While they are open, no other run writes to the folder.
+#[derive(Debug)]
+pub(crate) struct Files {
+    folder: PathBuf,
+    series: File,
+    length: u64,
+    frames: u64,
+}
+
+impl Files {
+    /// Opens a folder, which is created if necessary.
+    ///
+    /// # Errors
+    /// The folder cannot be created, or another run writes to it.
+    pub(crate) fn open(folder: &Path) -> Result<Self, PourError> {
+        let frames = folder.join(FRAMES);
+        fs::create_dir_all(&frames).map_err(PourError::write(&frames, "create the folder"))?;
+        let path = folder.join(SERIES);
+        let open = File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let series = open.map_err(PourError::write(&path, "write"))?;
+        // File systems without locks do not exclude other runs.
+        if matches!(series.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+            return Err(PourError::Locked { path });
+        }
+        let out = Self { folder: folder.to_path_buf(), series, length: 0, frames: 0 };
+        for folder in [out.folder.clone(), frames] {
+            remove(&folder, |name| name.starts_with('.') && name.ends_with(".tmp"))?;
+        }
+        Ok(out)
+    }
+
+    pub(crate) fn checkpoint(&self) -> PathBuf {
+        checkpoint(&self.folder)
+    }
+
+    pub(crate) fn series(&self) -> PathBuf {
+        self.folder.join(SERIES)
+    }
+
+    pub(crate) fn frame(&self, number: u64) -> PathBuf {
+        self.folder.join(frame(number))
+    }
+
+    /// Discards all files of an earlier run, and writes fixed walls, shapes and the header of the series.
+    ///
+    /// # Errors
+    /// A file cannot be written or removed.
+    pub(crate) fn begin(&mut self, scene: &PourScene) -> Result<(), PourError> {
+        match fs::remove_file(self.checkpoint()) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                return Err(PourError::write(&self.checkpoint(), "remove")(e));
+            }
+            _ => {}
+        }
+        self.truncate(0, 0)?;
+        for (k, wall) in scene.walls.iter().enumerate() {
+            if wall.schedule.is_fixed() && !wall.mesh.1.is_empty() {
+                let points: Vec<P3> = wall.mesh.0.iter().map(|p| wall.wall.pose() * p).collect();
+                self.whole(&fixed(k), &vtk::wall(&points, &wall.mesh.1))?;
+            }
+        }
+        for (k, group) in scene.groups.iter().enumerate() {
+            if let Some(scaled) = &group.shape.scaled {
+                let surface = scaled.surface(GLYPH_HALVINGS);
+                self.whole(&shape(k), &vtk::wall(&surface.points, &surface.triangles))?;
+            }
+        }
+        self.row(&series::header(scene))
+    }
+
+    /// Discards rows after `length` bytes, and frames from number `frames`.
+    ///
+    /// # Errors
+    /// The series is shorter, or a file cannot be written or removed.
+    pub(crate) fn truncate(&mut self, length: u64, frames: u64) -> Result<(), PourError> {
+        let path = self.series();
+        let failed = || PourError::write(&path, "write");
+        let found = self.series.metadata().map_err(failed())?.len();
+        if found < length {
+            let problem = format!("has {found} bytes, but had {length} at the checkpoint");
+            return Err(PourError::run_file(&path, problem));
+        }
+        self.series.set_len(length).map_err(failed())?;
+        self.series.seek(SeekFrom::Start(length)).map_err(failed())?;
+        (self.length, self.frames) = (length, frames);
+        remove(&self.folder.join(FRAMES), |name| {
+            let number =
+                name.strip_suffix(".vtp").and_then(|n| n.rsplit_once('-')).and_then(|(_, n)| n.parse().ok());
+            let is_own = ["grains-", "surfaces-", "wall-"].iter().any(|kind| name.starts_with(kind));
+            is_own && number.is_some_and(|n: u64| n >= frames)
+        })
+    }
+
+    /// Waits until the rows are stored, and returns their length (bytes).
+    ///
+    /// # Errors
+    /// The series cannot be written.
+    pub(crate) fn sync(&self) -> Result<u64, PourError> {
+        self.series.sync_data().map_err(PourError::write(&self.series(), "write"))?;
+        Ok(self.length)
+    }
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// The series cannot be written.
+    pub(crate) fn row(&mut self, cells: &[String]) -> Result<(), PourError> {
+        let line = series::line(cells);
+        let path = self.series();
+        self.series.write_all(&line).map_err(PourError::write(&path, "write"))?;
+        self.length += line.len() as u64;
+        Ok(())
+    }
+
+    /// Adds a frame of the particles and of moving walls.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub(crate) fn add_frame(&mut self, world: &World<'_>) -> Result<(), PourError> {
+        self.whole(&frame(self.frames), &vtk::particles(&world.frame()))?;
+        if world.scene.has_surfaces() {
+            self.whole(&surfaces(self.frames), &vtk::surfaces(&world.surfaces()))?;
+        }
+        for (k, wall) in world.scene.walls.iter().enumerate() {
+            let Some(now) = world.simulation.wall(WallId::new(k)) else { continue };
+            if !wall.schedule.is_fixed() && !wall.mesh.1.is_empty() {
+                let points: Vec<P3> = wall.mesh.0.iter().map(|p| now.pose() * p).collect();
+                self.whole(&moving(k, self.frames), &vtk::wall(&points, &wall.mesh.1))?;
+            }
+        }
+        self.frames += 1;
+        Ok(())
+    }
+
+    /// Writes the list of all frames with their times.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn write_list(&self, scene: &PourScene) -> Result<(), PourError> {
+        let mut files = Vec::new();
+        for number in 0..self.frames {
+            let time = scene.time_of_frame(number);
+            files.push((time, 0, frame(number)));
+            if scene.has_surfaces() {
+                files.push((time, scene.walls.len() + 1, surfaces(number)));
+            }
+            for (k, wall) in scene.walls.iter().enumerate().filter(|(_, p)| !p.mesh.1.is_empty()) {
+                let is_open = wall.opens_at.is_some_and(|t| t <= time);
+                if !is_open {
+                    let name = if wall.schedule.is_fixed() { fixed(k) } else { moving(k, number) };
+                    files.push((time, k + 1, name));
+                }
+            }
+        }
+        self.whole(COLLECTION, vtk::collection(&files).as_bytes())
+    }
+
+    /// Writes a file completely, or leaves the previous one.
+    fn whole(&self, name: &str, bytes: &[u8]) -> Result<(), PourError> {
+        let path = self.folder.join(name);
+        write_whole(&path, bytes).map_err(PourError::whole(&path))
+    }
+}
+
+/// Path of the checkpoint of a folder.
+pub(crate) fn checkpoint(folder: &Path) -> PathBuf {
+    folder.join(CHECKPOINT)
+}
+
+fn frame(number: u64) -> String {
+    format!("{FRAMES}/grains-{number:06}.vtp")
+}
+
+fn surfaces(number: u64) -> String {
+    format!("{FRAMES}/surfaces-{number:06}.vtp")
+}
+
+/// Name of the surface of the particles of a group.
+fn shape(group: usize) -> String {
+    format!("shape-{group}.vtp")
+}
+
+/// Halvings of the edges of the surfaces that `ParaView` draws as glyphs, which then have 258 points. Each
+/// further one slows down `ParaView` by a factor of four; fewer show facets.
+const GLYPH_HALVINGS: u32 = 3;
+
+fn fixed(wall: usize) -> String {
+    format!("wall-{}.vtp", wall + 1)
+}
+
+fn moving(wall: usize, frame: u64) -> String {
+    format!("{FRAMES}/wall-{}-{frame:06}.vtp", wall + 1)
+}
+
+/// Removes the files of a folder whose names satisfy a condition.
+fn remove(folder: &Path, is_removed: impl Fn(&str) -> bool) -> Result<(), PourError> {
+    let unreadable = |error| PourError::Read { path: folder.to_owned(), error };
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        if is_removed(&entry.file_name().to_string_lossy()) {
+            fs::remove_file(entry.path()).map_err(PourError::write(&entry.path(), "remove"))?;
+        }
+    }
+    Ok(())
+}

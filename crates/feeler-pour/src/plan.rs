@@ -1,0 +1,333 @@
+//! Particle groups, outlets, domain and times of a scene, checked; times are counted in steps.
+
+use crate::error::{PourError, Within as _, ensure};
+use crate::shape::{CUBIC_METRE, GroupShape};
+use crate::tables::{self, OutletTable, ParticleGroupTable, RegionTable, SceneFile};
+use feeler_geom::{Aabb, P3, V3};
+use feeler_particles::{Amount, Law, Random};
+use std::path::Path;
+
+/// Particles of one kind: a table `[[grains]]`.
+#[derive(Clone, Debug)]
+pub(crate) struct ParticleGroup {
+    pub(crate) name: String,
+    pub(crate) shape: GroupShape,
+    /// Density (kg/m³).
+    pub(crate) density: f64,
+    /// Number or volume (mm³) of all particles; `None` if only the source limits it.
+    pub(crate) amount: Option<Amount>,
+    pub(crate) region: RegionTable,
+    /// Initial velocity (mm/s).
+    pub(crate) velocity: V3,
+    pub(crate) seed: u64,
+    pub(crate) source: Option<Source>,
+}
+
+/// Source of particles: particles per second, in an interval of time (s).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source {
+    pub(crate) rate: f64,
+    pub(crate) from: f64,
+    pub(crate) until: f64,
+}
+
+/// Plane, or disc in it, through which particles leave.
+#[derive(Clone, Debug)]
+pub(crate) struct Outlet {
+    pub(crate) name: String,
+    point: P3,
+    normal: V3,
+    radius: f64,
+}
+
+impl Outlet {
+    /// Whether a centre is beyond the plane and within the radius of its axis.
+    pub(crate) fn has_passed(&self, center: &P3) -> bool {
+        let offset = center - self.point;
+        let beyond = offset.dot(&self.normal);
+        beyond > 0.0 && (offset - self.normal * beyond).norm() <= self.radius
+    }
+}
+
+/// Time step, and the intervals of rows, frames and checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PourTimes {
+    /// Duration of a step (s).
+    pub step: f64,
+    /// Steps between two rows.
+    pub steps_of_row: u64,
+    /// Rows of the whole run, without that of the initial state.
+    pub rows: u64,
+    /// Rows between two frames.
+    pub rows_of_frame: u64,
+    /// Rows between two checkpoints.
+    pub rows_of_checkpoint: u64,
+}
+
+impl PourTimes {
+    /// Time of a row (s), rounded to 13 digits, because a sum of steps has more.
+    #[must_use]
+    pub fn time_of_row(&self, row: u64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
+        let time = row as f64 * (self.step * self.steps_of_row as f64);
+        let rounded = format!("{time:.12e}");
+        rounded.parse().unwrap_or(time)
+    }
+
+    /// Number of frames of the whole run.
+    #[must_use]
+    pub fn frame_count(&self) -> u64 {
+        self.rows / self.rows_of_frame + 1
+    }
+
+    /// The first step that begins at a time (s) or later.
+    pub(crate) fn step_at(&self, time: f64) -> u64 {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "clamped to the range of u64"
+        )]
+        let step = (time / self.step).round().clamp(0.0, MAX_STEPS) as u64;
+        step
+    }
+}
+
+/// Particle groups of a scene; solids are read from files relative to `folder`.
+pub(crate) fn groups(scene: &SceneFile, folder: &Path) -> Result<Vec<ParticleGroup>, PourError> {
+    let numbered = (0_u64..).zip(&scene.groups);
+    numbered.map(|(k, g)| group(g, k, scene, folder).within(|| label(g, k))).collect()
+}
+
+fn label(table: &ParticleGroupTable, number: u64) -> String {
+    format!("[[grains]] '{}'", table.name.clone().unwrap_or_else(|| (number + 1).to_string()))
+}
+
+fn group(
+    table: &ParticleGroupTable,
+    number: u64,
+    scene: &SceneFile,
+    folder: &Path,
+) -> Result<ParticleGroup, PourError> {
+    let shape = GroupShape::new(table, folder)?;
+    let density = table.density;
+    ensure!(density > 0.0 && density.is_finite(), "density", "give kg/m³ above 0");
+    ensure!(tables::is_finite(&table.velocity), "velocity", "give three finite numbers (mm/s)");
+    let source = match table.rate {
+        None => {
+            ensure!(
+                table.from.is_none() && table.until.is_none(),
+                "from, until",
+                "only a source has these times; add rate (grains per second)"
+            );
+            None
+        }
+        Some(rate) => {
+            ensure!(rate > 0.0 && rate.is_finite(), "rate", "give grains per second, above 0");
+            let (from, until) = (table.from.unwrap_or(0.0), table.until.unwrap_or(scene.end));
+            let is_interval = 0.0 <= from && from < until;
+            ensure!(is_interval, "from, until", "{from} to {until} s is not a valid interval of time");
+            Some(Source { rate, from, until })
+        }
+    };
+    let amount = match (table.number, table.mass) {
+        (Some(n), None) => {
+            let n = usize::try_from(n).ok().filter(|n| (1..=MAX_PARTICLES).contains(n));
+            Some(Amount::Number(n.ok_or_else(|| PourError::value("number", "give 1 to ten million"))?))
+        }
+        (None, Some(mass)) => {
+            ensure!(mass > 0.0 && mass.is_finite(), "mass", "give kg above 0");
+            Some(Amount::Volume(mass / (density * CUBIC_METRE)))
+        }
+        (None, None) if source.is_some() => None,
+        _ => return Err(PourError::value("number, mass", "give either number or mass (kg)")),
+    };
+    Ok(ParticleGroup {
+        name: table.name.clone().unwrap_or_else(|| format!("grains-{}", number + 1)),
+        shape,
+        density,
+        amount,
+        region: table.region.clone(),
+        velocity: V3::from(table.velocity),
+        seed: Random::new(scene.seed, number).whole(),
+        source,
+    })
+}
+
+/// Outlets of a scene.
+pub(crate) fn outlets(scene: &SceneFile) -> Result<Vec<Outlet>, PourError> {
+    let one = |(k, table): (usize, &OutletTable)| {
+        let name = table.name.clone().unwrap_or_else(|| format!("outlet-{}", k + 1));
+        outlet(table, &name).within(|| format!("[[outlet]] '{name}'"))
+    };
+    scene.outlets.iter().enumerate().map(one).collect()
+}
+
+fn outlet(table: &OutletTable, name: &str) -> Result<Outlet, PourError> {
+    let normal = V3::from(table.normal).try_normalize(f64::MIN_POSITIVE);
+    let normal = normal.filter(|n| n.iter().all(|c| c.is_finite()));
+    let normal = normal.ok_or_else(|| PourError::value("normal", "give a direction that points outwards"))?;
+    ensure!(tables::is_finite(&table.point), "point", "give three finite numbers (mm)");
+    let radius = table.radius.unwrap_or(f64::INFINITY);
+    ensure!(radius > 0.0, "radius", "give a length above 0 (mm), or omit it");
+    Ok(Outlet { name: name.to_owned(), point: P3::from(table.point), normal, radius })
+}
+
+/// Box outside which particles are lost: the domain of the scene, or the box around walls, regions and
+/// outlets, enlarged by its diagonal on all sides.
+pub(crate) fn domain(scene: &SceneFile, walls: &Aabb) -> Result<Aabb, PourError> {
+    if let Some([a, b]) = scene.domain {
+        ensure!(
+            tables::is_finite(&a) && tables::is_finite(&b) && (0..3).all(|k| a[k] < b[k]),
+            "domain",
+            "give two corners, the one with the smaller coordinates first"
+        );
+        return Ok(Aabb { min: P3::from(a), max: P3::from(b) });
+    }
+    let mut around = *walls;
+    scene.outlets.iter().for_each(|o| around.insert(&P3::from(o.point)));
+    for table in &scene.groups {
+        match &table.region {
+            RegionTable::Box(corners) => corners.iter().for_each(|c| around.insert(&P3::from(*c))),
+            RegionTable::Cylinder { from, to, radius } => {
+                for end in [from, to] {
+                    around.insert(&(P3::from(*end) - V3::repeat(*radius)));
+                    around.insert(&(P3::from(*end) + V3::repeat(*radius)));
+                }
+            }
+            RegionTable::Inside { .. } => {}
+        }
+    }
+    ensure!(!around.is_empty() && around.diagonal().is_finite(), "region", "give finite numbers");
+    Ok(around.inflated(around.diagonal()))
+}
+
+/// Shortest duration of a contact (s): that of the smallest particle of each group with the stiffest law.
+pub(crate) fn shortest_contact(groups: &[ParticleGroup], between: &Law, walls: &[Law], speed: f64) -> f64 {
+    let mut shortest = f64::INFINITY;
+    let [between, walls] = [&[*between], walls].map(|laws| laws.iter().map(stiffest).collect::<Vec<_>>());
+    for group in groups {
+        let (mass, r) = group.shape.worst(group.density);
+        for law in &between {
+            shortest = shortest.min(law.contact_time(0.5 * mass, 0.5 * r, speed));
+        }
+        for law in &walls {
+            shortest = shortest.min(law.contact_time(mass, r, speed));
+        }
+    }
+    shortest
+}
+
+/// Law whose normal stiffness is the larger one of normal and shear: shear springs oscillate as well.
+fn stiffest(law: &Law) -> Law {
+    match *law {
+        Law::Linear { normal, shear, restitution, friction } => {
+            Law::Linear { normal: normal.max(shear), shear, restitution, friction }
+        }
+        Law::Hertz { .. } => *law,
+    }
+}
+
+/// Steps, rows, frames and checkpoints for a shortest contact (s), with a warning if the step is long.
+pub(crate) fn times(scene: &SceneFile, contact: f64) -> Result<(PourTimes, Option<String>), PourError> {
+    let wanted = scene.step.unwrap_or(contact / STEPS_OF_CONTACT);
+    ensure!(
+        wanted <= contact / MIN_STEPS_OF_CONTACT,
+        "step",
+        "{wanted:e} s is too long for contacts that last {contact:.2e} s; give {:.1e} s or less, or omit it",
+        contact / STEPS_OF_CONTACT
+    );
+    let note = (wanted > contact / FEW_STEPS_OF_CONTACT).then(|| {
+        format!("the step of {wanted:e} s is more than a fifteenth of the shortest contact, {contact:.2e} s")
+    });
+    let rows = scene.output.rows.unwrap_or(scene.end / DEFAULT_ROWS);
+    let frames =
+        scene.output.frames.unwrap_or_else(|| rows * (scene.end / DEFAULT_FRAMES / rows).round().max(1.0));
+    let checkpoints = scene.output.checkpoints.unwrap_or(frames);
+    let count = |key: &str, whole: f64, part: f64| {
+        let n = (whole / part).round();
+        ensure!(
+            n >= 1.0 && (whole / part - n).abs() <= MULTIPLE_TOLERANCE * n && n <= MAX_STEPS,
+            key,
+            "{whole} s is not a multiple of the {part} s between rows ([output] rows)"
+        );
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+        Ok(n as u64)
+    };
+    let n_rows = count("end", scene.end, rows)?;
+    let steps_of_row = (rows / wanted * (1.0 - MULTIPLE_TOLERANCE)).ceil().max(1.0);
+    let is_feasible = steps_of_row * scene.end / rows <= MAX_STEPS;
+    ensure!(is_feasible, "step", "the run has too many steps until {} s; give a longer step", scene.end);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above")]
+    let steps = steps_of_row as u64;
+    let times = PourTimes {
+        step: rows / steps_of_row,
+        steps_of_row: steps,
+        rows: n_rows,
+        rows_of_frame: count("[output] frames", frames, rows)?,
+        rows_of_checkpoint: count("[output] checkpoints", checkpoints, rows)?,
+    };
+    Ok((times, note))
+}
+
+/// Steps of the shortest contact if the scene gives no step. More steps cost time in proportion; fewer than
+/// about 15 make contacts lose or gain energy visibly.
+const STEPS_OF_CONTACT: f64 = 30.0;
+
+/// Steps of the shortest contact below which a warning is given. A smaller value hides inaccurate runs, a
+/// larger one warns of runs that are accurate to a percent.
+const FEW_STEPS_OF_CONTACT: f64 = 15.0;
+
+/// Steps of the shortest contact below which a scene is rejected. A smaller value accepts runs that become
+/// unstable, a larger one rejects usable ones.
+const MIN_STEPS_OF_CONTACT: f64 = 5.0;
+
+/// Rows of a run if the scene does not set their interval. More rows give larger files, fewer a coarser plot.
+const DEFAULT_ROWS: f64 = 1000.0;
+
+/// Frames of a run if the scene does not set their interval. More frames give larger files, fewer a jerky
+/// page.
+const DEFAULT_FRAMES: f64 = 100.0;
+
+/// Relative difference up to which a time counts as a multiple of another. A smaller value rejects decimal
+/// fractions because of their rounding, a larger one shifts rows visibly in long runs.
+const MULTIPLE_TOLERANCE: f64 = 1e-9;
+
+/// Maximum number of steps of a run. A larger value is not reached in a lifetime, a smaller one could reject
+/// long runs.
+const MAX_STEPS: f64 = 1e12;
+
+/// Maximum number of particles of a group. A larger value exceeds the memory of usual computers, a
+/// smaller one rejects feasible scenes.
+const MAX_PARTICLES: usize = 10_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(end: f64, more: &str) -> Result<(PourTimes, Option<String>), PourError> {
+        let text = format!(
+            "end = {end:?}\n{more}\n[law.a]\nnormal = 1.0\n[[grains]]\nsphere = {{ diameter = 1 }}\n\
+             density = 1\nnumber = 1\nregion = {{ box = [[0, 0, 0], [1, 1, 1]] }}\n"
+        );
+        times(&tables::read(&text).expect("a scene"), 3e-3)
+    }
+
+    #[test]
+    fn rows_are_multiples_of_short_steps() {
+        let (t, note) = of(1.0, "output = { rows = 0.001 }").expect("valid times");
+        assert_eq!((t.steps_of_row, t.rows, t.rows_of_frame, t.rows_of_checkpoint), (10, 1000, 10, 10));
+        assert!((t.step - 1e-4).abs() < 1e-18 && note.is_none(), "{t:?}");
+        // The row is not a multiple of the default step: the step becomes shorter.
+        let (t, _) = of(1.0, "output = { rows = 0.00125, frames = 0.005 }").expect("valid times");
+        assert_eq!((t.steps_of_row, t.rows, t.rows_of_frame), (13, 800, 4));
+        assert!((t.step * 13.0 - 0.00125).abs() < 1e-18, "{t:?}");
+        let (t, note) =
+            of(0.3, "step = 3e-4\noutput = { rows = 0.1, checkpoints = 0.2 }").expect("valid times");
+        assert_eq!((t.rows, t.rows_of_frame, t.rows_of_checkpoint), (3, 1, 2));
+        assert!(note.expect("a warning").contains("more than a fifteenth"), "another warning");
+        assert_eq!((t.step_at(0.0), t.step_at(0.1), t.step_at(f64::INFINITY)), (0, 334, 1_000_000_000_000));
+        let error = |more: &str| of(1.0, more).expect_err("invalid times were accepted").to_string();
+        assert!(error("step = 1e-3").contains("too long"), "a third of a contact");
+        assert!(error("output = { rows = 0.3 }").contains("not a multiple"), "rows of 0.3 s");
+    }
+}

@@ -1,0 +1,214 @@
+//! A run of a scene: rows, frames and checkpoints in a folder.
+
+use crate::animation::animation;
+use crate::checkpoint::{self, Checkpoint};
+use crate::error::{CheckpointProblem, PourError, Within as _};
+use crate::files::{self, Files};
+use crate::series::{self, Series};
+use crate::setup::PourScene;
+use crate::world::World;
+use feeler_view::picture::Picture;
+use std::path::Path;
+
+/// A run of a scene, which writes its results to a folder. It proceeds by rows; a run that ends early, for
+/// any reason, continues from its last checkpoint.
+#[derive(Debug)]
+pub struct PourRun<'s> {
+    world: World<'s>,
+    files: Files,
+    /// The last checkpoint.
+    checkpoint: Checkpoint,
+    /// Row of the current state.
+    row: u64,
+}
+
+/// Particles that have left by an outlet.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Outflow {
+    /// Name of the outlet; `lost` for those that have left the domain.
+    pub name: String,
+    /// Number of particles.
+    pub count: u64,
+    /// Mass (kg).
+    pub mass: f64,
+}
+
+/// Results of a run at its current row.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PourSummary {
+    /// Time (s).
+    pub time: f64,
+    /// Number of particles in the domain.
+    pub count: usize,
+    /// Mass of the particles in the domain (kg).
+    pub mass: f64,
+    /// Kinetic energy of the particles in the domain (µJ).
+    pub kinetic_energy: f64,
+    /// Potential energy of the particles in the domain, relative to the origin (µJ).
+    pub potential_energy: f64,
+    /// Outflow by each outlet, and last out of the domain.
+    pub outflows: Vec<Outflow>,
+    /// Names of the sources whose regions have no space for particles that are due.
+    pub blocked_sources: Vec<String>,
+}
+
+impl<'s> PourRun<'s> {
+    /// Opens a folder and continues from its checkpoint; begins if there is none, or if `fresh`.
+    ///
+    /// # Errors
+    /// The particles do not fit in their regions, the checkpoint is damaged or that of another scene, another
+    /// run writes to the folder, or a file cannot be written.
+    pub fn open(scene: &'s PourScene, folder: &Path, fresh: bool) -> Result<Self, PourError> {
+        let mut world = World::new(scene)?;
+        let saved = if fresh { None } else { checkpoint::read(&files::checkpoint(folder), scene.hash)? };
+        if saved.is_none() {
+            // Particles that do not fit are an error before any file is written.
+            world.fill()?;
+        }
+        let mut files = Files::open(folder)?;
+        if let Some((checkpoint, state)) = saved {
+            let is_restored = restore(&mut world, &checkpoint, &state)?;
+            if !is_restored {
+                let problem = CheckpointProblem::Contents;
+                return Err(PourError::Checkpoint { path: files.checkpoint(), problem });
+            }
+            files.truncate(checkpoint.series, checkpoint.row / scene.times.rows_of_frame + 1)?;
+            let row = checkpoint.row;
+            return Ok(Self { world, files, checkpoint, row });
+        }
+        files.begin(scene)?;
+        let loads = world.mean_loads();
+        let before: Vec<f64> = world.left.iter().map(|l| l.1).collect();
+        files.row(&series::row(&world, 0.0, &before, &loads))?;
+        files.add_frame(&world)?;
+        let checkpoint = Checkpoint { scene: scene.hash, ..Checkpoint::default() };
+        let mut run = Self { world, files, checkpoint, row: 0 };
+        run.save()?;
+        Ok(run)
+    }
+
+    /// Row of the current state: 0 at the beginning, [`PourTimes::rows`](crate::PourTimes) at the end.
+    #[must_use]
+    pub fn row(&self) -> u64 {
+        self.row
+    }
+
+    /// Time of the current state (s).
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.world.scene.times.time_of_row(self.row)
+    }
+
+    /// Whether the run has reached its last row.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.row >= self.world.scene.times.rows
+    }
+
+    /// Number of particles in the domain.
+    #[must_use]
+    pub fn particle_count(&self) -> usize {
+        self.world.simulation.present_count()
+    }
+
+    /// Computes the steps of the next row and writes it, with a frame and a checkpoint if they are due. The
+    /// steps use the current thread pool of rayon. Does nothing once the run is finished.
+    ///
+    /// # Errors
+    /// The simulation rejects a step, or a file cannot be written.
+    pub fn advance(&mut self) -> Result<(), PourError> {
+        if self.is_finished() {
+            return Ok(());
+        }
+        let world = &mut self.world;
+        let times = world.scene.times;
+        let row = self.row + 1;
+        let before: Vec<f64> = world.left.iter().map(|l| l.1).collect();
+        for _ in 0..times.steps_of_row {
+            world.step().within(|| format!("after {} s", world.simulation.time()))?;
+        }
+        let loads = world.mean_loads();
+        self.files.row(&series::row(world, times.time_of_row(row), &before, &loads))?;
+        if row.is_multiple_of(times.rows_of_frame) {
+            self.files.add_frame(world)?;
+        }
+        self.row = row;
+        if row == times.rows || row.is_multiple_of(times.rows_of_checkpoint) {
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    /// Writes a checkpoint of the current row and the list of frames.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn save(&mut self) -> Result<(), PourError> {
+        let (world, checkpoint) = (&self.world, &mut self.checkpoint);
+        checkpoint.row = self.row;
+        checkpoint.series = self.files.sync()?;
+        checkpoint.sources.clone_from(&world.sources);
+        checkpoint.particles = world.particles.iter().map(|(g, r)| (*g, r.to_bits())).collect();
+        checkpoint.left = world.left.iter().map(|(n, m)| (*n, m.to_bits())).collect();
+        self.files.write_list(world.scene)?;
+        checkpoint::write(&self.files.checkpoint(), checkpoint, &world.simulation.save())
+    }
+
+    /// Results at the current row.
+    #[must_use]
+    pub fn summary(&self) -> PourSummary {
+        let world = &self.world;
+        let (mass, potential_energy) = world.mass_and_potential();
+        let outflow = |(name, (count, mass)): (&str, &(u64, f64))| Outflow {
+            name: name.to_owned(),
+            count: *count,
+            mass: *mass,
+        };
+        let sources = world.scene.groups.iter().zip(&world.sources);
+        let blocked = sources.filter(|(group, source)| group.source.is_some() && source.next != 0);
+        PourSummary {
+            time: self.time(),
+            count: self.particle_count(),
+            mass,
+            kinetic_energy: world.simulation.kinetic_energy(),
+            potential_energy,
+            outflows: series::outlets(world.scene).zip(&world.left).map(outflow).collect(),
+            blocked_sources: blocked.map(|(group, _)| group.name.clone()).collect(),
+        }
+    }
+
+    /// Reads the series that the run has written so far.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn series(&self) -> Result<Series, PourError> {
+        Series::read(&self.files.series())
+    }
+
+    /// Animated picture of all frames, for a page of `feeler-view`.
+    ///
+    /// # Errors
+    /// A file of the run cannot be read; the run must be finished.
+    pub fn animation(&self, name: &str) -> Result<Picture, PourError> {
+        animation(name, self.world.scene, &self.files, &self.series()?)
+    }
+}
+
+/// Restores the state of a checkpoint; returns `false` if it does not fit the scene.
+fn restore(world: &mut World<'_>, checkpoint: &Checkpoint, state: &[u8]) -> Result<bool, PourError> {
+    for (group, radius) in &checkpoint.particles {
+        if !world.add_restored(*group, f64::from_bits(*radius))? {
+            return Ok(false);
+        }
+    }
+    world.simulation.restore(state)?;
+    let counts = (checkpoint.sources.len(), checkpoint.left.len());
+    if counts != (world.sources.len(), world.left.len()) {
+        return Ok(false);
+    }
+    world.sources.clone_from(&checkpoint.sources);
+    world.left = checkpoint.left.iter().map(|(n, m)| (*n, f64::from_bits(*m))).collect();
+    Ok(true)
+}

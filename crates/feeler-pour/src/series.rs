@@ -1,0 +1,152 @@
+//! The series of a run: a CSV file with a row for each output time.
+
+use crate::error::PourError;
+use crate::setup::PourScene;
+use crate::world::World;
+use feeler_particles::Load;
+use std::path::Path;
+
+/// Name of the outflow that leaves the domain other than by an outlet.
+pub(crate) const LOST: &str = "lost";
+
+/// Names of the columns.
+pub(crate) fn header(scene: &PourScene) -> Vec<String> {
+    let mut out: Vec<String> =
+        ["time_s", "grains", "mass_kg", "kinetic_uJ", "potential_uJ", "grain_contacts", "wall_contacts"]
+            .map(str::to_owned)
+            .into();
+    for name in outlets(scene) {
+        out.extend(["grains", "kg", "kg_per_s"].map(|quantity| format!("{name}_{quantity}")));
+    }
+    for wall in &scene.walls {
+        out.extend(["fx_mN", "fy_mN", "fz_mN"].map(|component| format!("{}_{component}", wall.name)));
+    }
+    out
+}
+
+/// Names of the outlets, followed by [`LOST`].
+pub(crate) fn outlets(scene: &PourScene) -> impl Iterator<Item = &str> {
+    scene.outlets.iter().map(|o| o.name.as_str()).chain([LOST])
+}
+
+/// Cells of a row. `before` are the masses (kg) that had left at the previous row, `loads` the mean loads of
+/// the walls since then.
+pub(crate) fn row(world: &World<'_>, time: f64, before: &[f64], loads: &[Load]) -> Vec<String> {
+    let (mass, potential) = world.mass_and_potential();
+    let s = &world.simulation;
+    let mut out = vec![
+        time.to_string(),
+        s.present_count().to_string(),
+        mass.to_string(),
+        s.kinetic_energy().to_string(),
+        // Adding 0 turns −0 into 0.
+        (potential + 0.0).to_string(),
+        s.pair_count().to_string(),
+        s.wall_contact_count().to_string(),
+    ];
+    let times = &world.scene.times;
+    #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
+    let since = times.step * times.steps_of_row as f64;
+    for ((count, mass), before) in world.left.iter().zip(before) {
+        out.extend([count.to_string(), mass.to_string(), ((mass - before) / since).to_string()]);
+    }
+    for load in loads {
+        out.extend(load.force.iter().map(f64::to_string));
+    }
+    out
+}
+
+/// A row as a line of CSV.
+pub(crate) fn line(cells: &[String]) -> Vec<u8> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    // Writing to memory does not fail.
+    drop(writer.write_record(cells));
+    writer.into_inner().unwrap_or_default()
+}
+
+/// The columns of a run's series, by name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Series {
+    names: Vec<String>,
+    values: Vec<Vec<f64>>,
+}
+
+impl Series {
+    /// Reads a series that a run has written.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a series.
+    pub fn read(file: &Path) -> Result<Self, PourError> {
+        let wrong = |problem: String| PourError::run_file(file, format!("is not a series: {problem}"));
+        let mut reader = csv::Reader::from_path(file).map_err(|e| wrong(e.to_string()))?;
+        let header = reader.headers().map_err(|e| wrong(e.to_string()))?;
+        let names: Vec<String> = header.iter().map(str::to_owned).collect();
+        let mut values = vec![Vec::new(); names.len()];
+        for record in reader.records() {
+            let record = record.map_err(|e| wrong(e.to_string()))?;
+            for (column, cell) in values.iter_mut().zip(&record) {
+                column.push(cell.parse().map_err(|_| wrong(format!("'{cell}' is not a number")))?);
+            }
+        }
+        Ok(Self { names, values })
+    }
+
+    /// Names of the columns, in order.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn row_count(&self) -> usize {
+        self.values.first().map_or(0, Vec::len)
+    }
+
+    /// Values of a column, one for each row; empty if there is no such column.
+    #[must_use]
+    pub fn column(&self, name: &str) -> &[f64] {
+        self.names.iter().position(|n| n == name).map_or(&[], |k| &self.values[k])
+    }
+
+    /// Mass flow (kg/s) of each row through all outlets of the scene, or out of the domain if the scene has
+    /// no outlet.
+    #[must_use]
+    pub fn mass_flow(&self, scene: &PourScene) -> Vec<f64> {
+        let mut names: Vec<&str> = outlets(scene).collect();
+        if names.len() > 1 {
+            names.pop();
+        }
+        let mut out = vec![0.0; self.row_count()];
+        for name in names {
+            for (sum, x) in out.iter_mut().zip(self.column(&format!("{name}_kg_per_s"))) {
+                *sum += x;
+            }
+        }
+        out
+    }
+
+    /// [`Self::mass_flow`], averaged over a fiftieth of the rows around each one, so that single particles do
+    /// not hide the flow.
+    #[must_use]
+    pub fn smooth_mass_flow(&self, scene: &PourScene) -> Vec<f64> {
+        let flow = self.mass_flow(scene);
+        let over = flow.len() / MEAN_FRACTION;
+        moving_mean(&flow, over)
+    }
+}
+
+/// Means over `over` rows around each row.
+fn moving_mean(values: &[f64], over: usize) -> Vec<f64> {
+    let mean = |k: usize| {
+        let part = &values[k.saturating_sub(over / 2)..(k + over / 2 + 1).min(values.len())];
+        #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
+        let count = part.len() as f64;
+        part.iter().sum::<f64>() / count
+    };
+    (0..values.len()).map(mean).collect()
+}
+
+/// Number of rows of a series divided by the number of rows of a moving mean. A larger value shows single
+/// particles as peaks, a smaller one blurs the beginning and the end of a flow.
+const MEAN_FRACTION: usize = 50;

@@ -1,0 +1,151 @@
+//! A scene ready to run: its groups, walls, outlets, domain and times.
+
+use crate::error::{PourError, Within as _, ensure};
+use crate::plan::{self, Outlet, ParticleGroup, PourTimes};
+use crate::series;
+use crate::shape::ScaledShape;
+use crate::tables::{self, SceneFile, ShapeTable};
+use crate::walls::{self, SceneWall};
+use feeler_geom::{Aabb, V3};
+use feeler_import::input_hash;
+use feeler_particles::{Law, SimulationSettings, Wall};
+use std::path::Path;
+
+/// A scene, read from its file and checked.
+#[derive(Debug)]
+pub struct PourScene {
+    pub(crate) settings: SimulationSettings,
+    pub(crate) groups: Vec<ParticleGroup>,
+    pub(crate) walls: Vec<SceneWall>,
+    pub(crate) outlets: Vec<Outlet>,
+    /// Box outside which particles are lost.
+    pub(crate) domain: Aabb,
+    pub(crate) times: PourTimes,
+    /// Hash of the scene, of all files that it names and of the version of the program.
+    pub(crate) hash: u64,
+    notes: Vec<String>,
+}
+
+impl PourScene {
+    /// Reads a scene file and the models that it names.
+    ///
+    /// # Errors
+    /// A file cannot be read, or the scene is not valid; the error names the file, the table and the key.
+    pub fn load(file: &Path) -> Result<Self, PourError> {
+        let read = |error| PourError::Read { path: file.to_owned(), error };
+        let text = std::fs::read_to_string(file).map_err(read)?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        Self::parse(&text, folder).within(|| file.display().to_string())
+    }
+
+    /// Reads the text of a scene file; paths in it are relative to `folder`.
+    ///
+    /// # Errors
+    /// Like [`Self::load`].
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, PourError> {
+        let scene = tables::read(text)?;
+        let hash = hash(text, &scene, folder)?;
+        let mut notes = Vec::new();
+        let between = scene.law(scene.between.as_deref()).in_key("between")?;
+        let groups = plan::groups(&scene, folder)?;
+        let outlets = plan::outlets(&scene)?;
+        let walls = walls::read(&scene, folder, &mut notes)?;
+        check_solids(&groups, &walls)?;
+        let domain = plan::domain(&scene, &walls::bounds(&walls))?;
+        let laws: Vec<Law> = walls.iter().map(|w| w.law).collect();
+        let speed = max_speed(&scene, &groups, &walls, &domain);
+        let contact = plan::shortest_contact(&groups, &between, &laws, speed);
+        let (times, note) = plan::times(&scene, contact)?;
+        notes.extend(note);
+        check_names(&outlets, &walls)?;
+        let settings = SimulationSettings { gravity: scene.gravity.into(), between: Some(between) };
+        Ok(Self { settings, groups, walls, outlets, domain, times, hash, notes })
+    }
+
+    /// Messages about the scene: prepared models, omitted parts, and a step that is long.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Time step, and the intervals of rows, frames and checkpoints.
+    #[must_use]
+    pub fn times(&self) -> &PourTimes {
+        &self.times
+    }
+
+    /// Names of the outlets, followed by `lost`, the outflow out of the domain.
+    pub fn outflow_names(&self) -> impl Iterator<Item = &str> {
+        series::outlets(self)
+    }
+
+    /// Whether some particles are not spheres.
+    pub(crate) fn has_surfaces(&self) -> bool {
+        self.groups.iter().any(|g| g.shape.scaled.is_some())
+    }
+
+    /// Time of a frame (s).
+    pub(crate) fn time_of_frame(&self, frame: u64) -> f64 {
+        self.times.time_of_row(frame * self.times.rows_of_frame)
+    }
+}
+
+/// Hash of a scene, of the files that it names, and of the version of this crate.
+fn hash(text: &str, scene: &SceneFile, folder: &Path) -> Result<u64, PourError> {
+    let mut all = format!("{}\n{text}", env!("CARGO_PKG_VERSION")).into_bytes();
+    let of_walls = scene.walls.iter().filter_map(|w| w.file.as_ref().map(|f| ("[[wall]]", f)));
+    let of_grains = scene.groups.iter().filter_map(|g| match &g.shape {
+        Some(ShapeTable::Solid { file, .. }) => Some(("[[grains]] shape: solid", file)),
+        _ => None,
+    });
+    for (table, file) in of_walls.chain(of_grains) {
+        let path = folder.join(file);
+        let bytes = std::fs::read(&path).map_err(|e| {
+            let remedy = "paths are relative to the scene's folder";
+            PourError::value(
+                format!("{table}: file"),
+                format!("{}: cannot be read: {e}; {remedy}", path.display()),
+            )
+        })?;
+        all.extend(input_hash(&bytes).to_le_bytes());
+    }
+    Ok(input_hash(&all))
+}
+
+/// Rejects a scene with particles that are solids and walls of triangles: they have no contacts.
+fn check_solids(groups: &[ParticleGroup], walls: &[SceneWall]) -> Result<(), PourError> {
+    let solids = groups.iter().find(|g| g.shape.scaled.as_ref().is_some_and(ScaledShape::is_solid));
+    let facets = walls.iter().find(|w| matches!(w.wall, Wall::Facets(_)));
+    let (Some(group), Some(wall)) = (solids, facets) else { return Ok(()) };
+    let problem = format!(
+        "grains '{}' are solids, which have no contacts with triangles; omit chord, or add solid = true for \
+         an STL file",
+        group.name
+    );
+    Err(PourError::value(format!("[[wall]] '{}'", wall.name), problem))
+}
+
+/// Rejects equal names of outlets and walls, which name columns of the series.
+fn check_names(outlets: &[Outlet], walls: &[SceneWall]) -> Result<(), PourError> {
+    let names: Vec<&str> =
+        outlets.iter().map(|o| o.name.as_str()).chain(walls.iter().map(|w| w.name.as_str())).collect();
+    for (k, name) in names.iter().enumerate() {
+        let is_new = *name != series::LOST && !names[..k].contains(name);
+        ensure!(is_new, "name", "'{name}' is taken; give each wall and outlet a name of its own");
+    }
+    Ok(())
+}
+
+/// Upper estimate (mm/s) of the speed of contacts: a fall through the domain, thrown particles, and moving
+/// walls.
+fn max_speed(scene: &SceneFile, groups: &[ParticleGroup], walls: &[SceneWall], domain: &Aabb) -> f64 {
+    let height = domain.diagonal();
+    let fallen = (2.0 * V3::from(scene.gravity).norm() * height).sqrt();
+    let thrown = groups.iter().map(|g| g.velocity.norm()).fold(0.0, f64::max);
+    let moved = walls.iter().map(|w| w.schedule.max_speed(height)).fold(0.0, f64::max);
+    (fallen + thrown + moved).max(MIN_SPEED)
+}
+
+/// Speed (mm/s) for which contacts are computed if nothing moves. A larger value shortens the steps of scenes
+/// without gravity, a smaller one makes those of Hertzian contacts unbounded.
+const MIN_SPEED: f64 = 1.0;

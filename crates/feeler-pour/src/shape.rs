@@ -1,0 +1,271 @@
+//! Shapes of particle groups: spheres, or scaled copies of one shape, each with a bounding ball.
+
+use crate::error::{PourError, Within as _, ensure};
+use crate::tables::{ParticleGroupTable, ShapeTable, reading};
+use feeler_geom::{P3, Pose, V3, math};
+use feeler_grains::convex::{Grain, Placed};
+use feeler_grains::drawn::{GrainSurface, directions, drawn};
+use feeler_grains::mass::{MassProperties, poly_superellipsoid};
+use feeler_hierarchy::Model;
+use feeler_particles::{Distribution, Particle, Random};
+use feeler_runtime::Body;
+use feeler_view::mesh::mesh;
+use feeler_view::picture::TriangleSurface;
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion};
+use std::f64::consts::{PI, TAU};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Shape and sizes of the particles of a group.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupShape {
+    /// Diameters (mm) of the bounding balls.
+    pub(crate) sizes: Distribution,
+    /// Shape of the particles; `None` for spheres.
+    pub(crate) scaled: Option<ScaledShape>,
+}
+
+/// Shape that is scaled to a bounding ball of radius 1.
+#[derive(Clone, Debug)]
+pub(crate) struct ScaledShape {
+    template: Template,
+    /// Centre of the bounding ball.
+    pub(crate) ball_center: P3,
+    /// Radius of the ball of equal volume.
+    equal_radius: f64,
+    /// Smallest effective mass at a contact divided by the mass; an eccentric contact also rotates the
+    /// particle.
+    min_effective_mass: f64,
+    /// Centre of mass.
+    center: P3,
+    /// Vertices of the surface that frames for `ParaView` contain.
+    pub(crate) points: Vec<P3>,
+    pub(crate) triangles: Vec<[u32; 3]>,
+}
+
+#[derive(Clone, Debug)]
+enum Template {
+    /// A grain whose bounding ball is centred at its origin.
+    Grain(Grain),
+    /// A solid, which has one size, and its surface, whose coordinates are divided by the radius of the
+    /// bounding ball.
+    Solid(Arc<Body>, TriangleSurface),
+}
+
+impl ScaledShape {
+    /// Surface about the centre of mass, scaled so that the ball of equal volume has radius 1. Surfaces of
+    /// grains have 8 · 4^`halvings` triangles.
+    pub(crate) fn surface(&self, halvings: u32) -> TriangleSurface {
+        let mut surface = match &self.template {
+            Template::Grain(grain) => {
+                let GrainSurface { points, normals, triangles } = drawn(grain, halvings);
+                TriangleSurface { points, normals, triangles }
+            }
+            Template::Solid(_, surface) => surface.clone(),
+        };
+        surface.points.iter_mut().for_each(|p| *p = P3::from((*p - self.center) / self.equal_radius));
+        surface
+    }
+
+    pub(crate) fn is_solid(&self) -> bool {
+        matches!(self.template, Template::Solid(..))
+    }
+}
+
+impl GroupShape {
+    /// Shape of a table; files are relative to `folder`.
+    ///
+    /// # Errors
+    /// The sizes or the shape are not valid, or a file cannot be read.
+    pub(crate) fn new(table: &ParticleGroupTable, folder: &Path) -> Result<Self, PourError> {
+        match (&table.sphere, &table.shape) {
+            (Some(sphere), None) => {
+                sphere.diameter.check().in_key("diameter")?;
+                Ok(Self { sizes: sphere.diameter.clone(), scaled: None })
+            }
+            (None, Some(ShapeTable::Solid { file, unit })) => {
+                solid(&folder.join(file), unit.as_deref()).in_key("shape")
+            }
+            (None, Some(shape)) => smooth(shape).in_key("shape"),
+            _ => Err(PourError::value("sphere, shape", "give either sphere or shape")),
+        }
+    }
+
+    /// Smallest radius (mm) of a bounding ball.
+    pub(crate) fn min_radius(&self) -> f64 {
+        0.5 * self.sizes.range().0
+    }
+
+    /// Volume of a particle divided by that of its bounding ball.
+    pub(crate) fn volume_fraction(&self) -> f64 {
+        self.scaled.as_ref().map_or(1.0, |s| s.equal_radius * s.equal_radius * s.equal_radius)
+    }
+
+    /// Radius (mm) of the ball of equal volume of a particle with a bounding ball of `radius`.
+    pub(crate) fn equal_radius(&self, radius: f64) -> f64 {
+        self.scaled.as_ref().map_or(radius, |s| s.equal_radius * radius)
+    }
+
+    /// Smallest effective mass (kg) and largest radius of curvature (mm) of a contact, which give the
+    /// shortest contact.
+    pub(crate) fn worst(&self, density: f64) -> (f64, f64) {
+        let r = self.min_radius();
+        let ball = 4.0 / 3.0 * PI * r * r * r * density * CUBIC_METRE;
+        match &self.scaled {
+            None => (ball, r),
+            Some(s) => {
+                (ball * self.volume_fraction() * s.min_effective_mass, r * s.equal_radius * MAX_RADIUS_RATIO)
+            }
+        }
+    }
+
+    /// Particle with a bounding ball of `radius` (mm) and a density (kg/m³).
+    pub(crate) fn particle(&self, radius: f64, density: f64) -> Result<Particle, PourError> {
+        Ok(match &self.scaled {
+            None => Particle::sphere(radius, density)?,
+            Some(ScaledShape { template: Template::Grain(grain), .. }) => {
+                Particle::grain(&scaled(grain, radius)?, density)?
+            }
+            Some(ScaledShape { template: Template::Solid(body, _), .. }) => Particle::solid(body, density)?,
+        })
+    }
+
+    /// Random orientation, uniformly distributed; the identity for spheres.
+    pub(crate) fn random_orientation(&self, random: &mut Random) -> UnitQuaternion<f64> {
+        if self.scaled.is_none() {
+            return UnitQuaternion::identity();
+        }
+        // Shoemake: two points on circles with the radii √(1 − part) and √part.
+        let part = random.part();
+        let [(s1, c1), (s2, c2)] = [random.part(), random.part()].map(|u| math::sin_cos(TAU * u));
+        let (a, b) = ((1.0 - part).sqrt(), part.sqrt());
+        UnitQuaternion::new_normalize(Quaternion::new(b * c2, a * s1, a * c1, b * s2))
+    }
+}
+
+fn scaled(grain: &Grain, by: f64) -> Result<Grain, PourError> {
+    let shape = grain.shape();
+    Ok(Grain::new(shape.positive() * by, shape.negative() * by, shape.exponents())?)
+}
+
+/// Superellipsoid or poly-superellipsoid.
+fn smooth(table: &ShapeTable) -> Result<GroupShape, PourError> {
+    let (positive, negative, exponents, diameter) = match table {
+        ShapeTable::Superellipsoid { semi_axes, exponents, diameter } => {
+            (semi_axes, semi_axes, exponents, diameter)
+        }
+        ShapeTable::PolySuperellipsoid { positive, negative, exponents, diameter } => {
+            (positive, negative, exponents, diameter)
+        }
+        ShapeTable::Solid { .. } => return Err(PourError::value("solid", "a solid has no semi-axes")),
+    };
+    let given = Grain::new(V3::from(*positive), V3::from(*negative), *exponents)?;
+    let grain = scaled(&given, 1.0 / given.radius()).in_key("semi-axes")?;
+    let mass = poly_superellipsoid(grain.shape())?;
+    let equal = math::powf(0.75 * mass.volume / PI, 1.0 / 3.0);
+    let sizes = match diameter {
+        None => Distribution::Same(2.0 * given.radius()),
+        Some(diameter) => {
+            diameter.check().in_key("diameter")?;
+            diameter.times(1.0 / equal)
+        }
+    };
+    sizes.check().in_key("diameter")?;
+    let placed = Placed::new(&grain, &Pose::identity())?;
+    let inverse = mass.tensor.try_inverse().ok_or_else(|| too_flat("semi-axes"))?;
+    let (directions, _) = directions(HALVINGS);
+    let points: Vec<P3> = directions.iter().map(|n| placed.surface(n).0).collect();
+    let min_effective_mass = min_effective_mass(&mass, &inverse, directions.iter().zip(&points));
+    if min_effective_mass <= 0.0 {
+        return Err(too_flat("semi-axes"));
+    }
+    let GrainSurface { points, triangles, .. } = drawn(&grain, HALVINGS);
+    Ok(GroupShape {
+        sizes,
+        scaled: Some(ScaledShape {
+            template: Template::Grain(grain),
+            ball_center: P3::origin(),
+            equal_radius: equal,
+            min_effective_mass,
+            center: mass.centroid,
+            points,
+            triangles,
+        }),
+    })
+}
+
+/// The only solid of a file.
+fn solid(path: &Path, unit: Option<&str>) -> Result<GroupShape, PourError> {
+    let (model, _) = feeler_import::load_with(path, reading(path, unit)?)
+        .map_err(|e| PourError::Import(format!("{e:#}")))?;
+    solid_of_model(&model).within(|| path.display().to_string())
+}
+
+fn solid_of_model(model: &Model) -> Result<GroupShape, PourError> {
+    let count = model.solids.len();
+    ensure!(count == 1, "solid", "the file has {count} solids; give a file with one");
+    let body = Arc::new(Body::from_model(model, 0)?);
+    let mass = MassProperties::of_solid(&body.hierarchy().info);
+    let mass = mass.ok_or_else(|| PourError::value("solid", "the solid is not closed"))?;
+    // Checks what simulations require of a solid.
+    Particle::solid(&body, 1.0)?;
+    let inverse = mass.tensor.try_inverse().ok_or_else(|| too_flat("solid"))?;
+    let radius = 0.5 * body.bounds().diagonal();
+    let drawn = mesh(body.hierarchy(), CHORD_FRACTION * radius)?;
+    let min_effective_mass = min_effective_mass(&mass, &inverse, drawn.normals.iter().zip(&drawn.points));
+    if min_effective_mass <= 0.0 {
+        return Err(too_flat("solid"));
+    }
+    let inward = |p: &P3| P3::from(p.coords / radius);
+    let points: Vec<P3> = drawn.points.iter().map(inward).collect();
+    let surface = TriangleSurface {
+        points: points.clone(),
+        normals: drawn.normals,
+        triangles: drawn.triangles.clone(),
+    };
+    Ok(GroupShape {
+        sizes: Distribution::Same(2.0 * radius),
+        scaled: Some(ScaledShape {
+            ball_center: inward(&body.bounds().center()),
+            equal_radius: math::powf(0.75 * mass.volume / PI, 1.0 / 3.0) / radius,
+            min_effective_mass,
+            center: inward(&mass.centroid),
+            points,
+            triangles: drawn.triangles,
+            template: Template::Solid(body, surface),
+        }),
+    })
+}
+
+/// Smallest effective mass of a force along the normal at a point of the surface, divided by the mass.
+fn min_effective_mass<'p>(
+    mass: &MassProperties,
+    inverse: &Matrix3<f64>,
+    surface: impl Iterator<Item = (&'p V3, &'p P3)>,
+) -> f64 {
+    let turning = |(n, p): (&V3, &P3)| {
+        let arm = (p - mass.centroid).cross(n);
+        mass.volume * arm.dot(&(inverse * arm))
+    };
+    1.0 / (1.0 + surface.map(turning).fold(0.0, f64::max))
+}
+
+fn too_flat(key: &str) -> PourError {
+    PourError::value(key, "the particle is too flat for a simulation; make it thicker")
+}
+
+/// Distance of the displayed surface of a solid from the solid, divided by the radius of its bounding ball. A
+/// larger value shows facets, a smaller one makes frames larger.
+const CHORD_FRACTION: f64 = 0.02;
+
+/// Halvings of the edges of the displayed surface of a grain, which then has 66 points. Each further one
+/// makes frames four times as large; fewer show an octahedron with bulges.
+const HALVINGS: u32 = 2;
+
+/// Maximum radius of curvature of a grain in Hertz's law divided by the radius of the ball of equal
+/// volume, as in the simulation. A larger value makes steps shorter than necessary, a smaller one too
+/// long.
+const MAX_RADIUS_RATIO: f64 = 10.0;
+
+/// Number of cubic metres in a cubic millimetre.
+pub(crate) const CUBIC_METRE: f64 = 1e-9;

@@ -1,0 +1,387 @@
+//! Tables of a scene file in TOML; `docs/POUR.md` describes the keys.
+//!
+//! Syntax errors report the line; semantic errors report the table and the key.
+
+use crate::error::{PourError, Within as _, ensure};
+use feeler_import::{Reading, is_stl};
+use feeler_particles::{Distribution, Law, Material};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Content of a scene file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SceneFile {
+    /// Gravity (mm/s²).
+    #[serde(default = "down")]
+    pub(crate) gravity: [f64; 3],
+    /// End of the simulation (s).
+    pub(crate) end: f64,
+    /// Maximum time step (s); by default it follows from the laws.
+    pub(crate) step: Option<f64>,
+    #[serde(default)]
+    pub(crate) seed: u64,
+    /// Corners of the box outside which grains are lost (mm).
+    pub(crate) domain: Option<[[f64; 3]; 2]>,
+    /// Name of the law between grains; by default the only law.
+    pub(crate) between: Option<String>,
+    #[serde(rename = "law")]
+    pub(crate) laws: BTreeMap<String, LawTable>,
+    #[serde(default, rename = "wall")]
+    pub(crate) walls: Vec<WallTable>,
+    #[serde(rename = "grains")]
+    pub(crate) groups: Vec<ParticleGroupTable>,
+    #[serde(default, rename = "outlet")]
+    pub(crate) outlets: Vec<OutletTable>,
+    #[serde(default)]
+    pub(crate) output: OutputTable,
+}
+
+/// Standard gravity along −z (mm/s²).
+fn down() -> [f64; 3] {
+    [0.0, 0.0, -9_810.0]
+}
+
+/// A table `[law.NAME]`: stiffnesses, or the materials of two bodies.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LawTable {
+    /// Stiffness of the normal spring (N/m).
+    normal: Option<f64>,
+    shear: Option<f64>,
+    /// Young's modulus (kPa).
+    young: Option<PerBody>,
+    poisson: Option<PerBody>,
+    #[serde(default = "one")]
+    restitution: f64,
+    #[serde(default)]
+    friction: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// One value for both bodies of a contact, or one for each.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged, expecting = "a number, or two numbers in brackets, one for each body")]
+enum PerBody {
+    Same(f64),
+    Each([f64; 2]),
+}
+
+impl PerBody {
+    fn values(self) -> [f64; 2] {
+        match self {
+            Self::Same(x) => [x, x],
+            Self::Each(both) => both,
+        }
+    }
+}
+
+/// A table `[[wall]]`: the solids or triangles of a file, or a plane.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WallTable {
+    pub(crate) name: Option<String>,
+    /// STEP, `.feeler` or STL file, relative to the scene.
+    pub(crate) file: Option<String>,
+    /// Name or path of the part of the file; by default all parts.
+    pub(crate) part: Option<String>,
+    pub(crate) plane: Option<PlaneTable>,
+    /// Maximum distance (mm) between the solid and the triangles that replace it.
+    pub(crate) chord: Option<f64>,
+    /// Unit of the file's coordinates.
+    pub(crate) unit: Option<String>,
+    /// Whether the exact solids that the triangles of an STL file bound replace the triangles.
+    pub(crate) solid: Option<bool>,
+    /// Sides on which triangles have contacts.
+    pub(crate) sides: Option<Sides>,
+    pub(crate) law: Option<String>,
+    pub(crate) pose: Option<PoseValue>,
+    pub(crate) motion: Option<MotionTable>,
+    pub(crate) shake: Option<ShakeTable>,
+    /// Time from which the wall has no contacts (s).
+    pub(crate) opens_at: Option<f64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlaneTable {
+    pub(crate) point: [f64; 3],
+    pub(crate) normal: [f64; 3],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Sides {
+    Both,
+    Front,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "a pose: [x, y, z], [x, y, z, qx, qy, qz, qw] or a string of these numbers")]
+pub(crate) enum PoseValue {
+    Text(String),
+    Numbers(Vec<f64>),
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MotionTable {
+    /// Velocity (mm/s).
+    #[serde(default)]
+    pub(crate) velocity: [f64; 3],
+    /// Angular velocity (rad/s).
+    #[serde(default)]
+    pub(crate) spin: [f64; 3],
+    /// Point on the axis of the spin at the time `from` (mm, world).
+    #[serde(default)]
+    pub(crate) center: [f64; 3],
+    #[serde(default)]
+    pub(crate) from: f64,
+    pub(crate) until: Option<f64>,
+}
+
+/// Sinusoidal motion.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ShakeTable {
+    /// Amplitude (mm).
+    pub(crate) by: [f64; 3],
+    /// Frequency (Hz).
+    pub(crate) frequency: f64,
+    #[serde(default)]
+    pub(crate) from: f64,
+    pub(crate) until: Option<f64>,
+}
+
+/// A table `[[grains]]`: particles that exist from the beginning, or come from a source.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ParticleGroupTable {
+    pub(crate) name: Option<String>,
+    /// Sizes of spheres; excludes `shape`.
+    pub(crate) sphere: Option<SphereTable>,
+    pub(crate) shape: Option<ShapeTable>,
+    /// Density (kg/m³).
+    pub(crate) density: f64,
+    pub(crate) number: Option<u64>,
+    /// Mass of all particles (kg).
+    pub(crate) mass: Option<f64>,
+    pub(crate) region: RegionTable,
+    #[serde(default)]
+    pub(crate) velocity: [f64; 3],
+    /// Particles per second, from `from` until `until`.
+    pub(crate) rate: Option<f64>,
+    pub(crate) from: Option<f64>,
+    pub(crate) until: Option<f64>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SphereTable {
+    pub(crate) diameter: Distribution,
+}
+
+/// A shape; the particles of a group are scaled copies of it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) enum ShapeTable {
+    Superellipsoid {
+        /// Semi-axes (mm); only their ratios count if a diameter is given.
+        semi_axes: [f64; 3],
+        #[serde(default = "ellipsoid")]
+        exponents: [f64; 2],
+        /// Diameter of the ball of equal volume (mm).
+        diameter: Option<Distribution>,
+    },
+    PolySuperellipsoid {
+        /// Semi-axes on the positive sides (mm).
+        positive: [f64; 3],
+        negative: [f64; 3],
+        #[serde(default = "ellipsoid")]
+        exponents: [f64; 2],
+        diameter: Option<Distribution>,
+    },
+    /// A solid, which is not scaled.
+    Solid {
+        /// STEP, `.feeler` or STL file, relative to the scene.
+        file: String,
+        /// Unit of the file's coordinates.
+        unit: Option<String>,
+    },
+}
+
+/// Exponents of an ellipsoid.
+fn ellipsoid() -> [f64; 2] {
+    [1.0, 1.0]
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum RegionTable {
+    /// Two opposite corners.
+    Box([[f64; 3]; 2]),
+    Cylinder {
+        from: [f64; 3],
+        to: [f64; 3],
+        radius: f64,
+    },
+    Inside {
+        wall: String,
+        above: Option<f64>,
+        below: Option<f64>,
+    },
+}
+
+/// A table `[[outlet]]`: a plane, or a disc in it, through which particles leave.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OutletTable {
+    pub(crate) name: Option<String>,
+    pub(crate) point: [f64; 3],
+    /// Outward direction.
+    pub(crate) normal: [f64; 3],
+    pub(crate) radius: Option<f64>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OutputTable {
+    /// Time between rows of the series (s).
+    pub(crate) rows: Option<f64>,
+    /// Time between frames (s).
+    pub(crate) frames: Option<f64>,
+    /// Time between checkpoints (s).
+    pub(crate) checkpoints: Option<f64>,
+}
+
+/// Reads the text of a scene file.
+///
+/// # Errors
+/// The text is not TOML or not a scene; a time or the gravity is not valid.
+pub(crate) fn read(text: &str) -> Result<SceneFile, PourError> {
+    let scene: SceneFile = toml::from_str(text).map_err(PourError::Syntax)?;
+    let is_time = |t: Option<f64>| t.is_none_or(|t| t > 0.0 && t.is_finite());
+    ensure!(is_time(Some(scene.end)), "end", "{} s is not a valid time; give a time above 0", scene.end);
+    ensure!(is_time(scene.step), "step", "give a time in s above 0, or omit it");
+    ensure!(is_finite(&scene.gravity), "gravity", "give three finite numbers (mm/s²)");
+    for (key, value) in [
+        ("[output] rows", scene.output.rows),
+        ("[output] frames", scene.output.frames),
+        ("[output] checkpoints", scene.output.checkpoints),
+    ] {
+        ensure!(is_time(value), key, "give a time in s above 0, or omit it");
+    }
+    ensure!(!scene.groups.is_empty(), "[[grains]]", "the scene has no grains; add a table");
+    Ok(scene)
+}
+
+pub(crate) fn is_finite(v: &[f64; 3]) -> bool {
+    v.iter().all(|c| c.is_finite())
+}
+
+impl SceneFile {
+    /// Returns the law of a name, or the only law if there is no name.
+    ///
+    /// # Errors
+    /// There is no such law, or its parameters are not valid.
+    pub(crate) fn law(&self, name: Option<&str>) -> Result<Law, PourError> {
+        let names = || self.laws.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let value = |problem: String| PourError::value("law", problem);
+        let (name, law) = match name {
+            Some(name) => self
+                .laws
+                .get_key_value(name)
+                .ok_or_else(|| value(format!("the scene has no [law.{name}]; its laws are {}", names())))?,
+            None => {
+                let mut all = self.laws.iter();
+                match (all.next(), all.next()) {
+                    (Some(only), None) => only,
+                    (None, _) => return Err(value("the scene has no law; add [law.NAME]".to_owned())),
+                    _ => return Err(value(format!("name one of the laws {}", names()))),
+                }
+            }
+        };
+        law.law().within(|| format!("[law.{name}]"))
+    }
+}
+
+impl LawTable {
+    fn law(&self) -> Result<Law, PourError> {
+        let Self { normal, shear, young, poisson, restitution, friction } = *self;
+        let law = match (normal, young, poisson) {
+            (Some(normal), None, None) => {
+                Law::Linear { normal, shear: shear.unwrap_or(0.0), restitution, friction }
+            }
+            (None, Some(young), Some(poisson)) => {
+                ensure!(shear.is_none(), "shear", "follows from young and poisson; omit it");
+                let ([y, z], [p, q]) = (young.values(), poisson.values());
+                let materials = [Material { young: y, poisson: p }, Material { young: z, poisson: q }];
+                Law::hertz(materials, restitution, friction)?
+            }
+            _ => {
+                let problem = "give either normal and shear (N/m), or young (kPa) and poisson";
+                return Err(PourError::value("normal, young, poisson", problem));
+            }
+        };
+        law.check()?;
+        Ok(law)
+    }
+}
+
+/// Options for reading a file in a unit.
+///
+/// # Errors
+/// The unit is not valid, or an STL file has no unit.
+pub(crate) fn reading(file: &Path, unit: Option<&str>) -> Result<Reading, PourError> {
+    let is_known = unit.is_some() || !is_stl(file);
+    ensure!(is_known, "unit", "STL files do not state their unit; add unit = \"mm\" (or m, inch, …)");
+    let unit = unit.map(feeler_import::parse_unit).transpose();
+    let unit = unit.map_err(|problem| PourError::value("unit", problem))?;
+    Ok(Reading { open_shells: false, unit })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_particles::Class;
+
+    #[test]
+    fn sizes_are_read_in_all_forms() {
+        #[derive(Deserialize)]
+        struct Table {
+            d: Distribution,
+        }
+        let read = |text: &str| toml::from_str::<Table>(&format!("d = {text}")).map(|t| t.d);
+        let (from, to) = (1.0, 3.0);
+        for (text, expected) in [
+            ("2", Distribution::Same(2.0)),
+            ("2.5", Distribution::Same(2.5)),
+            ("{ from = 1, to = 3.0 }", Distribution::Uniform { from, to }),
+            (
+                "{ mean = 2, deviation = 0.5, from = 1, to = 3 }",
+                Distribution::Normal { mean: 2.0, deviation: 0.5, from, to },
+            ),
+            (
+                "{ median = 2, spread = 0.5, from = 1, to = 3 }",
+                Distribution::Lognormal { median: 2.0, spread: 0.5, from, to },
+            ),
+            (
+                "{ by_mass = [[1, 20], [2.0, 3, 80.5]] }",
+                Distribution::ByMass(vec![Class::of(1.0, 20.0), Class { from: 2.0, to: 3.0, share: 80.5 }]),
+            ),
+        ] {
+            assert_eq!(read(text).expect("a distribution"), expected, "{text}");
+        }
+        for text in ["{ from = 1 }", "'wide'", "{ from = 1, to = 2, mean = 1 }", "{ by_mass = [[1]] }"] {
+            let message = read(text).expect_err("an invalid distribution was accepted").to_string();
+            assert!(
+                message.contains("{mean, deviation, from, to}") && message.contains("line 1"),
+                "{text}: {message}"
+            );
+        }
+    }
+}

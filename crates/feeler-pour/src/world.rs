@@ -1,0 +1,341 @@
+//! The simulation of a scene, with its sources, outlets, and walls that move and open.
+
+use crate::checkpoint::SourceState;
+use crate::error::{PourError, Within as _, ensure};
+use crate::plan::ParticleGroup;
+use crate::setup::PourScene;
+use crate::tables::RegionTable;
+use crate::vtk::{Frame, Surfaces};
+use crate::walls;
+use feeler_geom::{P3, Pose, V3};
+use feeler_particles::{
+    Amount, FillRegion, Load, ParticleId, Random, Simulation, Sphere, Wall, WallId, fill,
+};
+use nalgebra::UnitQuaternion;
+use std::f64::consts::PI;
+
+/// A simulation and its counts.
+#[derive(Debug)]
+pub(crate) struct World<'s> {
+    pub(crate) scene: &'s PourScene,
+    pub(crate) simulation: Simulation,
+    pub(crate) sources: Vec<SourceState>,
+    /// Group of each particle, including removed ones, and radius (mm) of its bounding ball.
+    pub(crate) particles: Vec<(usize, f64)>,
+    /// Number and mass (kg) of the particles that have left by each outlet, and last of those that left the
+    /// domain.
+    pub(crate) left: Vec<(u64, f64)>,
+    /// Loads of the walls, summed over the steps since the last row.
+    pub(crate) loads: Vec<Load>,
+}
+
+impl<'s> World<'s> {
+    /// Simulation with the walls of a scene and without particles.
+    pub(crate) fn new(scene: &'s PourScene) -> Result<Self, PourError> {
+        let mut simulation = Simulation::new(scene.settings)?;
+        for wall in &scene.walls {
+            simulation.add_wall(wall.wall.clone(), wall.law)?;
+        }
+        let random = |g: &ParticleGroup| SourceState {
+            random: Random::new(g.seed, SOURCE_STREAM).0,
+            ..SourceState::default()
+        };
+        Ok(Self {
+            scene,
+            simulation,
+            sources: scene.groups.iter().map(random).collect(),
+            particles: Vec::new(),
+            left: vec![(0, 0.0); scene.outlets.len() + 1],
+            loads: vec![Load::default(); scene.walls.len()],
+        })
+    }
+
+    /// Adds the particles that exist from the beginning.
+    ///
+    /// # Errors
+    /// A region is not valid, or too small for its particles.
+    pub(crate) fn fill(&mut self) -> Result<(), PourError> {
+        for (k, group) in self.scene.groups.iter().enumerate() {
+            let subject = || format!("[[grains]] '{}': region", group.name);
+            let world = &*self;
+            let region = region(world, group).within(subject)?;
+            region.check().within(subject)?;
+            let Some(amount) = group.amount.filter(|_| group.source.is_none()) else { continue };
+            let amount = match amount {
+                Amount::Volume(v) => Amount::Volume(v / group.shape.volume_fraction()),
+                Amount::Number(n) => Amount::Number(n),
+            };
+            let balls = fill(&region, &group.shape.sizes, amount, group.seed, |ball| world.is_free(ball))
+                .within(subject)?;
+            for ball in balls {
+                self.add(k, &ball)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a particle of a checkpoint at the origin; the saved state contains its position. Returns `false`
+    /// if there is no such group, or the radius is not above 0.
+    pub(crate) fn add_restored(&mut self, group: usize, radius: f64) -> Result<bool, PourError> {
+        let is_valid = group < self.scene.groups.len() && radius > 0.0;
+        if is_valid {
+            self.add(group, &Sphere { center: P3::origin(), radius })?;
+        }
+        Ok(is_valid)
+    }
+
+    /// Adds a particle of a group with a bounding ball.
+    fn add(&mut self, index: usize, ball: &Sphere) -> Result<(), PourError> {
+        let group = &self.scene.groups[index];
+        let particle = group.shape.particle(ball.radius, group.density)?;
+        let number = self.particles.len() as u64;
+        let mut random = Random::new(Random::new(group.seed, ORIENTATION_STREAM).whole(), number);
+        let rotation = group.shape.random_orientation(&mut random);
+        let scaled = group.shape.scaled.as_ref();
+        let ball_center = scaled.map_or(P3::origin(), |scaled| scaled.ball_center * ball.radius);
+        let pose = Pose::from_parts((ball.center - rotation * ball_center).into(), rotation);
+        self.simulation.add(particle, &pose, group.velocity, V3::zeros())?;
+        self.particles.push((index, ball.radius));
+        Ok(())
+    }
+
+    /// Whether a sphere touches no particle and no wall, and is not inside material.
+    fn is_free(&self, sphere: &Sphere) -> bool {
+        let is_apart = |id: ParticleId| {
+            let Some(motion) = self.simulation.motion(id) else { return true };
+            let (group, radius) = self.particles[id.index()];
+            let min_distance = radius + sphere.radius;
+            // The centre of a bounding ball is not the centre of mass.
+            let center = match &self.scene.groups[group].shape.scaled {
+                None => motion.center,
+                Some(scaled) => self
+                    .simulation
+                    .pose(id)
+                    .map_or(motion.center, |pose| pose * (scaled.ball_center * radius)),
+            };
+            (center - sphere.center).norm_squared() >= min_distance * min_distance
+        };
+        self.present_particles().all(is_apart) && walls::is_free(&self.simulation, &self.scene.walls, sphere)
+    }
+
+    /// Makes a step: sets the motion of the walls, adds particles of sources, integrates, and removes the
+    /// particles that have passed an outlet or left the domain.
+    ///
+    /// # Errors
+    /// The simulation rejects the step.
+    pub(crate) fn step(&mut self) -> Result<(), PourError> {
+        let step = self.simulation.step_count();
+        self.set_walls(step)?;
+        for group in 0..self.scene.groups.len() {
+            self.feed(group, step)?;
+        }
+        self.simulation.step(self.scene.times.step)?;
+        self.add_loads();
+        self.remove_particles();
+        Ok(())
+    }
+
+    /// Sets the motion of the walls, and opens them.
+    fn set_walls(&mut self, step: u64) -> Result<(), PourError> {
+        let times = &self.scene.times;
+        for (k, wall) in self.scene.walls.iter().enumerate() {
+            let id = WallId::new(k);
+            wall.schedule.set(&mut self.simulation, id, step, times)?;
+            if wall.opens_at.is_some_and(|t| times.step_at(t) == step) {
+                self.simulation.set_wall_enabled(id, false);
+            }
+        }
+        Ok(())
+    }
+
+    fn add_loads(&mut self) {
+        for (k, sum) in self.loads.iter_mut().enumerate() {
+            if let Some(load) = self.simulation.wall_load(WallId::new(k)) {
+                sum.force += load.force;
+                sum.moment += load.moment;
+            }
+        }
+    }
+
+    /// Removes the particles that have passed an outlet or left the domain, and counts them.
+    fn remove_particles(&mut self) {
+        for id in self.simulation.particle_ids() {
+            let Some(center) = self.simulation.motion(id).map(|m| m.center) else { continue };
+            if !self.simulation.is_present(id) {
+                continue;
+            }
+            let outlet = self.scene.outlets.iter().position(|o| o.has_passed(&center));
+            let is_out = outlet.is_some() || !self.scene.domain.contains(&center);
+            if is_out {
+                let (count, mass) = &mut self.left[outlet.unwrap_or(self.scene.outlets.len())];
+                *count += 1;
+                *mass += self.simulation.mass(id).unwrap_or(0.0);
+                self.simulation.remove(id);
+            }
+        }
+    }
+
+    /// Adds the particles of a source that are due, if its region has space for them.
+    fn feed(&mut self, group: usize, step: u64) -> Result<(), PourError> {
+        let of = &self.scene.groups[group];
+        let Some(source) = of.source else { return Ok(()) };
+        #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
+        let time = step as f64 * self.scene.times.step;
+        if time < source.from || time >= source.until {
+            return Ok(());
+        }
+        let mut state = self.sources[group];
+        #[expect(clippy::cast_precision_loss, reason = "a count of particles")]
+        let is_due = |made: u64| made as f64 <= (time - source.from) * source.rate;
+        while step >= state.tries_at && is_due(state.made) {
+            let is_wanted = match of.amount {
+                None => true,
+                Some(Amount::Number(n)) => state.made < n as u64,
+                Some(Amount::Volume(v)) => f64::from_bits(state.volume) < v,
+            };
+            if !is_wanted {
+                break;
+            }
+            let mut random = Random(state.random);
+            if state.next == 0 {
+                state.next = (0.5 * of.shape.sizes.draw(&mut random)).to_bits();
+            }
+            let radius = f64::from_bits(state.next);
+            let region = region(self, of).within(|| format!("[[grains]] '{}': region", of.name))?;
+            let free_ball = (0..MAX_ATTEMPTS).find_map(|_| {
+                let ball = region.place(radius, &mut random)?;
+                self.is_free(&ball).then_some(ball)
+            });
+            state.random = random.0;
+            match free_ball {
+                Some(ball) => {
+                    self.add(group, &ball)?;
+                    state.made += 1;
+                    let ball = 4.0 / 3.0 * PI * radius * radius * radius;
+                    let volume = f64::from_bits(state.volume) + ball * of.shape.volume_fraction();
+                    (state.volume, state.next) = (volume.to_bits(), 0);
+                }
+                // Particles have to leave the region first.
+                None => state.tries_at = step + (self.scene.times.steps_of_row / RETRIES_PER_ROW).max(1),
+            }
+        }
+        self.sources[group] = state;
+        Ok(())
+    }
+
+    /// Returns the mean loads since the last call, and resets the sums.
+    pub(crate) fn mean_loads(&mut self) -> Vec<Load> {
+        #[expect(clippy::cast_precision_loss, reason = "a count of steps")]
+        let steps = self.scene.times.steps_of_row as f64;
+        let mean = |l: &Load| Load { force: l.force / steps, moment: l.moment / steps };
+        let out = self.loads.iter().map(mean).collect();
+        self.loads.fill(Load::default());
+        out
+    }
+
+    /// Particles that have not been removed.
+    pub(crate) fn present_particles(&self) -> impl Iterator<Item = ParticleId> + '_ {
+        self.simulation.particle_ids().filter(|id| self.simulation.is_present(*id))
+    }
+
+    /// Mass (kg) of the present particles, and their potential energy (µJ) relative to the origin.
+    pub(crate) fn mass_and_potential(&self) -> (f64, f64) {
+        let gravity = self.scene.settings.gravity;
+        let of = |id: ParticleId| {
+            let mass = self.simulation.mass(id).unwrap_or(0.0);
+            let height = self.simulation.motion(id).map_or(0.0, |m| -gravity.dot(&m.center.coords));
+            (mass, mass * height)
+        };
+        self.present_particles().map(of).fold((0.0, 0.0), |(m, e), (dm, de)| (m + dm, e + de))
+    }
+
+    /// Displayed surfaces of the particles that are not spheres.
+    #[expect(clippy::cast_possible_truncation, reason = "for display")]
+    pub(crate) fn surfaces(&self) -> Surfaces {
+        let mut out = Surfaces::default();
+        for k in self.present_particles() {
+            let (group, radius) = self.particles[k.index()];
+            let Some(scaled) = &self.scene.groups[group].shape.scaled else { continue };
+            let (Some(pose), Some(motion)) = (self.simulation.pose(k), self.simulation.motion(k)) else {
+                continue;
+            };
+            let first = i64::try_from(out.points.len()).unwrap_or(i64::MAX);
+            out.points.extend(scaled.points.iter().map(|p| pose * (p * radius)));
+            out.corners.extend(scaled.triangles.iter().flatten().map(|c| first + i64::from(*c)));
+            let many = scaled.points.len();
+            out.ids.extend(std::iter::repeat_n(i64::try_from(k.index()).unwrap_or(i64::MAX), many));
+            out.groups.extend(std::iter::repeat_n(i64::try_from(group).unwrap_or(i64::MAX), many));
+            out.speeds.extend(std::iter::repeat_n(motion.velocity.norm() as f32, many));
+        }
+        out
+    }
+
+    /// The present particles, for display.
+    #[expect(clippy::cast_possible_truncation, reason = "for display")]
+    pub(crate) fn frame(&self) -> Frame {
+        let mut out = Frame::default();
+        for k in self.present_particles() {
+            let Some(motion) = self.simulation.motion(k) else { continue };
+            let (group, radius) = self.particles[k.index()];
+            let shape = &self.scene.groups[group].shape;
+            out.centers.push(motion.center);
+            out.radii.push(shape.equal_radius(radius) as f32);
+            out.velocities.push([0, 1, 2].map(|i| motion.velocity[i] as f32));
+            out.ids.push(i64::try_from(k.index()).unwrap_or(i64::MAX));
+            out.groups.push(i64::try_from(self.particles[k.index()].0).unwrap_or(i64::MAX));
+            if self.scene.has_surfaces() {
+                let rotation = self.simulation.pose(k).map_or_else(UnitQuaternion::identity, |p| p.rotation);
+                out.rotations.push([rotation.w, rotation.i, rotation.j, rotation.k].map(|x| x as f32));
+            }
+        }
+        out
+    }
+}
+
+/// Region of a group, at the current pose of its wall.
+fn region<'w>(world: &'w World<'_>, group: &ParticleGroup) -> Result<FillRegion<'w>, PourError> {
+    Ok(match &group.region {
+        RegionTable::Box([a, b]) => FillRegion::Box { min: P3::from(*a), max: P3::from(*b) },
+        RegionTable::Cylinder { from, to, radius } => {
+            FillRegion::Cylinder { from: P3::from(*from), to: P3::from(*to), radius: *radius }
+        }
+        RegionTable::Inside { wall, above, below } => {
+            let walls = &world.scene.walls;
+            let names = || walls.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
+            let k = walls.iter().position(|p| p.name == *wall).ok_or_else(|| {
+                PourError::value(
+                    "inside",
+                    format!("the scene has no wall '{wall}'; its walls are {}", names()),
+                )
+            })?;
+            let Some(Wall::Facets(facets)) = world.simulation.wall(WallId::new(k)) else {
+                let problem =
+                    format!("wall '{wall}' has no triangles; give it an STL file without solid, or a chord");
+                return Err(PourError::value("inside", problem));
+            };
+            ensure!(
+                !walls[k].is_material,
+                "inside",
+                "wall '{wall}' encloses material; give it sides = \"both\" if it is a container"
+            );
+            FillRegion::Inside {
+                wall: facets,
+                above: above.unwrap_or(f64::NEG_INFINITY),
+                below: below.unwrap_or(f64::INFINITY),
+            }
+        }
+    })
+}
+
+/// Stream of the random numbers of sources; streams of one seed are independent of each other.
+const SOURCE_STREAM: u64 = 3;
+
+/// Stream of the random orientations of particles.
+const ORIENTATION_STREAM: u64 = 4;
+
+/// Maximum number of positions that a source tries for a particle in one step. More take time when the region
+/// is full, fewer leave space unused.
+const MAX_ATTEMPTS: u32 = 20;
+
+/// Attempts of a source with a full region between two rows. More take time, fewer delay its particles.
+const RETRIES_PER_ROW: u64 = 20;
