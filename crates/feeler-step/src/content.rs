@@ -222,12 +222,16 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
                         format!("is a solid with {more} more remarks of this kind"),
                     ));
                 }
-                let mut solid = converted.solid;
-                if solid.name.is_empty() || solid.name.eq_ignore_ascii_case("none") {
-                    solid.name = names.get(id).map_or_else(String::new, |n| (*n).to_owned());
+                let mut bodies = converted.solids;
+                for solid in &mut bodies {
+                    if solid.name.is_empty() || solid.name.eq_ignore_ascii_case("none") {
+                        solid.name = names.get(id).map_or_else(String::new, |n| (*n).to_owned());
+                    }
                 }
-                let lumps = feeler_brep::lumps::split(solid);
-                if lumps.len() > 1 {
+                let n_bodies = bodies.len();
+                let lumps: Vec<SolidSource> =
+                    bodies.into_iter().flat_map(feeler_brep::lumps::split).collect();
+                if lumps.len() > n_bodies {
                     let message = format!(
                         "is a solid of {} lumps: shells that it lists as voids lie outside of its outer \
                          shell; each is read as a solid",
@@ -297,10 +301,9 @@ fn because(id: u64, all: &[Bad]) -> String {
 
 /// Kinds of shapes other than the solids that this crate reads; the last kind is references to other
 /// files.
-const KINDS: [(&str, &str); 16] = [
+const KINDS: [(&str, &str); 15] = [
     ("SHELL_BASED_SURFACE_MODEL", "surface model"),
     ("FACE_BASED_SURFACE_MODEL", "surface model"),
-    ("TESSELLATED_SOLID", "tessellated solid"),
     ("CSG_SOLID", "CSG solid"),
     ("EXTRUDED_AREA_SOLID", "swept solid"),
     ("REVOLVED_AREA_SOLID", "swept solid"),
@@ -318,8 +321,10 @@ const KINDS: [(&str, &str); 16] = [
 ];
 /// Index in [`KINDS`] of the surface models that [`Reading::open_shells`] reads.
 const SURFACE_MODELS: usize = 0;
+/// Index in [`KINDS`] of the tessellated shells that [`Reading::open_shells`] reads.
+const TESSELLATED_SHELLS: usize = 9;
 /// Number of leading [`KINDS`] that are independent shapes.
-const N_SHAPES: usize = 8;
+const N_SHAPES: usize = 7;
 
 /// Number of entities of each of [`KINDS`].
 fn counts_of(entities: &Entities, external: usize) -> [usize; KINDS.len()] {
@@ -355,7 +360,7 @@ fn describe_content(entities: &Entities, external: usize) -> String {
     } else if counts[KINDS.len() - 1] > 0 {
         format!("only {found}; provide the referenced files, or export the assembly as one file")
     } else {
-        let sheets = if counts[SURFACE_MODELS] > 0 {
+        let sheets = if counts[SURFACE_MODELS] + counts[TESSELLATED_SHELLS] > 0 {
             ", or read the surfaces as sheets (`--open-shells`)"
         } else {
             ""

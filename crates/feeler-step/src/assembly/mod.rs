@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::entities::{Entities, Res};
 use crate::error::Problem;
+use crate::topology::{exact_counterpart, is_tessellated};
 use crate::units::Units;
 use feeler_brep::Severity;
 use index::{Index, Relation, Usage};
@@ -80,7 +81,8 @@ pub(crate) struct Layout {
 
 /// Finds the solids of a file and their places.
 pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout {
-    let index = Index::new(entities);
+    let mut index = Index::new(entities);
+    leave_out_display_meshes(&mut index, problems);
     let mut solids = solid_units(&index, problems);
     leave_out_aspects(&index, &mut solids, problems);
     let mut walk = Walk {
@@ -100,6 +102,63 @@ pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout
     walk.all(&solids);
     problems.append(&mut walk.problems);
     Layout { solids, instances: walk.instances, components: walk.components, externals: walk.externals }
+}
+
+/// Removes tessellated solids that show an exact one: those that refer to it, and those of a part that has an
+/// exact solid.
+fn leave_out_display_meshes(index: &mut Index<'_>, problems: &mut Vec<Problem>) {
+    let entities = index.entities;
+    let is_mesh = |id: u64| entities.find(id).is_some_and(|r| is_tessellated(entities, &r));
+    let meshes: Vec<u64> = index.solids.iter().copied().filter(|s| is_mesh(*s)).collect();
+    if meshes.is_empty() {
+        return;
+    }
+    // Part, or representation without one, of each solid.
+    let owner = |id: &u64| index.reps[id].part.map_or((false, *id), |part| (true, part));
+    let mut exact_of: BTreeMap<(bool, u64), u64> = BTreeMap::new();
+    for (id, rep) in &index.reps {
+        for exact in rep.solids.iter().filter(|s| meshes.binary_search(s).is_err()) {
+            exact_of.entry(owner(id)).or_insert(*exact);
+            // A part owns what its representations are related to without a placement.
+            for relation in index.relations.get(id).map_or(&[][..], Vec::as_slice) {
+                let other = relation.other(*id);
+                if !relation.placed_by_usage && index.reps.contains_key(&other) {
+                    exact_of.entry(owner(&other)).or_insert(*exact);
+                }
+            }
+        }
+    }
+    let mut dropped: BTreeMap<u64, String> = BTreeMap::new();
+    for mesh in &meshes {
+        let record = entities.find(*mesh);
+        if let Some(exact) = record.and_then(|r| exact_counterpart(entities, &r)) {
+            dropped.insert(*mesh, format!("is a tessellation of #{exact}; the exact shape is read instead"));
+        }
+    }
+    for (id, rep) in &index.reps {
+        for mesh in rep.solids.iter().filter(|s| meshes.binary_search(s).is_ok()) {
+            if let Some(exact) = exact_of.get(&owner(id)) {
+                dropped.entry(*mesh).or_insert_with(|| {
+                    format!(
+                        "is a tessellated solid of a part that has the exact solid #{exact}; it is taken for \
+                        its display mesh and left out"
+                    )
+                });
+            }
+        }
+    }
+    // Without an exact solid in the file, tessellated ones are all there is.
+    if index.solids.len() == meshes.len() {
+        return;
+    }
+    index.solids.retain(|s| !dropped.contains_key(s));
+    for rep in index.reps.values_mut() {
+        rep.solids.retain(|s| !dropped.contains_key(s));
+    }
+    let severity = |message: &str| {
+        if message.contains("taken for") { Severity::Warning } else { Severity::Note }
+    };
+    problems.extend(dropped.into_iter().map(|(id, text)| Problem::new(Some(id), severity(&text), text)));
 }
 
 /// Removes solids that are the shapes of nothing but shape aspects: form features (the plug of a hole) are no

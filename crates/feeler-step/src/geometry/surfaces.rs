@@ -3,7 +3,7 @@
 //! A surface is read for one face, whose location determines what the surface alone leaves open: the
 //! nappe of a cone, or the part of an unbounded extrusion.
 
-use feeler_geom::{Curve, Frame, P3, Surface, math};
+use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 
 use super::curves::parameter_near;
 use super::{Geometry, splines};
@@ -24,6 +24,19 @@ pub(crate) struct Near<'a> {
     pub(crate) edges: &'a [NearEdge<'a>],
     /// Entity id of the surface of the face; 0 if unknown.
     pub(crate) surface: u64,
+}
+
+impl Near<'_> {
+    /// Returns whether the face is below `apex` along `axis`: on the second nappe of a cone. The edges
+    /// decide, not the points around the face: those include the boxes of whole circles, which can reach
+    /// farther beyond the apex than the face does on its own side.
+    pub(super) fn is_below(&self, apex: &P3, axis: &V3) -> bool {
+        let height = |p: &P3| (p - apex).dot(axis);
+        let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+        let on_edges = self.edges.iter().flat_map(NearEdge::points).map(|p| height(&p)).fold(0.0, farthest);
+        let around = || self.points.iter().map(height).fold(0.0, farthest);
+        (if self.edges.is_empty() { around() } else { on_edges }) < 0.0
+    }
 }
 
 /// Edge of a face.
@@ -247,10 +260,8 @@ fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) ->
     let half = if flip { turned_over(frame) } else { *frame };
     let apex = half.origin - half.z * (radius / math::tan(angle));
     let mut frame = Frame { origin: apex, ..half };
-    // The location of the face selects the nappe; the natural normals of both point away from the axis.
-    let height =
-        near.points.iter().map(|p| (p - apex).dot(&half.z)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
-    if height.is_some_and(|h| h < 0.0) {
+    // The natural normals of both nappes point away from the axis.
+    if near.is_below(&apex, &half.z) {
         frame = turned_over(&frame);
     }
     Ok(ReadSurface::exact(Surface::Cone { frame, half_angle: angle }))
