@@ -34,6 +34,11 @@ const SLIVER: f64 = 1e-9;
 /// value loosens the hull; a smaller one gives hulls without volume.
 const SHEET_HALF_THICKNESS: f64 = 1e-6;
 
+/// Distance of the facets from the centre, relative to the size, up to which points count as flat: they get
+/// the thickness of sheets. A larger value loosens the hulls of foils; with a smaller one the facets of a
+/// sheet whose coordinates are rounded are enlarged by the quotient of two roundings.
+const FLAT: f64 = 1e-7;
+
 /// Computes [`Hierarchy::hull`] of a hierarchy whose nodes are complete.
 pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
     let Some(root) = h.nodes.first() else { return Vec::new() };
@@ -53,8 +58,9 @@ pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
         }
     }
     let Ok(flat) = Polytope::new(&points) else { return root.obb.corners().to_vec() };
-    // A planar sheet gets a thickness, so that it has an inside.
-    let thick = if flat.facets().is_empty() { SHEET_HALF_THICKNESS * size } else { 0.0 };
+    // A planar sheet gets a thickness, so that it has an inside; rounding of its coordinates is none.
+    let thick =
+        if inner_distance(&flat, &points, size) <= FLAT * size { SHEET_HALF_THICKNESS * size } else { 0.0 };
     let mut extents: BTreeMap<[u32; 3], Option<Extent>> = BTreeMap::new();
     loop {
         let spread = thicker(&points, thick);
@@ -84,13 +90,26 @@ pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
             factor = factor.max(here);
         }
         if points.len() == num_points || points.len() > MAX_POINTS {
-            if !factor.is_finite() || inner.facets().is_empty() {
+            let grow = factor + 16.0 * SLIVER * size / min_distance;
+            if !(grow.is_finite() && grow >= 1.0) || inner.facets().is_empty() {
                 return root.obb.corners().to_vec();
             }
-            let grow = factor + 16.0 * SLIVER * size / min_distance;
             return inner.vertices().iter().map(|v| center + (v - center) * grow).collect();
         }
     }
+}
+
+/// Distance of the centre of a polytope from its nearest facet (mm), slivers aside; 0 without facets.
+fn inner_distance(polytope: &Polytope, points: &[P3], size: f64) -> f64 {
+    let center = polytope.center();
+    let distance = |f: &[u32; 3]| {
+        let [a, b, c] = f.map(|i| points[i as usize]);
+        let longest = (b - a).norm().max((c - a).norm()).max((c - b).norm());
+        let n = (b - a).cross(&(c - a)).try_normalize(SLIVER * size * longest)?;
+        Some(n.dot(&(a - center)))
+    };
+    let nearest = polytope.facets().iter().filter_map(distance).fold(f64::INFINITY, f64::min);
+    if nearest.is_finite() { nearest } else { 0.0 }
 }
 
 /// Corners of cubes with half-width `thick` around the points, or the points themselves without a

@@ -134,7 +134,7 @@ fn self_covering_surfaces_are_rejected() {
 fn inconsistent_numbers_and_reversed_faces_are_rejected() {
     let (solid, h) = prepared(&fixtures::block_with_hole(4.0, 2.0, 1.0));
     let h = h.unwrap();
-    assert_eq!(check(&solid, &h), Ok(()));
+    assert_eq!(check(&solid, &h), Ok(None));
     let with = |change: &dyn Fn(&mut Hierarchy)| {
         let mut h = h.clone();
         change(&mut h);
