@@ -123,3 +123,69 @@ fn thicker(points: &[P3], thick: f64) -> Vec<P3> {
     };
     points.iter().flat_map(|p| (0..8).map(move |k| p + corner(k))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::prepare_solid;
+    use feeler_brep::build::{BuildOptions, build_solid};
+    use feeler_brep::fixtures::SourceBuilder;
+    use feeler_brep::sheet::both_sides;
+    use feeler_convex::{Polytope, Support as _};
+    use feeler_geom::{P3, Pose, V3};
+    use feeler_hierarchy::Options;
+
+    /// Sheets that are flat but for the rounding of their coordinates have a finite hull around them.
+    #[test]
+    fn hulls_of_plane_sheets_are_finite() {
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f64::from(u32::try_from(seed >> 33).unwrap_or(0)) / f64::from(1_u32 << 31) - 0.5
+        };
+        for k in 0..240 {
+            let ratio = feeler_geom::math::powi(10.0, k % 5);
+            let (a, b) = (3.0, 3.0 / ratio);
+            let noise = a * feeler_geom::math::powi(10.0, -16 + (k / 5) % 8);
+            let far = if k % 3 == 0 { 0.0 } else { a * feeler_geom::math::powi(10.0, (k / 7) % 5) };
+            let pose = Pose::translation(far * random(), far * random(), far * random())
+                * Pose::rotation(V3::new(random(), random(), random()) * if k % 2 == 0 { 0.0 } else { 6.0 });
+            let mut source = SourceBuilder::new();
+            let outlines: [&[(f64, f64)]; 2] = [
+                &[(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)],
+                &[(0.0, 0.0), (0.7, -0.2), (1.0, 0.6), (0.4, 1.0), (0.1, 0.8)],
+            ];
+            let outline = outlines[usize::try_from(k / 2 % 2).unwrap()];
+            let ring: Vec<u32> = outline
+                .iter()
+                .map(|(x, y)| {
+                    let p = pose * P3::new(a * x, b * y, noise * random());
+                    source.vertex(p.x, p.y, p.z)
+                })
+                .collect();
+            source.polygon(&[&ring]);
+            let sheet = both_sides(source.finish("sheet")).unwrap().solid;
+            let solid = build_solid(&sheet, &BuildOptions::default()).unwrap_or_else(|e| panic!("{k}: {e}"));
+            let h = prepare_solid(&solid, &Options { flatness: 0.8 }).unwrap_or_else(|e| panic!("{k}: {e}"));
+            let size = 5.0 * a;
+            for p in &h.hull {
+                let off = (p - solid.shell.vertices[0]).norm();
+                assert!(off <= size, "{k}: a point of the hull is {off} mm away");
+            }
+            let hull = Polytope::new(&h.hull).unwrap();
+            for d in (0..40).map(|_| V3::new(random(), random(), random()).normalize()) {
+                let reach = hull.support(&d).point.coords.dot(&d);
+                let own =
+                    solid.shell.vertices.iter().map(|p| p.coords.dot(&d)).fold(f64::NEG_INFINITY, f64::max);
+                let extent = own
+                    + solid
+                        .shell
+                        .vertices
+                        .iter()
+                        .map(|p| -p.coords.dot(&d))
+                        .fold(f64::NEG_INFINITY, f64::max);
+                assert!(reach >= own - 1e-12 * (size + far), "{k}: a point is outside of the hull");
+                assert!(reach <= own + 0.02 * extent + 1e-5 * size, "{k}: the hull is loose");
+            }
+        }
+    }
+}

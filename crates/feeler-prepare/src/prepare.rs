@@ -295,6 +295,7 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         .map(|s| s.pcurve.iter().fold(s.deviation, |m, p| m.max(p.deviation)))
         .fold(0.0, f64::max);
     let index = feeler_geom::count::index;
+    let n_faces = solid.faces.iter().map(|f| 1 + f.joined.len()).sum();
     SolidInfo {
         name: solid.name.clone(),
         source: solid.source,
@@ -304,7 +305,7 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         volume: solid.volume,
         inertia: solid.inertia.as_ref().map(inertia),
         min_thickness: f64::INFINITY,
-        source_counts: [index(solid.shell.faces.len()), n_edges, index(solid.shell.vertices.len())],
+        source_counts: [index(n_faces), n_edges, index(solid.shell.vertices.len())],
         faces_by_type,
         edges_by_curve,
         edges_by_status,

@@ -20,6 +20,9 @@ pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 /// Maximum number of remarks of one kind that are kept; further ones are only counted.
 const MAX_NOTES: usize = 20;
 
+/// Maximum number of reasons in the message about a solid that cannot be used; further ones are counted.
+const MAX_REASONS: usize = 5;
+
 /// Content of a STEP file.
 #[derive(Clone, Debug)]
 pub struct Import {
@@ -248,7 +251,10 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
                     solids.push(lump);
                 }
             }
-            Err(all) => refused.push(Problem::new(Some(*id), Severity::Error, because(*id, &all))),
+            Err(all) => {
+                let name = names.get(id).copied().unwrap_or_default();
+                refused.push(Problem::new(Some(*id), Severity::Error, because(*id, name, &all)));
+            }
         }
     }
     let mut counts = counts_of(&entities, 0);
@@ -286,15 +292,16 @@ pub(crate) fn numbered(name: &str, k: usize) -> String {
 }
 
 /// Lists all problems that prevent a solid from being used, in the order of the faces.
-fn because(id: u64, all: &[Bad]) -> String {
+fn because(id: u64, name: &str, all: &[Bad]) -> String {
     let (own, others): (Vec<&Bad>, Vec<&Bad>) = all.iter().partition(|e| e.id == id);
     let mut text: Vec<String> = own.iter().map(|e| e.message.clone()).collect();
     if !others.is_empty() {
-        let shown = others.iter().take(MAX_NOTES).map(|e| format!("#{} {}", e.id, e.message));
+        let shown = others.iter().take(MAX_REASONS).map(|e| format!("#{} {}", e.id, e.message));
         let list: Vec<String> = shown.collect();
         let more = others.len() - list.len();
         let more = if more > 0 { format!("; and {more} more problems") } else { String::new() };
-        text.push(format!("cannot be used: {}{more}", list.join("; ")));
+        let name = if name.is_empty() { String::new() } else { format!("(solid '{name}') ") };
+        text.push(format!("{name}cannot be used: {}{more}", list.join("; ")));
     }
     text.join("; ")
 }

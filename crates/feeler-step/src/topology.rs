@@ -15,6 +15,8 @@ use crate::entities::{Bad, Entities, Record, Res, bad};
 use crate::error::Problem;
 use crate::geometry::{Geometry, Near, Note, ReadSurface};
 use crate::units::Units;
+#[cfg(test)]
+pub(crate) use outline::curve_hull as hull_of_curve;
 use outline::{curve_hull, edges_of, plane_of_polygons, reversed};
 pub(crate) use tessellated::{exact_counterpart, is_tessellated};
 
