@@ -30,6 +30,9 @@ fn program(reading: Reading) -> String {
     if reading.open_shells {
         program.push_str(" --open-shells");
     }
+    if reading.skip_hidden {
+        program.push_str(" --skip-hidden");
+    }
     if let Some(mm) = reading.unit {
         program.push_str(&format!(" --unit {mm}"));
     }

@@ -334,7 +334,7 @@ impl WrittenLaw {
 pub(super) fn reading(file: &Path, unit: Option<&str>) -> anyhow::Result<Reading> {
     ensure!(unit.is_some() || !is_stl(file), "unit: STL files have none; add unit = \"mm\" (or m, inch, …)");
     let unit = unit.map(args::unit).transpose().map_err(anyhow::Error::msg).context("unit")?;
-    Ok(Reading { open_shells: false, unit })
+    Ok(Reading { unit, ..Reading::default() })
 }
 
 #[cfg(test)]

@@ -83,6 +83,7 @@ pub(crate) struct Layout {
 pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout {
     let mut index = Index::new(entities);
     leave_out_display_meshes(&mut index, problems);
+    hidden_solids(&mut index, problems);
     let mut solids = solid_units(&index, problems);
     leave_out_aspects(&index, &mut solids, problems);
     let mut walk = Walk {
@@ -159,6 +160,69 @@ fn leave_out_display_meshes(index: &mut Index<'_>, problems: &mut Vec<Problem>) 
         if message.contains("taken for") { Severity::Warning } else { Severity::Note }
     };
     problems.extend(dropped.into_iter().map(|(id, text)| Problem::new(Some(id), severity(&text), text)));
+}
+
+/// Solids and mapped items that the file hides: by themselves, by a styled item of theirs, or on a hidden
+/// layer or in a hidden representation.
+fn hidden_items(entities: &Entities) -> BTreeSet<u64> {
+    let mut out = BTreeSet::new();
+    let mut left: Vec<u64> = entities
+        .iter()
+        .filter(|r| r.is("INVISIBILITY"))
+        .flat_map(|r| r.any_references(0).collect::<Vec<_>>())
+        .collect();
+    let mut seen = BTreeSet::new();
+    while let Some(id) = left.pop() {
+        let Some(r) = entities.find(id).filter(|_| seen.insert(id)) else { continue };
+        if r.is("STYLED_ITEM") || r.is("OVER_RIDING_STYLED_ITEM") {
+            let own = r.own("STYLED_ITEM", 1).or_else(|| r.own("OVER_RIDING_STYLED_ITEM", 1));
+            left.extend(own.and_then(|o| o.maybe_reference(1)));
+        } else if r.is("PRESENTATION_LAYER_ASSIGNMENT") {
+            left.extend(r.any_references(2));
+        } else if r.name.ends_with("REPRESENTATION") && !r.name.contains("PRESENTATION_") {
+            left.extend(r.any_references(1));
+        } else {
+            out.insert(id);
+        }
+    }
+    out
+}
+
+/// Leaves out the solids that the file hides, if the user wants so, or tells how many there are.
+fn hidden_solids(index: &mut Index<'_>, problems: &mut Vec<Problem>) {
+    let hidden = hidden_items(index.entities);
+    if hidden.is_empty() {
+        return;
+    }
+    let n_mapped = index.reps.values().flat_map(|r| &r.mapped).filter(|m| hidden.contains(m)).count();
+    let solids: Vec<u64> = index.solids.iter().copied().filter(|s| hidden.contains(s)).collect();
+    let Some(first) = solids.first().copied().or_else(|| hidden.first().copied()) else { return };
+    let n = solids.len() + n_mapped;
+    if n == 0 {
+        return;
+    }
+    let (plural, verb) = if n == 1 { ("", "is") } else { ("s", "are") };
+    let all = solids.len() == index.solids.len();
+    let (severity, message) = if !index.entities.skip_hidden() {
+        let message = format!(
+            "is one of {n} solid{plural} that {verb} hidden in the file (INVISIBILITY) and {verb} read; \
+            `--skip-hidden` leaves hidden solids out"
+        );
+        (Severity::Note, message)
+    } else if all {
+        (
+            Severity::Warning,
+            "is hidden in the file, as all its solids are; they are read nevertheless".to_owned(),
+        )
+    } else {
+        index.solids.retain(|s| !hidden.contains(s));
+        for rep in index.reps.values_mut() {
+            rep.solids.retain(|s| !hidden.contains(s));
+            rep.mapped.retain(|m| !hidden.contains(m));
+        }
+        (Severity::Note, format!("is one of {n} solid{plural} that {verb} hidden in the file; left out"))
+    };
+    problems.push(Problem::new(Some(first), severity, message));
 }
 
 /// Removes solids that are the shapes of nothing but shape aspects: form features (the plug of a hole) are no

@@ -297,7 +297,10 @@ mod tests {
             // An arc in any plane, of 0.1 to 10 times its distance from the apex, of 1° to 350°.
             let distance = 0.1 + random();
             let radius = distance * math::powf(10.0, 2.0 * random() - 1.0);
-            let Some(frame) = Frame::from_z(apex + axis * distance, ring_axis, None) else { continue };
+            // Its centre is on either side of the apex.
+            let beside = axis.cross(&ring_axis) * (distance * random());
+            let centre = apex + axis * (distance * (2.0 * random() - 1.0)) + beside;
+            let Some(frame) = Frame::from_z(centre, ring_axis, None) else { continue };
             let sweep = (1.0 + 349.0 * random()).to_radians();
             let start = random() * std::f64::consts::TAU;
             let curve = Curve::Circle { frame, radius };
