@@ -18,6 +18,6 @@ pub mod source;
 #[cfg(feature = "truck-modeling")]
 pub mod truck;
 
-pub use remark::{Remark, Severity};
+pub use remark::{Remark, Severity, shown_length};
 pub use solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, VertexPolar};
 pub use source::SolidSource;

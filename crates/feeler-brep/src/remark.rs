@@ -31,3 +31,42 @@ impl std::fmt::Display for Remark {
         f.write_str(&self.message)
     }
 }
+
+/// Writes a length for a message: three digits, and no powers of ten between a tenth of a micrometre and a
+/// kilometre.
+#[must_use]
+pub fn shown_length(length: f64) -> String {
+    match length {
+        x if !x.is_finite() || x >= 1e6 => "more than 1 km".to_owned(),
+        x if x >= 100.0 => format!("{x:.0} mm"),
+        x if x >= 10.0 => format!("{x:.1} mm"),
+        x if x >= 1.0 => format!("{x:.2} mm"),
+        x if x >= 0.1 => format!("{x:.3} mm"),
+        x if x >= 1e-2 => format!("{x:.4} mm"),
+        x if x >= 1e-3 => format!("{x:.5} mm"),
+        x if x >= 1e-4 => format!("{x:.6} mm"),
+        x => format!("{x:.1e} mm"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_length;
+
+    #[test]
+    fn lengths_are_written_without_powers_of_ten() {
+        let cases = [
+            (4.085, "4.08 mm"),
+            (0.0293, "0.0293 mm"),
+            (2.927e-3, "0.00293 mm"),
+            (1.5e-4, "0.000150 mm"),
+            (123.4, "123 mm"),
+            (1e33, "more than 1 km"),
+            (f64::NAN, "more than 1 km"),
+            (1e-7, "1.0e-7 mm"),
+        ];
+        for (length, text) in cases {
+            assert_eq!(shown_length(length), text, "{length}");
+        }
+    }
+}

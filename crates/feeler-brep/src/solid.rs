@@ -42,6 +42,8 @@ pub struct Solid {
 pub struct FaceInfo {
     /// Entity id.
     pub source: u64,
+    /// Entity ids of other faces that are part of it, because their loops are right only together.
+    pub joined: Vec<u64>,
     /// Index of the shell; 0 is the outer one.
     pub shell: u32,
     /// Trimmed domain. `TrimPiece::edge` is the index of the edge, or [`NO_EDGE`](crate::build::NO_EDGE)

@@ -62,6 +62,9 @@ pub struct ReadArgs {
     /// the unit of STEP files, and is required for STL files
     #[arg(long, value_name = "UNIT", value_parser = feeler_import::parse_unit)]
     pub unit: Option<f64>,
+    /// Leave out solids that STEP files hide (INVISIBILITY)
+    #[arg(long)]
+    pub skip_hidden: bool,
 }
 
 /// Form of the output.
@@ -87,7 +90,11 @@ impl ReadArgs {
     /// Options as the importer takes them.
     #[must_use]
     pub fn reading(self) -> feeler_import::Reading {
-        feeler_import::Reading { open_shells: self.open_shells, unit: self.unit }
+        feeler_import::Reading {
+            open_shells: self.open_shells,
+            unit: self.unit,
+            skip_hidden: self.skip_hidden,
+        }
     }
 }
 

@@ -30,6 +30,9 @@ fn program(reading: Reading) -> String {
     if reading.open_shells {
         program.push_str(" --open-shells");
     }
+    if reading.skip_hidden {
+        program.push_str(" --skip-hidden");
+    }
     if let Some(mm) = reading.unit {
         program.push_str(&format!(" --unit {mm}"));
     }
@@ -107,12 +110,13 @@ fn prepare(file: &str, bytes: &[u8], options: &Options, reading: &ReadOptions<'_
         let prepared = feeler_brep::build::build_solid(source, &feeler_brep::build::BuildOptions::default())
             .map_err(|e| left_out("", e.problems.first().and_then(Problem::entity), format!("{other}{e}")))
             .and_then(|solid| {
-                remarks.extend(feeler_prepare::remarks(&solid, &label));
-                feeler_prepare::prepare_solid(&solid, options)
+                feeler_prepare::prepare_with_remarks(&solid, &label, options)
+                    .inspect_err(|_| remarks.extend(feeler_prepare::remarks(&solid, &label)))
                     .map_err(|e| left_out(&label, None, e.to_string()))
             });
         match prepared {
-            Ok(h) => {
+            Ok((h, more)) => {
+                remarks.extend(more);
                 place[i] = Some(index(solids.len()));
                 solids.push(h);
             }

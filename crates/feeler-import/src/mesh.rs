@@ -107,8 +107,9 @@ fn prepare(
             let severity = Severity::Warning;
             remarks.push(Remark { severity, subject: subject.clone(), entity: None, point: None, message });
         }
-        remarks.extend(feeler_prepare::remarks(&solid, &subject));
-        solids.push(feeler_prepare::prepare_solid(&solid, options)?);
+        let (hierarchy, more) = feeler_prepare::prepare_with_remarks(&solid, &subject, options)?;
+        remarks.extend(more);
+        solids.push(hierarchy);
         instances.push(Instance {
             solid: index(k),
             name,

@@ -341,7 +341,7 @@ pub(crate) fn reading(file: &Path, unit: Option<&str>) -> Result<Reading, PourEr
     ensure!(is_known, "unit", "STL files do not state their unit; add unit = \"mm\" (or m, inch, …)");
     let unit = unit.map(feeler_import::parse_unit).transpose();
     let unit = unit.map_err(|problem| PourError::value("unit", problem))?;
-    Ok(Reading { open_shells: false, unit })
+    Ok(Reading { unit, ..Reading::default() })
 }
 
 #[cfg(test)]

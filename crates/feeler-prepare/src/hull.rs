@@ -34,6 +34,11 @@ const SLIVER: f64 = 1e-9;
 /// value loosens the hull; a smaller one gives hulls without volume.
 const SHEET_HALF_THICKNESS: f64 = 1e-6;
 
+/// Distance of the facets from the centre, relative to the size, up to which points count as flat: they get
+/// the thickness of sheets. A larger value loosens the hulls of foils; with a smaller one the facets of a
+/// sheet whose coordinates are rounded are enlarged by the quotient of two roundings.
+const FLAT: f64 = 1e-7;
+
 /// Computes [`Hierarchy::hull`] of a hierarchy whose nodes are complete.
 pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
     let Some(root) = h.nodes.first() else { return Vec::new() };
@@ -53,8 +58,9 @@ pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
         }
     }
     let Ok(flat) = Polytope::new(&points) else { return root.obb.corners().to_vec() };
-    // A planar sheet gets a thickness, so that it has an inside.
-    let thick = if flat.facets().is_empty() { SHEET_HALF_THICKNESS * size } else { 0.0 };
+    // A planar sheet gets a thickness, so that it has an inside; rounding of its coordinates is none.
+    let thick =
+        if inner_distance(&flat, &points, size) <= FLAT * size { SHEET_HALF_THICKNESS * size } else { 0.0 };
     let mut extents: BTreeMap<[u32; 3], Option<Extent>> = BTreeMap::new();
     loop {
         let spread = thicker(&points, thick);
@@ -84,13 +90,26 @@ pub(crate) fn hull(h: &Hierarchy) -> Vec<P3> {
             factor = factor.max(here);
         }
         if points.len() == num_points || points.len() > MAX_POINTS {
-            if !factor.is_finite() || inner.facets().is_empty() {
+            let grow = factor + 16.0 * SLIVER * size / min_distance;
+            if !(grow.is_finite() && grow >= 1.0) || inner.facets().is_empty() {
                 return root.obb.corners().to_vec();
             }
-            let grow = factor + 16.0 * SLIVER * size / min_distance;
             return inner.vertices().iter().map(|v| center + (v - center) * grow).collect();
         }
     }
+}
+
+/// Distance of the centre of a polytope from its nearest facet (mm), slivers aside; 0 without facets.
+fn inner_distance(polytope: &Polytope, points: &[P3], size: f64) -> f64 {
+    let center = polytope.center();
+    let distance = |f: &[u32; 3]| {
+        let [a, b, c] = f.map(|i| points[i as usize]);
+        let longest = (b - a).norm().max((c - a).norm()).max((c - b).norm());
+        let n = (b - a).cross(&(c - a)).try_normalize(SLIVER * size * longest)?;
+        Some(n.dot(&(a - center)))
+    };
+    let nearest = polytope.facets().iter().filter_map(distance).fold(f64::INFINITY, f64::min);
+    if nearest.is_finite() { nearest } else { 0.0 }
 }
 
 /// Corners of cubes with half-width `thick` around the points, or the points themselves without a
@@ -103,4 +122,70 @@ fn thicker(points: &[P3], thick: f64) -> Vec<P3> {
         V3::new(f64::from(k & 1) - 0.5, f64::from(k >> 1 & 1) - 0.5, f64::from(k >> 2) - 0.5) * (2.0 * thick)
     };
     points.iter().flat_map(|p| (0..8).map(move |k| p + corner(k))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::prepare_solid;
+    use feeler_brep::build::{BuildOptions, build_solid};
+    use feeler_brep::fixtures::SourceBuilder;
+    use feeler_brep::sheet::both_sides;
+    use feeler_convex::{Polytope, Support as _};
+    use feeler_geom::{P3, Pose, V3};
+    use feeler_hierarchy::Options;
+
+    /// Sheets that are flat but for the rounding of their coordinates have a finite hull around them.
+    #[test]
+    fn hulls_of_plane_sheets_are_finite() {
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f64::from(u32::try_from(seed >> 33).unwrap_or(0)) / f64::from(1_u32 << 31) - 0.5
+        };
+        for k in 0..240 {
+            let ratio = feeler_geom::math::powi(10.0, k % 5);
+            let (a, b) = (3.0, 3.0 / ratio);
+            let noise = a * feeler_geom::math::powi(10.0, -16 + (k / 5) % 8);
+            let far = if k % 3 == 0 { 0.0 } else { a * feeler_geom::math::powi(10.0, (k / 7) % 5) };
+            let pose = Pose::translation(far * random(), far * random(), far * random())
+                * Pose::rotation(V3::new(random(), random(), random()) * if k % 2 == 0 { 0.0 } else { 6.0 });
+            let mut source = SourceBuilder::new();
+            let outlines: [&[(f64, f64)]; 2] = [
+                &[(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)],
+                &[(0.0, 0.0), (0.7, -0.2), (1.0, 0.6), (0.4, 1.0), (0.1, 0.8)],
+            ];
+            let outline = outlines[usize::try_from(k / 2 % 2).unwrap()];
+            let ring: Vec<u32> = outline
+                .iter()
+                .map(|(x, y)| {
+                    let p = pose * P3::new(a * x, b * y, noise * random());
+                    source.vertex(p.x, p.y, p.z)
+                })
+                .collect();
+            source.polygon(&[&ring]);
+            let sheet = both_sides(source.finish("sheet")).unwrap().solid;
+            let solid = build_solid(&sheet, &BuildOptions::default()).unwrap_or_else(|e| panic!("{k}: {e}"));
+            let h = prepare_solid(&solid, &Options { flatness: 0.8 }).unwrap_or_else(|e| panic!("{k}: {e}"));
+            let size = 5.0 * a;
+            for p in &h.hull {
+                let off = (p - solid.shell.vertices[0]).norm();
+                assert!(off <= size, "{k}: a point of the hull is {off} mm away");
+            }
+            let hull = Polytope::new(&h.hull).unwrap();
+            for d in (0..40).map(|_| V3::new(random(), random(), random()).normalize()) {
+                let reach = hull.support(&d).point.coords.dot(&d);
+                let own =
+                    solid.shell.vertices.iter().map(|p| p.coords.dot(&d)).fold(f64::NEG_INFINITY, f64::max);
+                let extent = own
+                    + solid
+                        .shell
+                        .vertices
+                        .iter()
+                        .map(|p| -p.coords.dot(&d))
+                        .fold(f64::NEG_INFINITY, f64::max);
+                assert!(reach >= own - 1e-12 * (size + far), "{k}: a point is outside of the hull");
+                assert!(reach <= own + 0.02 * extent + 1e-5 * size, "{k}: the hull is loose");
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@ use thiserror::Error;
 use crate::bound::{Leaf, leaves};
 use crate::group::{EdgeGroup, FaceGroup, Features, Role, VertexPick, group};
 use crate::guide::guide;
-use crate::sound::Unsound;
+use crate::sound::{SmallFault, Unsound};
 
 /// Smallest accepted flatness (rad). A smaller limit would admit options that produce more leaves than
 /// queries can use: a ball already has 10^5 leaves at this value.
@@ -99,6 +99,32 @@ pub fn remarks(solid: &Solid, subject: &str) -> Vec<Remark> {
 /// # Errors
 /// [`PrepareError`]; nothing else can fail for a [`Solid`] made by `feeler_brep`.
 pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, PrepareError> {
+    prepare(solid, options).map(|(h, _)| h)
+}
+
+/// Like [`prepare_solid`], with the remarks that were made while the solid was built ([`remarks`]) and
+/// prepared.
+///
+/// # Errors
+/// Same as [`prepare_solid`].
+pub fn prepare_with_remarks(
+    solid: &Solid,
+    subject: &str,
+    options: &Options,
+) -> Result<(Hierarchy, Vec<Remark>), PrepareError> {
+    let (hierarchy, fault) = prepare(solid, options)?;
+    let mut all = remarks(solid, subject);
+    all.extend(fault.map(|fault| Remark {
+        severity: Severity::Warning,
+        subject: subject.to_owned(),
+        entity: Some(fault.face),
+        place: None,
+        message: fault.to_string(),
+    }));
+    Ok((hierarchy, all))
+}
+
+fn prepare(solid: &Solid, options: &Options) -> Result<(Hierarchy, Option<SmallFault>), PrepareError> {
     if !(MIN_FLATNESS..=FRAC_PI_2).contains(&options.flatness) {
         return Err(PrepareError::Flatness(options.flatness));
     }
@@ -125,9 +151,9 @@ pub fn prepare_solid(solid: &Solid, options: &Options) -> Result<Hierarchy, Prep
     let tight = placed_box(&out, &Pose::identity());
     (out.info.bbox_min, out.info.bbox_max) = (tight.min.into(), tight.max.into());
     out.hull = crate::hull::hull(&out);
-    crate::sound::check(solid, &out)?;
+    let fault = crate::sound::check(solid, &out)?;
     out.info.min_thickness = crate::wall::wall(&out);
-    Ok(out)
+    Ok((out, fault))
 }
 
 fn type_bits(leaf: &Leaf, features: &Features) -> u16 {
@@ -274,6 +300,7 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         .map(|s| s.pcurve.iter().fold(s.deviation, |m, p| m.max(p.deviation)))
         .fold(0.0, f64::max);
     let index = feeler_geom::count::index;
+    let n_faces = solid.faces.iter().map(|f| 1 + f.joined.len()).sum();
     SolidInfo {
         name: solid.name.clone(),
         source: solid.source,
@@ -283,7 +310,7 @@ fn info(solid: &Solid, features: &Features) -> SolidInfo {
         volume: solid.volume,
         inertia: solid.inertia.as_ref().map(inertia),
         min_thickness: f64::INFINITY,
-        source_counts: [index(solid.shell.faces.len()), n_edges, index(solid.shell.vertices.len())],
+        source_counts: [index(n_faces), n_edges, index(solid.shell.vertices.len())],
         faces_by_type,
         edges_by_curve,
         edges_by_status,

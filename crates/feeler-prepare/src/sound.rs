@@ -11,7 +11,8 @@ mod line;
 mod tests;
 
 use feeler_brep::Solid;
-use feeler_geom::{Rect, V3, math};
+use feeler_geom::trim::Side;
+use feeler_geom::{P2, P3, Rect, V3, mass, math};
 use feeler_hierarchy::{FaceId, Feature, Hierarchy};
 use std::f64::consts::{PI, TAU};
 
@@ -20,9 +21,24 @@ use line::{Crossing, Line, Target};
 /// Maximum number of lines tried, and number of conclusive lines that are enough.
 const LINE_LIMITS: (u64, u32) = (96, 24);
 
-/// Number of open lines from which a solid is rejected. A single line can hit a small fault of the model
-/// that does no harm.
+/// Number of open lines from which the fault is measured ([`measure`]). A single line can hit a small fault
+/// of the model that does no harm.
 const MIN_OPEN_LINES: u32 = 2;
+
+/// Like [`LINE_LIMITS`], for the lines that measure a fault: they start in proportion to area.
+const MEASURE_LIMITS: (u64, u32) = (20_000, 400);
+
+/// Minimum number of lines on which a measure is based; with fewer, the solid is rejected.
+const MIN_MEASURED: u32 = 60;
+
+/// Maximum share of measuring lines that do not enter and leave equally often. A face of 1 % of the area that
+/// is missing is on 2 to 3 % of them. With a larger value wrong faces pass; with a smaller one solids are
+/// rejected because of slits that are small against them.
+const MAX_OPEN_SHARE: f64 = 0.015;
+
+/// Maximum sum of all vector areas, relative to the area, beside what the gaps of the edges allow: it is 0
+/// for a closed boundary. With a larger value missing faces pass; a smaller one rejects inexact files.
+const MAX_VECTOR_AREA: f64 = 1e-3;
 
 /// Maximum fraction of the inside that may be covered twice. Threads and sweeps of real models overlap
 /// themselves by a thousandth. With a larger value doubled surfaces pass; with a smaller one threads are
@@ -84,10 +100,53 @@ pub enum Unsound {
     },
 }
 
-/// Checks a prepared solid as a whole.
-pub(crate) fn check(solid: &Solid, h: &Hierarchy) -> Result<(), Unsound> {
+/// Maximum relative difference between the volume per area and the mean length of lines within the solid,
+/// from which it follows, in a solid with parts without thickness. A few hundred lines give it to some 8 %.
+const MAX_CHORD_ERROR: f64 = 0.35;
+
+/// A fault of a solid that is small against it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SmallFault {
+    /// Share of the lines that meet faces back to back, without material between them.
+    pub(crate) empty: f64,
+    /// Share of the area that is uncertain.
+    pub(crate) open: f64,
+    /// Share of the volume that is enclosed twice.
+    pub(crate) twice: f64,
+    /// Entity id of a face there.
+    pub(crate) face: u64,
+}
+
+/// Share of lines beyond which faces back to back are the fault that is reported.
+const MIN_REPORTED_EMPTY: f64 = 0.05;
+
+impl std::fmt::Display for SmallFault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.empty > MIN_REPORTED_EMPTY {
+            return write!(
+                f,
+                "faces lie back to back without material between them, for example face #{} (about {:.0} % \
+                of the area); the part is read as it is, with a sheet there; remove it or give it a \
+                thickness",
+                self.face,
+                100.0 * self.empty
+            );
+        }
+        write!(f, "faces pass through each other or leave a slit near face #{}", self.face)?;
+        match self {
+            Self { open, .. } if *open > 0.0 => write!(f, " (about {:.1} % of the area)", 100.0 * open)?,
+            Self { twice, .. } if *twice > 0.0 => write!(f, " ({:.1} % of the volume twice)", 100.0 * twice)?,
+            _ => {}
+        }
+        f.write_str("; contacts there are uncertain, area and volume are right")
+    }
+}
+
+/// Checks a prepared solid as a whole. Returns a fault that is small against the solid, if lines have found
+/// one.
+pub(crate) fn check(solid: &Solid, h: &Hierarchy) -> Result<Option<SmallFault>, Unsound> {
     if is_sheet(solid) {
-        return Ok(());
+        return Ok(None);
     }
     let (volume, area) = (h.info.volume, h.info.area);
     let edges = V3::from(h.info.bbox_max) - V3::from(h.info.bbox_min);
@@ -111,7 +170,7 @@ fn is_sheet(solid: &Solid) -> bool {
     sides.windows(2).any(|w| w[0].0 == w[1].0 && w[0].0 != 0 && w[0].1 != w[1].1)
 }
 
-fn lines(h: &Hierarchy, size: f64) -> Result<(), Unsound> {
+fn lines(h: &Hierarchy, size: f64) -> Result<Option<SmallFault>, Unsound> {
     let tol = 1e-7 * size;
     let target = Target::new(h, tol);
     // The tie distance is far below the thickness of plates and foils.
@@ -126,28 +185,82 @@ fn lines(h: &Hierarchy, size: f64) -> Result<(), Unsound> {
         if sums.lines >= LINE_LIMITS.1 || areas.is_empty() {
             break;
         }
-        // The starts are spread over all areas, not taken in their order.
+        // The starts are spread over all areas, not taken in their order: small faces have as many as large
+        // ones, so that faults of either are found.
         let (f, rect) = &areas[scattered(k, areas.len())];
         let face = &h.faces[f.index()];
         let Some(uv) = face.trim.sample_inside(rect) else { continue };
         let away = face.surface.normal(uv) + random_direction(k) * 0.8;
         let Some(dir) = away.try_normalize(0.1) else { continue };
-        let Some(found) = target.crossings(&Line { origin: face.surface.point(uv), dir }) else { continue };
-        // The line starts on the boundary, so that without a crossing there the result is inconclusive.
-        if found.iter().any(|c| c.face == *f && c.t.abs() <= 10.0 * tol) {
-            sums.add(&found, tie);
+        sums.cast(&target, (*f, face.surface.point(uv)), dir, tie);
+    }
+    if sums.is_fine() { Ok(None) } else { measure(&target, &areas, tie) }
+}
+
+/// Measures a fault by lines that start in proportion to area, and decides whether it condemns the solid.
+fn measure(target: &Target<'_>, areas: &[(FaceId, Rect)], tie: f64) -> Result<Option<SmallFault>, Unsound> {
+    let h = target.h;
+    // Points are even in the rectangle of an area; those outside its trim are left out.
+    let weight = |(f, r): &(FaceId, Rect)| {
+        let (_, du, dv) = h.faces[f.index()].surface.first_derivs(r.center());
+        du.cross(&dv).norm() * r.width() * r.height()
+    };
+    let mut ends = Vec::with_capacity(areas.len());
+    let mut total = 0.0;
+    for area in areas {
+        total += weight(area);
+        ends.push(total);
+    }
+    let mut sums = Sums::default();
+    for k in 0..MEASURE_LIMITS.0 {
+        if sums.lines >= MEASURE_LIMITS.1 {
+            break;
         }
+        let at = random(k, 2) * total;
+        let Some((f, r)) = areas.get(ends.partition_point(|e| *e <= at)) else { continue };
+        let face = &h.faces[f.index()];
+        let uv = P2::new(r.u0 + r.width() * random(k, 3), r.v0 + r.height() * random(k, 4));
+        if face.trim.classify(uv) != Side::Inside {
+            continue;
+        }
+        // Lambert's law: lines through the solid that are even in place and direction.
+        let Some(dir) = (face.surface.normal(uv) + random_direction(k)).try_normalize(1e-2) else { continue };
+        sums.cast(target, (*f, face.surface.point(uv)), dir, tie);
     }
     let entity = |f: FaceId| h.faces[f.index()].sources.first().map_or(0, |s| s.0);
     let Sums { lines, open, empty, faulty_face, .. } = sums;
-    if open >= MIN_OPEN_LINES {
-        return Err(Unsound::Open { bad: open, lines, face: entity(faulty_face) });
+    let face = entity(faulty_face);
+    let share = f64::from(open) / f64::from(lines.max(1));
+    if share > MAX_OPEN_SHARE || lines < MIN_MEASURED || !is_closed(h) {
+        return Err(Unsound::Open { bad: open, lines, face });
     }
-    if sums.covered_twice > MAX_OVERLAP * sums.inside || 4 * empty > lines {
-        let share = if 4 * empty > lines { 1.0 } else { sums.covered_twice / sums.inside };
-        return Err(Unsound::Covered { percent: 100.0 * share, face: entity(faulty_face) });
+    // Parts without thickness are harmless in a solid. A line through points that are even in area is, on
+    // average, twice the volume over the area long within the solid, for each of its crossings.
+    let chord = 2.0 * h.info.volume / h.info.area;
+    let is_hollow =
+        4 * empty > lines && (sums.inside / f64::from(lines) / chord - 1.0).abs() > MAX_CHORD_ERROR;
+    if sums.covered_twice > MAX_OVERLAP * sums.inside || is_hollow {
+        let share = if is_hollow { 1.0 } else { sums.covered_twice / sums.inside };
+        return Err(Unsound::Covered { percent: 100.0 * share, face });
     }
-    Ok(())
+    let twice = sums.covered_twice / sums.inside.max(f64::MIN_POSITIVE);
+    Ok(Some(SmallFault { empty: f64::from(empty) / f64::from(lines), open: share, twice, face }))
+}
+
+/// Returns whether the vector areas of all faces add up to nothing, as those of a closed boundary do, apart
+/// from the gaps of the edges.
+fn is_closed(h: &Hierarchy) -> bool {
+    let (mut sum, mut gaps) = (V3::zeros(), 0.0);
+    for face in &h.faces {
+        let (vector, _) = mass::vector_area(&face.surface, &face.trim);
+        sum += if face.outward { vector } else { -vector };
+    }
+    for e in &h.edges {
+        let length = |s: &feeler_hierarchy::Span| e.curve.bounds(s.t0, s.t1).diagonal();
+        gaps += e.spans.iter().map(|s| length(s) * s.deviation).sum::<f64>();
+    }
+    // NaN is not closed, too.
+    sum.norm() <= MAX_VECTOR_AREA * h.info.area + 2.0 * gaps
 }
 
 /// Sums over all lines that were intersected with the boundary of the solid.
@@ -160,7 +273,8 @@ struct Sums {
     /// Number of times that a line enters and leaves at the same point, outside the solid: faces that lie
     /// back to back and enclose nothing.
     empty: u32,
-    /// Length (mm) of the lines within the solid.
+    /// Length of the lines within the solid (mm, divided by the number of their crossings), and length over
+    /// which they have entered more than once or left more often than entered.
     inside: f64,
     /// Length (mm) over which lines have entered more than once, or left more often than entered.
     covered_twice: f64,
@@ -169,6 +283,22 @@ struct Sums {
 }
 
 impl Sums {
+    /// Adds a line through a point of a face, if it is conclusive.
+    fn cast(&mut self, target: &Target<'_>, (face, origin): (FaceId, P3), dir: V3, tie: f64) {
+        let Some(found) = target.crossings(&Line { origin, dir }) else { return };
+        // The line starts on the boundary, so that without a crossing there the result is inconclusive.
+        if found.iter().any(|c| c.face == face && c.t.abs() <= 10.0 * target.tol) {
+            self.add(&found, tie);
+        }
+    }
+
+    /// Whether lines have found nothing that has to be measured.
+    fn is_fine(&self) -> bool {
+        self.open < MIN_OPEN_LINES
+            && self.covered_twice <= MAX_OVERLAP * self.inside
+            && 4 * self.empty <= self.lines
+    }
+
     /// Adds the crossings of a line. Crossings closer than `tie` (mm) are at the same point.
     fn add(&mut self, crossings: &[Crossing], tie: f64) {
         self.lines += 1;
@@ -178,6 +308,8 @@ impl Sums {
             self.faulty_face = last.face;
             return;
         }
+        // A line is as likely as it has points to start from.
+        let weight = 1.0 / f64::from(u32::try_from(crossings.len()).unwrap_or(u32::MAX));
         let mut depth = 0;
         let mut rest = crossings;
         while let Some(first) = rest.first() {
@@ -190,7 +322,7 @@ impl Sums {
                 self.faulty_face = first.face;
             }
             depth += step;
-            let length = rest.get(n).map_or(0.0, |next| next.t - rest[n - 1].t);
+            let length = weight * rest.get(n).map_or(0.0, |next| next.t - rest[n - 1].t);
             if depth != 0 {
                 self.inside += length;
             }
@@ -213,14 +345,20 @@ fn scattered(k: u64, n: usize) -> usize {
 
 /// Pseudo-random unit direction, a function of `k` only.
 fn random_direction(k: u64) -> V3 {
-    let share = |salt: u64| {
-        let mut x = (2 * k + salt).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        f64::from(u32::try_from((x ^ (x >> 31)) >> 32).unwrap_or(0)) / f64::from(u32::MAX)
-    };
-    let (z, turn) = (2.0 * share(0) - 1.0, TAU * share(1));
+    let (z, turn) = (2.0 * hashed(2 * k) - 1.0, TAU * hashed(2 * k + 1));
     let (sin, cos) = math::sin_cos(turn);
     let r = (1.0 - z * z).max(0.0).sqrt();
     V3::new(r * cos, r * sin, z)
+}
+
+/// Pseudo-random number from 0 to 1, a function of `k` and `salt` only.
+fn random(k: u64, salt: u64) -> f64 {
+    hashed(k.wrapping_mul(8).wrapping_add(salt) ^ 0x5851_f42d_4c95_7f2d)
+}
+
+fn hashed(k: u64) -> f64 {
+    let mut x = k.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    f64::from(u32::try_from((x ^ (x >> 31)) >> 32).unwrap_or(0)) / f64::from(u32::MAX)
 }

@@ -20,6 +20,9 @@ pub type Resolve<'a> = &'a dyn Fn(&str) -> Option<Vec<u8>>;
 /// Maximum number of remarks of one kind that are kept; further ones are only counted.
 const MAX_NOTES: usize = 20;
 
+/// Maximum number of reasons in the message about a solid that cannot be used; further ones are counted.
+const MAX_REASONS: usize = 5;
+
 /// Content of a STEP file.
 #[derive(Clone, Debug)]
 pub struct Import {
@@ -222,12 +225,16 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
                         format!("is a solid with {more} more remarks of this kind"),
                     ));
                 }
-                let mut solid = converted.solid;
-                if solid.name.is_empty() || solid.name.eq_ignore_ascii_case("none") {
-                    solid.name = names.get(id).map_or_else(String::new, |n| (*n).to_owned());
+                let mut bodies = converted.solids;
+                for solid in &mut bodies {
+                    if solid.name.is_empty() || solid.name.eq_ignore_ascii_case("none") {
+                        solid.name = names.get(id).map_or_else(String::new, |n| (*n).to_owned());
+                    }
                 }
-                let lumps = feeler_brep::lumps::split(solid);
-                if lumps.len() > 1 {
+                let n_bodies = bodies.len();
+                let lumps: Vec<SolidSource> =
+                    bodies.into_iter().flat_map(feeler_brep::lumps::split).collect();
+                if lumps.len() > n_bodies {
                     let message = format!(
                         "is a solid of {} lumps: shells that it lists as voids lie outside of its outer \
                          shell; each is read as a solid",
@@ -244,7 +251,10 @@ fn content(mut graph: Graph, reading: Reading) -> Content {
                     solids.push(lump);
                 }
             }
-            Err(all) => refused.push(Problem::new(Some(*id), Severity::Error, because(*id, &all))),
+            Err(all) => {
+                let name = names.get(id).copied().unwrap_or_default();
+                refused.push(Problem::new(Some(*id), Severity::Error, because(*id, name, &all)));
+            }
         }
     }
     let mut counts = counts_of(&entities, 0);
@@ -282,25 +292,25 @@ pub(crate) fn numbered(name: &str, k: usize) -> String {
 }
 
 /// Lists all problems that prevent a solid from being used, in the order of the faces.
-fn because(id: u64, all: &[Bad]) -> String {
+fn because(id: u64, name: &str, all: &[Bad]) -> String {
     let (own, others): (Vec<&Bad>, Vec<&Bad>) = all.iter().partition(|e| e.id == id);
     let mut text: Vec<String> = own.iter().map(|e| e.message.clone()).collect();
     if !others.is_empty() {
-        let shown = others.iter().take(MAX_NOTES).map(|e| format!("#{} {}", e.id, e.message));
+        let shown = others.iter().take(MAX_REASONS).map(|e| format!("#{} {}", e.id, e.message));
         let list: Vec<String> = shown.collect();
         let more = others.len() - list.len();
         let more = if more > 0 { format!("; and {more} more problems") } else { String::new() };
-        text.push(format!("cannot be used: {}{more}", list.join("; ")));
+        let name = if name.is_empty() { String::new() } else { format!("(solid '{name}') ") };
+        text.push(format!("{name}cannot be used: {}{more}", list.join("; ")));
     }
     text.join("; ")
 }
 
 /// Kinds of shapes other than the solids that this crate reads; the last kind is references to other
 /// files.
-const KINDS: [(&str, &str); 16] = [
+const KINDS: [(&str, &str); 15] = [
     ("SHELL_BASED_SURFACE_MODEL", "surface model"),
     ("FACE_BASED_SURFACE_MODEL", "surface model"),
-    ("TESSELLATED_SOLID", "tessellated solid"),
     ("CSG_SOLID", "CSG solid"),
     ("EXTRUDED_AREA_SOLID", "swept solid"),
     ("REVOLVED_AREA_SOLID", "swept solid"),
@@ -318,8 +328,10 @@ const KINDS: [(&str, &str); 16] = [
 ];
 /// Index in [`KINDS`] of the surface models that [`Reading::open_shells`] reads.
 const SURFACE_MODELS: usize = 0;
+/// Index in [`KINDS`] of the tessellated shells that [`Reading::open_shells`] reads.
+const TESSELLATED_SHELLS: usize = 9;
 /// Number of leading [`KINDS`] that are independent shapes.
-const N_SHAPES: usize = 8;
+const N_SHAPES: usize = 7;
 
 /// Number of entities of each of [`KINDS`].
 fn counts_of(entities: &Entities, external: usize) -> [usize; KINDS.len()] {
@@ -355,7 +367,7 @@ fn describe_content(entities: &Entities, external: usize) -> String {
     } else if counts[KINDS.len() - 1] > 0 {
         format!("only {found}; provide the referenced files, or export the assembly as one file")
     } else {
-        let sheets = if counts[SURFACE_MODELS] > 0 {
+        let sheets = if counts[SURFACE_MODELS] + counts[TESSELLATED_SHELLS] > 0 {
             ", or read the surfaces as sheets (`--open-shells`)"
         } else {
             ""

@@ -44,6 +44,11 @@ impl Entities {
         self.reading.open_shells
     }
 
+    /// Returns whether hidden solids are left out.
+    pub(crate) fn skip_hidden(&self) -> bool {
+        self.reading.skip_hidden
+    }
+
     /// Length unit in millimetres that the user gave, if any.
     pub(crate) fn unit(&self) -> Option<f64> {
         self.reading.unit

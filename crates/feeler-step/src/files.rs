@@ -182,12 +182,10 @@ impl Assembly<'_> {
     /// Returns the index of the file that a product refers to.
     fn load(&mut self, e: &External, file: usize) -> Result<usize, String> {
         let listed = e.files.join(", ");
-        let readable = |n: &&String| is_step_name(n);
-        let mut readable = e.files.iter().filter(readable).peekable();
-        if readable.peek().is_none() {
-            return Err(format!("has its shape in {listed}, which is not a STEP file; export it as STEP"));
-        }
-        for name in readable {
+        let mut names: Vec<String> = e.files.iter().flat_map(|n| step_names(n)).collect();
+        // Names that are those of STEP files as written come first.
+        names.sort_by_key(|n| !e.files.contains(n));
+        for name in &names {
             for path in candidates(&self.files[file].path, name) {
                 match self.known.get(&path).cloned() {
                     Some(known) => return known.and_then(|k| self.outside_chain(k, &path)),
@@ -204,6 +202,9 @@ impl Assembly<'_> {
                     }
                 }
             }
+        }
+        if !e.files.iter().any(|n| is_step_name(n) || extension(n).is_none()) {
+            return Err(format!("has its shape in {listed}, which is not a STEP file; export it as STEP"));
         }
         Err(format!(
             "has its shape in {listed}, which was not found; put it beside this file, or export the assembly \
@@ -308,6 +309,35 @@ impl Assembly<'_> {
     }
 }
 
+/// Names under which a referenced file may be a STEP file: its own, or the same with the ending of one,
+/// because writers leave the ending out or name the file of the CAD program that it was exported from.
+fn step_names(name: &str) -> Vec<String> {
+    if is_step_name(name) {
+        return vec![name.to_owned()];
+    }
+    let stem = extension(name).map_or(name, |e| &name[..name.len() - e.len() - 1]);
+    let mut out = Vec::new();
+    for base in [name, stem] {
+        for ending in ["stp", "step"] {
+            let name = format!("{base}.{ending}");
+            if !out.contains(&name) {
+                out.push(name);
+            }
+        }
+    }
+    out
+}
+
+/// Ending of a file name: up to eight letters and digits after its last point, with a letter among them.
+fn extension(name: &str) -> Option<&str> {
+    let last = name.rsplit(['/', '\\']).next()?;
+    let (_, ending) = last.rsplit_once('.')?;
+    let is_ending = (1..=8).contains(&ending.len())
+        && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+        && ending.bytes().any(|b| b.is_ascii_alphabetic());
+    is_ending.then_some(ending)
+}
+
 /// Candidate paths of a referenced file from the folder of the first file: the path as written, relative
 /// to the referring file, and the plain file name beside it. References out of the folder are not
 /// followed.
@@ -330,7 +360,15 @@ fn candidates(from: &str, name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::candidates;
+    use super::{candidates, step_names};
+
+    #[test]
+    fn names_without_the_ending_of_step_files_get_one() {
+        assert_eq!(step_names("a.stp"), ["a.stp"]);
+        assert_eq!(step_names("a"), ["a.stp", "a.step"]);
+        assert_eq!(step_names("v1.2"), ["v1.2.stp", "v1.2.step"]);
+        assert_eq!(step_names("a.CATPart"), ["a.CATPart.stp", "a.CATPart.step", "a.stp", "a.step"]);
+    }
 
     #[test]
     fn references_stay_below_the_folder() {

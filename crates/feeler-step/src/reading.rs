@@ -9,4 +9,6 @@ pub struct Reading {
     /// Length unit in millimetres, which overrides the unit of the file. For files without a unit, or
     /// with a wrong one.
     pub unit: Option<f64>,
+    /// Whether solids that the file hides (`INVISIBILITY`) are left out.
+    pub skip_hidden: bool,
 }

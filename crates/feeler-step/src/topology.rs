@@ -2,6 +2,7 @@
 
 mod outline;
 mod senses;
+mod tessellated;
 
 use std::collections::HashMap;
 
@@ -14,11 +15,16 @@ use crate::entities::{Bad, Entities, Record, Res, bad};
 use crate::error::Problem;
 use crate::geometry::{Geometry, Near, Note, ReadSurface};
 use crate::units::Units;
+#[cfg(test)]
+pub(crate) use outline::curve_hull as hull_of_curve;
 use outline::{curve_hull, edges_of, plane_of_polygons, reversed};
+pub(crate) use tessellated::{exact_counterpart, is_tessellated};
 
 /// Returns whether `r` is a solid that this crate converts, or a surface model if these are enabled.
 pub(crate) fn is_solid(entities: &Entities, r: &Record<'_>) -> bool {
-    SOLIDS.iter().any(|kind| r.is(kind)) || entities.open_shells() && r.is(SURFACE_MODEL)
+    SOLIDS.iter().any(|kind| r.is(kind))
+        || entities.open_shells() && r.is(SURFACE_MODEL)
+        || is_tessellated(entities, r)
 }
 
 const SURFACE_MODEL: &str = "SHELL_BASED_SURFACE_MODEL";
@@ -31,7 +37,8 @@ const MAX_WRAPS: usize = 16;
 /// Converted solid, and notes about its entities that do not prevent its use.
 #[derive(Debug)]
 pub(crate) struct Converted {
-    pub(crate) solid: SolidSource,
+    /// The solid; several for the separate bodies of a tessellated one.
+    pub(crate) solids: Vec<SolidSource>,
     pub(crate) notes: Vec<Problem>,
 }
 
@@ -40,6 +47,9 @@ pub(crate) struct Converted {
 pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Result<Converted, Vec<Bad>> {
     let one = |e: Bad| vec![e];
     let record = entities.get(id, id).map_err(one)?;
+    if is_tessellated(entities, &record) {
+        return tessellated::convert(entities, &record, units);
+    }
     let mut reader = SolidReader {
         geometry: Geometry::new(entities, units),
         entities,
@@ -82,7 +92,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
         uncertainty: units.uncertainty,
     };
     if !reader.may_be_open {
-        return Ok(Converted { notes: warnings(&solid, reader.geometry.notes), solid });
+        return Ok(Converted { notes: warnings(&solid, reader.geometry.notes), solids: vec![solid] });
     }
     let sheets = feeler_brep::sheet::both_sides(solid)
         .map_err(|e| vec![Bad { id: e.edge, message: e.to_string() }])?;
@@ -94,7 +104,7 @@ pub(crate) fn convert_solid(entities: &Entities, id: u64, units: Units) -> Resul
         );
         reader.geometry.note(id, message);
     }
-    Ok(Converted { notes: warnings(&sheets.solid, reader.geometry.notes), solid: sheets.solid })
+    Ok(Converted { notes: warnings(&sheets.solid, reader.geometry.notes), solids: vec![sheets.solid] })
 }
 
 /// Converts notes to warnings, with a point on the part of the solid that each note concerns.

@@ -6,6 +6,7 @@ use feeler_geom::trim::{TrimCells, gauss_legendre};
 use feeler_geom::{Frame, P3, Surface, V3};
 use feeler_hierarchy::{Face, Hierarchy};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of quadrature nodes along one piece of a border.
 const QUADRATURE_NODES: usize = 8;
@@ -55,6 +56,10 @@ pub struct FaceFacts {
     /// Centroid of the border (mm). For a face without a border it is `place`, or the origin if that is
     /// `None`.
     pub middle: [f64; 3],
+    /// Number of the supermaximal face that it is a part of, with the area, the border's length and the
+    /// centroid of the border of that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<(usize, f64, f64, [f64; 3])>,
 }
 
 impl FaceFacts {
@@ -84,13 +89,37 @@ impl FaceFacts {
             area: sums.area,
             border,
             middle: middle.into(),
+            whole: None,
         }
     }
 
     /// Facts of all faces of a solid.
     #[must_use]
     pub fn of_solid(solid: &Hierarchy) -> Vec<Self> {
-        solid.faces.iter().flat_map(Self::of).collect()
+        let of_face = |(k, face): (usize, &Face)| {
+            let mut parts = Self::of(face);
+            let whole = Self::of_part(face, 0, &face.trim);
+            let whole = (k, whole.area, whole.border, whole.middle);
+            parts.iter_mut().for_each(|p| p.whole = Some(whole));
+            parts
+        };
+        solid.faces.iter().enumerate().flat_map(of_face).collect()
+    }
+
+    /// Facts of the supermaximal faces of a solid, in their order.
+    pub(super) fn of_supermaximal(solid: &Hierarchy) -> Vec<Self> {
+        solid.faces.iter().map(|face| Self::of_part(face, 0, &face.trim)).collect()
+    }
+
+    /// Whether two faces are the same.
+    pub(super) fn is_equal(&self, other: &Self, tol: &ComparisonTolerances) -> bool {
+        self.kind == other.kind && self.changes(other, tol).is_empty()
+    }
+
+    /// Facts of the supermaximal face that it is a part of.
+    fn as_whole(&self) -> Option<(usize, Self)> {
+        let (k, area, border, middle) = self.whole?;
+        Some((k, Self { area, border, middle, ..self.clone() }))
     }
 
     fn middle(&self) -> P3 {
@@ -223,6 +252,7 @@ pub fn compare_faces(
     tol: &ComparisonTolerances,
 ) -> Vec<Difference> {
     let (gone, added) = without_equals(old, new, tol);
+    let (gone, added) = without_recut(old, new, (gone, added), tol);
     let (pairs, gone, added) = partners(old, new, (gone, added), size);
     let mut out = Vec::new();
     for (i, j) in pairs {
@@ -281,6 +311,35 @@ fn without_equals(
     }
     let added = (0..new.len()).filter(|&j| !taken[j]).collect();
     (gone, added)
+}
+
+/// Returns those of some faces that are not part of a supermaximal face that is the same on both sides: where
+/// faces on one surface are merged or split, they together are as before.
+fn without_recut(
+    old: &[FaceFacts],
+    new: &[FaceFacts],
+    (gone, added): (Vec<usize>, Vec<usize>),
+    tol: &ComparisonTolerances,
+) -> (Vec<usize>, Vec<usize>) {
+    let wholes = |of: &[FaceFacts], which: &[usize]| -> BTreeMap<usize, FaceFacts> {
+        which.iter().filter_map(|k| of[*k].as_whole()).collect()
+    };
+    let (before, after) = (wholes(old, &gone), wholes(new, &added));
+    let (mut same_old, mut same_new) = (BTreeSet::new(), BTreeSet::new());
+    for (i, a) in &before {
+        let equal = |(j, b): &(&usize, &FaceFacts)| {
+            !same_new.contains(*j) && a.kind == b.kind && a.changes(b, tol).is_empty()
+        };
+        if let Some((j, _)) = after.iter().find(equal) {
+            same_old.insert(*i);
+            same_new.insert(*j);
+        }
+    }
+    let rest = |of: &[FaceFacts], which: Vec<usize>, same: &BTreeSet<usize>| -> Vec<usize> {
+        let differs = |k: &usize| of[*k].whole.is_none_or(|w| !same.contains(&w.0));
+        which.into_iter().filter(differs).collect()
+    };
+    (rest(old, gone, &same_old), rest(new, added, &same_new))
 }
 
 /// Pairs of faces without equals that are one changed face, nearest first, and the remaining faces of

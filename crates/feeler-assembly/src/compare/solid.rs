@@ -76,6 +76,14 @@ pub fn compare_solids(
 ) -> Vec<Difference> {
     let mut out = Vec::new();
     let mut add = |kind, what| out.push(Difference::new(kind, subject, what));
+    // Faces and edges that are merged or split, with the same surfaces and curves, are no difference.
+    let are_compared = !old.faces.is_empty() && !new.faces.is_empty();
+    let sizes = (subject, old.size().max(new.size()));
+    let of_faces = if are_compared { compare_faces(&old.faces, &new.faces, sizes, tol) } else { Vec::new() };
+    let is_recut = are_compared
+        && of_faces.is_empty()
+        && old.counts != new.counts
+        && old.supermaximal[0] == new.supermaximal[0];
     for (name, a, b) in [
         ("faces", old.counts[0], new.counts[0]),
         ("edges", old.counts[1], new.counts[1]),
@@ -83,11 +91,11 @@ pub fn compare_solids(
         ("supermaximal faces", old.supermaximal[0], new.supermaximal[0]),
         ("supermaximal edges", old.supermaximal[1], new.supermaximal[1]),
     ] {
-        if a != b {
+        if a != b && !is_recut {
             add(DifferenceKind::Count, format!("{name} {a} -> {b}"));
         }
     }
-    if old.areas != new.areas {
+    if old.areas != new.areas && !is_recut {
         add(DifferenceKind::Count, format!("areas of the hierarchy {} -> {}", old.areas, new.areas));
     }
     if !tol.same_quantity(old.area, new.area) {
@@ -126,8 +134,6 @@ pub fn compare_solids(
     if far > tol.length {
         add(DifferenceKind::Size, format!("the box changed by {far:.3e} mm"));
     }
-    if !old.faces.is_empty() && !new.faces.is_empty() {
-        out.extend(compare_faces(&old.faces, &new.faces, (subject, old.size().max(new.size())), tol));
-    }
+    out.extend(of_faces);
     out
 }

@@ -48,6 +48,8 @@ pub(super) struct Use {
 #[derive(Clone, Debug)]
 pub(super) struct Face {
     pub(super) id: u64,
+    /// Ids of the faces that were joined with it.
+    pub(super) joined: Vec<u64>,
     pub(super) shell: u32,
     pub(super) surface: Surface,
     pub(super) surface_deviation: f64,

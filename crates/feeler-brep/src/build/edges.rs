@@ -240,6 +240,7 @@ fn face(f: &crate::source::FaceSource, parts: &[Vec<(u32, bool)>], merged: &[u32
     }
     Face {
         id: f.id,
+        joined: Vec::new(),
         shell: f.shell,
         surface: f.surface.clone(),
         surface_deviation: f.surface_deviation,
@@ -293,7 +294,7 @@ fn is_well_formed(source: &SolidSource, report: &mut Report) -> bool {
 
 /// Returns the diagonal of the box of the vertices and of points on closed curves and surfaces, which is
 /// the scale of tolerances.
-fn extent(source: &SolidSource) -> f64 {
+pub(super) fn extent(source: &SolidSource) -> f64 {
     let mut bounds = Aabb::of_points(source.vertices.iter().map(|v| &v.point));
     for e in source.edges.iter().filter(|e| e.start == e.end) {
         match &e.curve {

@@ -221,7 +221,8 @@ fn close_corner(host: &Host<'_>, ring: &mut [Use], k: usize, next: usize, tol: &
         let shift = host.unwrapped(s, e) - s;
         let gap = s + shift - e;
         let distance = push(&host.jacobian(e), gap).norm();
-        if distance.is_nan() || distance > tol.gap {
+        // Both ends are within the limit of their vertex.
+        if distance.is_nan() || distance > 2.0 * tol.gap {
             return Corner::Open(distance);
         }
         // In the parameter plane, the middle of a piece moves by half as much as its end.

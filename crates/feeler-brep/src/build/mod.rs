@@ -17,6 +17,7 @@ mod domain;
 mod draft;
 mod edges;
 mod evidence;
+mod gaps;
 mod host;
 mod loops;
 mod pcurve;
@@ -41,7 +42,7 @@ use feeler_geom::{Aabb, Curve, Surface};
 use smallvec::SmallVec;
 use truck_topology::compress::{CompressedEdge, CompressedEdgeIndex, CompressedFace, CompressedShell};
 
-use crate::remark::Remark;
+use crate::remark::{Remark, shown_length};
 use crate::solid::{EdgeInfo, EdgeSide, EdgeStatus, FaceInfo, Solid, VertexInfo, VertexPolar};
 use crate::source::SolidSource;
 use domain::FaceDomain;
@@ -121,7 +122,18 @@ impl BuildOptions {
 /// [`Solid::remarks`].
 pub fn build_solid(source: &SolidSource, options: &BuildOptions) -> Result<Solid, BuildError> {
     let mut turned = Vec::new();
-    let first = build_in_rounds(source, options, Vec::new(), &mut turned);
+    let mut first = build_in_rounds(source, options, Vec::new(), &mut turned);
+    // Gaps beyond the limit that are short against the edges there are closed as well, if the loops stay
+    // consistent. Wider gaps can show only after narrower ones are closed.
+    let mut wider = *options;
+    for _ in 0..MAX_WIDENINGS {
+        let Err(e) = &first else { break };
+        let Some(w) = gaps::widened(source, &wider, &e.problems) else { break };
+        wider = w.options;
+        turned.clear();
+        first = build_in_rounds(source, &wider, vec![w.remark], &mut turned);
+    }
+    let options = &wider;
     // An arc in the wrong direction may also appear as a face on the other side of its surface: if the face
     // folds back on its neighbours, or if changing one arc suffices.
     let folded = first.as_ref().map_or_else(|_| Vec::new(), |solid| evidence::folded(solid, &turned));
@@ -157,6 +169,7 @@ fn build_in_rounds(
 ) -> Result<Solid, BuildError> {
     let mut corrected = (!remarks.is_empty()).then(|| (source.clone(), remarks));
     let mut patches = BTreeSet::new();
+    let mut joined = Vec::new();
     // Passes correct patches and faces, then guesses, then shells; the last pass confirms the result.
     for _ in 0..MAX_ROUNDS {
         let mut report = Report::default();
@@ -164,13 +177,14 @@ fn build_in_rounds(
             report.remarks.clone_from(remarks);
         }
         let current: &SolidSource = corrected.as_ref().map_or(source, |c: &(SolidSource, Vec<Remark>)| &c.0);
-        match build(current, &patches, options, &mut report) {
+        match build(current, (&patches, &joined), options, &mut report) {
             Some(Built::Solid(solid)) if report.problems.is_empty() => return Ok(*solid),
             Some(Built::Wrong(wrong)) => {
                 let mut notes = corrected.as_ref().map_or_else(Vec::new, |c| c.1.clone());
                 let mut fix = Report::default();
                 let next = repair::corrected(current, &wrong, &mut fix);
                 patches.extend(&wrong.patches);
+                joined.extend(&wrong.joined);
                 turned.extend(wrong.faces.iter().map(|f| f.0));
                 notes.append(&mut fix.remarks);
                 corrected = Some((next, notes));
@@ -194,13 +208,17 @@ enum Built {
     Wrong(repair::Wrong),
 }
 
+/// Number of times that the limit of gaps is raised before a solid is given up.
+const MAX_WIDENINGS: u32 = 3;
+
 /// Rounds of building and correcting after which a solid is given up.
 const MAX_ROUNDS: u32 = 6;
 
-/// `patches`: faces whose patches are not replaced by canonical surfaces.
+/// `patches`: faces whose patches are not replaced by canonical surfaces; `joined`: faces that are one face
+/// together.
 fn build(
     source: &SolidSource,
-    patches: &BTreeSet<u64>,
+    (patches, joined): (&BTreeSet<u64>, &[(u64, u64)]),
     options: &BuildOptions,
     report: &mut Report,
 ) -> Option<Built> {
@@ -216,10 +234,14 @@ fn build(
     repair::flip_faces(&mut draft, &tol, report);
     repair::flip_loops(&mut draft, &unknown, &tol, report);
     repair::orient_loops(&mut draft, false, &tol, report);
-    repair::drop_flat_faces(&mut draft, &tol, report);
+    repair::drop_flat_faces(&mut draft, source.uncertainty, &tol, report);
     let within = sew::tolerance(source, draft.size);
     repair::pair_up_edges(&mut draft, within, &tol, report);
+    repair::join_faces(&mut draft, joined, report);
     draft.drop_unused();
+    if draft.faces.is_empty() {
+        report.fail(Problem::NoFaces);
+    }
     adjacency::check(&draft, &draft.uses(), report);
     loops::fit_all(&mut draft, &tol, report);
     if !report.problems.is_empty() {
@@ -322,7 +344,10 @@ fn finish(
     if !arcs.is_empty() {
         return Some(Built::Wrong(repair::Wrong { arcs, ..Default::default() }));
     }
-    let reversed = report_contradictions(draft, &domains, tol, report);
+    let (reversed, joined) = report_contradictions(draft, &domains, tol, report);
+    if report.problems.is_empty() && !joined.is_empty() {
+        return Some(Built::Wrong(repair::Wrong { joined, ..Default::default() }));
+    }
     if report.problems.is_empty() && !reversed.is_empty() {
         return Some(Built::Wrong(repair::Wrong { faces: reversed, ..Default::default() }));
     }
@@ -391,6 +416,7 @@ fn finish(
             .zip(domains)
             .map(|(f, d)| FaceInfo {
                 source: f.id,
+                joined: f.joined.clone(),
                 shell: f.shell,
                 domain: d.domain,
                 cells: d.cells,
@@ -519,26 +545,36 @@ fn warn_of_separate_parts(draft: &Draft, hosts: &[Host<'_>], domains: &[FaceDoma
 }
 
 /// Reports faces whose loops contradict each other. Returns the ids of those that are consistent with the
-/// opposite normal, each with further evidence.
+/// opposite normal, each with further evidence, and of those that are consistent together with a neighbour.
 fn report_contradictions(
     draft: &Draft,
     domains: &[FaceDomain],
     tol: &Tolerances,
     report: &mut Report,
-) -> Vec<(u64, String)> {
+) -> (Vec<(u64, String)>, Vec<(u64, u64)>) {
     let mut reversed = vec![];
+    let mut joined: Vec<(u64, u64)> = vec![];
     for (i, (f, d)) in draft.faces.iter().zip(domains).enumerate() {
         if d.is_consistent() {
             continue;
         }
         if let Some(overlap) = repair::overlap_of_neighbours(draft, i, d, tol) {
-            report.warn(f.id, format!("face #{}: edges of a loop cross by {overlap:.1e} mm", f.id));
+            report.warn(f.id, format!("face #{}: edges of a loop cross by {}", f.id, shown_length(overlap)));
             continue;
         }
         if repair::is_better_reversed(draft, i, tol) {
             let seam = d.seam_outside.and_then(|e| draft.edges.get(e as usize));
             let evidence = seam.map_or_else(String::new, |e| format!(": its seam #{} lies there", e.source));
             reversed.push((f.id, evidence));
+            continue;
+        }
+        // Each face is joined once in a round.
+        if joined.iter().any(|(a, b)| *a == f.id || *b == f.id) {
+            continue;
+        }
+        let with = repair::neighbours_that_resolve(draft, i, tol);
+        if !with.is_empty() {
+            joined.extend(with.into_iter().map(|other| (f.id, other)));
             continue;
         }
         let mut edges: Vec<u64> = d
@@ -551,7 +587,7 @@ fn report_contradictions(
         edges.dedup();
         report.fail(Problem::LoopsContradict { face: f.id, edges });
     }
-    reversed
+    (reversed, joined)
 }
 
 fn edge_infos(

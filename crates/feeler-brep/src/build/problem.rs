@@ -1,6 +1,16 @@
 //! Problems of a solid.
 
-use crate::remark::{Remark, Severity};
+use crate::remark::{Remark, Severity, shown_length as mm};
+
+/// Lists the first few entities with their kind.
+fn listed(kind: &str, ids: &[u64]) -> String {
+    const SHOWN: usize = 4;
+    let shown: Vec<String> = ids.iter().take(SHOWN).map(|id| format!("#{id}")).collect();
+    let more = ids.len().saturating_sub(SHOWN);
+    let plural = if ids.len() == 1 { "" } else { "s" };
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{kind}{plural} {}{more}", shown.join(", "))
+}
 
 /// A problem that makes a solid unusable. Numbers after `#` are entity ids of the source.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -23,7 +33,11 @@ pub enum Problem {
         entity: u64,
     },
     /// A vertex is too far from the end of an edge.
-    #[error("vertex #{vertex} is {distance:.3e} mm off its edge #{edge}; re-export with a tighter tolerance")]
+    #[error(
+        "vertex #{vertex} is {} off its edge #{edge}; repair the edge in the CAD system and export the part \
+        again",
+        mm(*distance)
+    )]
     VertexOffCurve {
         /// Entity id of the vertex.
         vertex: u64,
@@ -34,7 +48,9 @@ pub enum Problem {
     },
     /// An edge is too far from the surface of a face that uses it.
     #[error(
-        "edge #{edge} is {distance:.3e} mm off the surface of face #{face}; heal the model in its CAD system"
+        "edge #{edge} is {} off the surface of face #{face}; repair the face in the CAD system and export \
+        the part again",
+        mm(*distance)
     )]
     EdgeOffSurface {
         /// Entity id of the edge.
@@ -55,8 +71,11 @@ pub enum Problem {
         face: u64,
     },
     /// More than two faces use an edge.
-    #[error("edge #{edge} is used {} times (faces {faces:?}); split the solid so that two \
-        faces use it", faces.len())]
+    #[error(
+        "edge #{edge} is used {} times (by {}); split the solid so that two faces use it",
+        faces.len(),
+        listed("face", faces)
+    )]
     ManyFaces {
         /// Entity id of the edge.
         edge: u64,
@@ -80,8 +99,13 @@ pub enum Problem {
         edges: (u64, u64),
     },
     /// A loop does not close in the parameter plane.
-    #[error("a loop of face #{face} has a gap of {distance:.3e} mm between edges #{} and \
-        #{}", edges.0, edges.1)]
+    #[error(
+        "a loop of face #{face} has a gap of {} between edges #{} and #{}; repair the border of the face in \
+        the CAD system",
+        mm(*distance),
+        edges.0,
+        edges.1
+    )]
     LoopGap {
         /// Entity id of the face.
         face: u64,
@@ -91,7 +115,11 @@ pub enum Problem {
         distance: f64,
     },
     /// The loops of a face contradict each other about the inside.
-    #[error("the loops of face #{face} contradict each other (edges {edges:?}); check their orientation")]
+    #[error(
+        "the loops of face #{face} contradict each other{}; check whether they cross, and repair the face in \
+        the CAD system",
+        if edges.is_empty() { String::new() } else { format!(" at {}", listed("edge", edges)) }
+    )]
     LoopsContradict {
         /// Entity id of the face.
         face: u64,
@@ -166,10 +194,34 @@ pub(super) struct Report {
 }
 
 impl Report {
+    /// Adds a problem. Of two distances between the same entities the larger one is kept.
     pub(super) fn fail(&mut self, problem: Problem) {
-        if !self.problems.contains(&problem) {
-            self.problems.push(problem);
+        use Problem::{EdgeOffSurface, LoopGap, VertexOffCurve};
+        for known in &mut self.problems {
+            let (old, new) = match (known, &problem) {
+                (
+                    EdgeOffSurface { edge: e, face: f, distance: old },
+                    EdgeOffSurface { edge, face, distance: new },
+                ) if (*e, *f) == (*edge, *face) => (old, *new),
+                (
+                    VertexOffCurve { vertex: v, edge: e, distance: old },
+                    VertexOffCurve { vertex, edge, distance: new },
+                ) if (*v, *e) == (*vertex, *edge) => (old, *new),
+                (LoopGap { face: f, edges: e, distance: old }, LoopGap { face, edges, distance: new })
+                    if (*f, *e) == (*face, *edges) =>
+                {
+                    (old, *new)
+                }
+                (known, problem) if known == problem => return,
+                _ => continue,
+            };
+            // NaN stays.
+            if new > *old || new.is_nan() {
+                *old = new;
+            }
+            return;
         }
+        self.problems.push(problem);
     }
 
     /// Adds a remark without effect on the shape.

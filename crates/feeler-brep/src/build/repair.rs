@@ -77,8 +77,10 @@ fn in_listed_order(draft: &Draft, ring: &[Use]) -> Option<Vec<Use>> {
     })
 }
 
-/// Removes faces between two edges on one curve.
-pub(super) fn drop_flat_faces(draft: &mut Draft, tol: &Tolerances, report: &mut Report) {
+/// Removes faces without area: those whose loops walk their edges to and fro, and those between two edges
+/// that coincide within the tolerance of the face's own vertices.
+pub(super) fn drop_flat_faces(draft: &mut Draft, uncertainty: f64, tol: &Tolerances, report: &mut Report) {
+    drop_walks_to_and_fro(draft, report);
     let mut gone = vec![false; draft.faces.len()];
     for (face, f) in draft.faces.clone().iter().enumerate() {
         let [ring] = f.loops.as_slice() else { continue };
@@ -86,7 +88,8 @@ pub(super) fn drop_flat_faces(draft: &mut Draft, tol: &Tolerances, report: &mut 
         if a.edge == b.edge || !f.vertex_loops.is_empty() {
             continue;
         }
-        let Some(same_way) = coincide(draft, a.edge, b.edge, tol.fit.singular_tol) else { continue };
+        let within = tol.fit.singular_tol.max(sliver_width(draft, ring, uncertainty));
+        let Some(same_way) = coincide(draft, a.edge, b.edge, within) else { continue };
         report.note(f.id, format!("face #{} has no area and was left out", f.id));
         gone[face] = true;
         // All uses of the second edge become uses of the first one.
@@ -97,6 +100,86 @@ pub(super) fn drop_flat_faces(draft: &mut Draft, tol: &Tolerances, report: &mut 
     }
     let mut keep = gone.iter().map(|g| !g);
     draft.faces.retain(|_| keep.next().unwrap_or(true));
+    // The back of a sheet that was left out now walks to and fro.
+    drop_walks_to_and_fro(draft, report);
+}
+
+/// Maximum width of a face without area, relative to the length of its edges. A larger value removes narrow
+/// faces of files that state a large uncertainty; with a smaller one, slivers whose corners cross stay.
+const SLIVER: f64 = 1e-3;
+
+/// Width (mm) within which a face is a sliver: the file's uncertainty, or the gap at one of its vertices, but
+/// little against its length.
+fn sliver_width(draft: &Draft, ring: &[Use], uncertainty: f64) -> f64 {
+    let ends = |u: &Use| <[u32; 2]>::from(draft.edges[u.edge as usize].vertices);
+    let gap = ring.iter().flat_map(ends).map(|v| draft.vertices[v as usize].gap).fold(uncertainty, f64::max);
+    let length = |u: &Use| {
+        let e = &draft.edges[u.edge as usize];
+        e.curve.bounds(e.range.0, e.range.1).diagonal()
+    };
+    gap.min(SLIVER * ring.iter().map(length).fold(f64::INFINITY, f64::min))
+}
+
+/// Removes loops that walk all their edges to and fro, as in `a b b⁻¹ a⁻¹`: they bound nothing. Faces without
+/// another loop go with them, unless their surface closes on itself without any (a sphere, a torus, a dome
+/// between two poles).
+fn drop_walks_to_and_fro(draft: &mut Draft, report: &mut Report) {
+    let mut gone = vec![false; draft.faces.len()];
+    for (face, gone) in gone.iter_mut().enumerate() {
+        let f = &draft.faces[face];
+        if f.loops.is_empty() || !f.vertex_loops.is_empty() || is_whole_without_loops(f) {
+            continue;
+        }
+        let stay: Vec<bool> = f.loops.iter().map(|ring| !is_walked_to_and_fro(ring)).collect();
+        if stay.iter().all(|s| *s) {
+            continue;
+        }
+        let f = &mut draft.faces[face];
+        let mut keep = stay.iter().copied();
+        f.loops.retain(|_| keep.next().unwrap_or(true));
+        let id = f.id;
+        if f.loops.is_empty() {
+            *gone = true;
+            report.warn(
+                id,
+                format!("face #{id} was left out: its loop walks its edges to and fro and bounds no area"),
+            );
+        } else {
+            report.warn(id, format!("face #{id}: a loop that walks its edges to and fro was left out"));
+        }
+    }
+    let mut keep = gone.iter().map(|g| !g);
+    draft.faces.retain(|_| keep.next().unwrap_or(true));
+}
+
+/// Whether neighbours that are one edge in both directions cancel until nothing is left.
+fn is_walked_to_and_fro(ring: &[Use]) -> bool {
+    let mut left: Vec<&Use> = Vec::with_capacity(ring.len());
+    for u in ring {
+        match left.last() {
+            Some(last) if last.edge == u.edge && last.forward != u.forward => {
+                left.pop();
+            }
+            _ => left.push(u),
+        }
+    }
+    // A loop can begin anywhere.
+    while let [first, .., last] = left.as_slice() {
+        if first.edge != last.edge || first.forward == last.forward {
+            break;
+        }
+        left = left[1..left.len() - 1].to_vec();
+    }
+    !ring.is_empty() && left.is_empty()
+}
+
+/// Whether the surface of a face closes on itself, so that the whole of it can be a face.
+fn is_whole_without_loops(f: &Face) -> bool {
+    match &f.surface {
+        Surface::Plane { .. } | Surface::Cylinder { .. } | Surface::Cone { .. } => false,
+        Surface::Sphere { .. } | Surface::Torus { .. } => true,
+        Surface::Bezier(b) => f.singular.len() >= 2 || b.u_periodic && b.v_periodic,
+    }
 }
 
 /// Returns whether two edges with the same vertices run in the same direction; `None` if they are not on
@@ -451,6 +534,115 @@ pub(super) fn is_better_reversed(draft: &Draft, face: usize, tol: &Tolerances) -
     is_consistent(draft, f, tol)
 }
 
+/// Faces on the surface of a face whose loops contradict each other, with the same outward side and a common
+/// edge, with which together its loops do not: a loop that runs around a corner the wrong way where its
+/// neighbour reaches over their common edge. Returns the ids of such neighbours.
+pub(super) fn neighbours_that_resolve(draft: &Draft, face: usize, tol: &Tolerances) -> Vec<u64> {
+    let f = &draft.faces[face];
+    let shares = |other: &Face| {
+        f.loops
+            .iter()
+            .flatten()
+            .any(|u| other.loops.iter().flatten().any(|v| u.edge == v.edge && u.forward != v.forward))
+    };
+    let beside: Vec<usize> = (0..draft.faces.len())
+        .filter(|j| *j != face && draft.faces[*j].id != f.id && draft.faces[*j].shell == f.shell)
+        .filter(|j| shares(&draft.faces[*j]) && is_on_surface_of(draft, f, &draft.faces[*j], tol))
+        .collect();
+    let resolves = |set: &[usize]| {
+        let mut trial = draft.clone();
+        set.iter().for_each(|j| join(&mut trial, face, *j));
+        trial.faces[face].loops.iter_mut().flatten().for_each(|u| u.pcurve = None);
+        let mut report = Report::default();
+        loops::fit_all(&mut trial, tol, &mut report);
+        report.problems.is_empty() && is_consistent(&trial, trial.faces[face].clone(), tol)
+    };
+    let ids = |set: &[usize]| set.iter().map(|j| draft.faces[*j].id).collect();
+    match beside.iter().find(|j| resolves(&[**j])) {
+        Some(j) => ids(&[*j]),
+        None if beside.len() > 1 && resolves(&beside) => ids(&beside),
+        None => Vec::new(),
+    }
+}
+
+/// Whether the edges of a face lie on the surface of another one, with the same outward side.
+fn is_on_surface_of(draft: &Draft, f: &Face, other: &Face, tol: &Tolerances) -> bool {
+    let within = tol.gap.min(SAME_SURFACE * draft.size);
+    let agrees = |u: &Use| {
+        let e = &draft.edges[u.edge as usize];
+        let p = e.curve.point(e.mid());
+        let [own, its] = [f, other].map(|f| {
+            let uv = loops::host(draft, f).invert_global(&p);
+            let n = f.surface.normal(uv);
+            (f.surface.point(uv), if f.outward { n } else { -n })
+        });
+        (own.0 - p).norm() <= within && (its.0 - p).norm() <= within && own.1.dot(&its.1) > 1.0 - SAME_SURFACE
+    };
+    let is_same_kind = std::mem::discriminant(&f.surface) == std::mem::discriminant(&other.surface);
+    is_same_kind && other.loops.iter().flatten().all(agrees)
+}
+
+/// Maximum distance, relative to the size, of the edges of a face from the surface of another one that it
+/// continues. A larger value joins faces of a fine step; with a smaller one inexact files are not repaired.
+const SAME_SURFACE: f64 = 1e-6;
+
+/// Joins faces that are one together, by their ids.
+pub(super) fn join_faces(draft: &mut Draft, joined: &[(u64, u64)], report: &mut Report) {
+    for (into, other) in joined {
+        let at = |id: u64| draft.faces.iter().position(|f| f.id == id);
+        if let (Some(i), Some(j)) = (at(*into), at(*other)) {
+            join(draft, i, j);
+            draft.faces[i].joined.push(*other);
+            draft.faces.remove(j);
+            report.warn(
+                *into,
+                format!(
+                    "the loops of face #{into} contradict each other; together with face #{other}, which \
+                    continues it, they do not: both are read as one face"
+                ),
+            );
+        }
+    }
+}
+
+/// Adds the loops of face `j` to face `i`; edges that both use are no longer edges of either, and face `j`
+/// has no loops.
+fn join(draft: &mut Draft, i: usize, j: usize) {
+    let rings: Vec<Vec<Use>> =
+        [i, j].iter().flat_map(|k| std::mem::take(&mut draft.faces[*k].loops)).collect();
+    let all: Vec<(usize, usize)> =
+        rings.iter().enumerate().flat_map(|(r, ring)| (0..ring.len()).map(move |k| (r, k))).collect();
+    let of = |(r, k): (usize, usize)| &rings[r][k];
+    let twin = |at: (usize, usize)| {
+        let u = of(at);
+        let is_twin =
+            |o: &&(usize, usize)| o.0 != at.0 && of(**o).edge == u.edge && of(**o).forward != u.forward;
+        all.iter().find(is_twin).copied()
+    };
+    let next = |(r, k): (usize, usize)| (r, (k + 1) % rings[r].len());
+    let mut seen = std::collections::BTreeSet::new();
+    let mut out = Vec::new();
+    for start in &all {
+        if twin(*start).is_some() || seen.contains(start) {
+            continue;
+        }
+        let (mut ring, mut at) = (Vec::new(), *start);
+        while seen.insert(at) {
+            ring.push(of(at).clone());
+            at = next(at);
+            // Over a common edge, the walk goes on along the other face.
+            for _ in 0..all.len() {
+                match twin(at) {
+                    Some(other) => at = next(other),
+                    None => break,
+                }
+            }
+        }
+        out.push(ring);
+    }
+    draft.faces[i].loops = out;
+}
+
 /// Returns the loops in which every edge is used in the same direction by another loop.
 fn accused_loops(draft: &Draft) -> Vec<(usize, usize)> {
     let uses = draft.uses();
@@ -602,6 +794,8 @@ pub(super) struct Wrong {
     pub(super) guesses: Vec<Guess>,
     /// Ids of faces whose patches must not be replaced by canonical surfaces.
     pub(super) patches: Vec<u64>,
+    /// Ids of faces that are one face together.
+    pub(super) joined: Vec<(u64, u64)>,
 }
 
 /// Returns the source with these errors corrected.

@@ -5,6 +5,7 @@
 
 use super::draft::{Edge, Vertex};
 use super::{Problem, Report};
+use crate::remark::shown_length;
 use crate::source::{LoopSource, SolidSource};
 
 /// Maximum distance, relative to the edge's length, at which the only vertex of a closed smooth edge is
@@ -72,14 +73,20 @@ pub(super) fn check(
     if n > 0 {
         report.warn(
             id,
-            format!("{n} vertices were moved onto their closed edges, by at most {gap:.1e} mm (#{id})"),
+            format!(
+                "{n} vertices were moved onto their closed edges, by at most {} (#{id})",
+                shown_length(gap)
+            ),
         );
     }
     let (gap, id, n) = healed;
     if n > 0 {
         report.warn(
             id,
-            format!("{n} gaps between edges and their vertices were closed, at most {gap:.1e} mm (at #{id})"),
+            format!(
+                "{n} gaps between edges and their vertices were closed, at most {} (at #{id})",
+                shown_length(gap)
+            ),
         );
     }
 }

@@ -271,7 +271,7 @@ fn reading(open_shells: bool, unit: Option<f64>) -> anyhow::Result<Reading> {
         "unit is {}; give the number of millimetres in one unit, such as 25.4",
         unit.unwrap_or_default()
     );
-    Ok(Reading { open_shells, unit })
+    Ok(Reading { open_shells, unit, ..Reading::default() })
 }
 
 fn time_limit(written: &TimeTable) -> anyhow::Result<TimeLimit> {

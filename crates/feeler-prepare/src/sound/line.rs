@@ -48,7 +48,7 @@ pub(super) struct Target<'a> {
     pub(super) h: &'a Hierarchy,
     /// Maximum deviation of a trim, per face (mm).
     deviation: Vec<f64>,
-    tol: f64,
+    pub(super) tol: f64,
 }
 
 impl<'a> Target<'a> {

@@ -134,7 +134,7 @@ fn self_covering_surfaces_are_rejected() {
 fn inconsistent_numbers_and_reversed_faces_are_rejected() {
     let (solid, h) = prepared(&fixtures::block_with_hole(4.0, 2.0, 1.0));
     let h = h.unwrap();
-    assert_eq!(check(&solid, &h), Ok(()));
+    assert_eq!(check(&solid, &h), Ok(None));
     let with = |change: &dyn Fn(&mut Hierarchy)| {
         let mut h = h.clone();
         change(&mut h);
@@ -149,5 +149,89 @@ fn inconsistent_numbers_and_reversed_faces_are_rejected() {
     for k in 0..h.faces.len() {
         let open = with(&|h| h.faces[k].outward = !h.faces[k].outward);
         assert!(matches!(open, Err(Unsound::Open { .. })), "a reversed face: {open:?}");
+    }
+}
+
+/// A block with a fin without thickness on one of its edges, as in a part that was written with too few
+/// digits: the face below the fin continues its outer side, and its upper end is one line.
+fn block_with_fin(w: f64, d: f64, h: f64, fin: f64) -> SolidSource {
+    let mut b = SourceBuilder::new();
+    let quad = |b: &mut SourceBuilder, z: f64| {
+        [(0.0, 0.0), (w, 0.0), (w, d), (0.0, d)].map(|(x, y)| b.vertex(x, y, z))
+    };
+    let (low, high) = (quad(&mut b, 0.0), quad(&mut b, h));
+    let tip = [b.vertex(w, 0.0, h + fin), b.vertex(w, d, h + fin)];
+    b.polygon(&[&[low[0], low[3], low[2], low[1]]]);
+    b.polygon(&[&[high[0], high[1], high[2], high[3]]]);
+    b.polygon(&[&[low[0], high[0], high[3], low[3]]]);
+    // The outer side goes to the tip, the inner side from the top to the tip.
+    b.polygon(&[&[low[1], low[2], tip[1], tip[0]]]);
+    b.polygon(&[&[high[1], tip[0], tip[1], high[2]]]);
+    // The loops of front and back go up and down beside the fin.
+    b.polygon(&[&[low[0], low[1], tip[0], high[1], high[0]]]);
+    b.polygon(&[&[low[2], low[3], high[3], high[2], tip[1]]]);
+    b.finish("fin")
+}
+
+#[test]
+fn parts_without_thickness_do_not_condemn_a_solid() {
+    for fin in [0.02, 0.3, 2.0, 20.0, 200.0] {
+        let (w, d, h) = (3.0, 2.0, 1.0);
+        let (solid, prepared) = prepared(&block_with_fin(w, d, h, fin));
+        let prepared = prepared.unwrap_or_else(|e| panic!("{fin}: {e}"));
+        assert!((prepared.info.volume - w * d * h).abs() < 1e-9, "{fin}: {}", prepared.info.volume);
+        let area = 2.0 * (w * d + d * h + w * h) + 2.0 * d * fin;
+        assert!((prepared.info.area - area).abs() < 1e-9 * area, "{fin}: {} {area}", prepared.info.area);
+        // Most lines meet a large fin; that is a warning.
+        if fin >= 20.0 {
+            let fault = check(&solid, &prepared).unwrap();
+            assert!(fault.is_some_and(|f| f.empty > 0.5 && f.to_string().contains("back to back")), "{fin}");
+        }
+    }
+}
+
+#[test]
+fn overlaps_are_measured_by_volume() {
+    // A small block of many faces reaches into a large one.
+    let large = || fixtures::block([0.0; 3], [10.0, 10.0, 10.0]);
+    let outline: Vec<[f64; 2]> = (0..24)
+        .map(|k| {
+            let (s, c) = feeler_geom::math::sin_cos(TAU * f64::from(k) / 24.0);
+            [c, s]
+        })
+        .collect();
+    let area = 12.0 * feeler_geom::math::sin(TAU / 24.0);
+    for (depth, height) in [(0.003, 0.5), (0.05, 0.5), (0.5, 1.0), (3.0, 4.0), (8.0, 9.0)] {
+        let source = together(large(), fixtures::prism(&outline, height), V3::new(5.0, 5.0, 10.0 - depth));
+        let share = area * depth / (1000.0 + area * (height - depth));
+        let (_, h) = prepared(&source);
+        assert!(h.is_ok(), "{:.3} %: {:?}", 100.0 * share, h.err());
+    }
+    for inside in [0.2, 0.4, 0.7] {
+        let source = together(large(), large(), V3::new(10.0 * (1.0 - inside), 0.37, 0.21));
+        assert!(matches!(refused(&source), Unsound::Covered { .. }), "{inside}");
+    }
+}
+
+#[test]
+fn a_wrong_face_of_a_hundredth_of_the_area_is_refused() {
+    for n in [12, 30, 60] {
+        let outline: Vec<[f64; 2]> = (0..n)
+            .map(|k| {
+                let (s, c) = feeler_geom::math::sin_cos(TAU * f64::from(k) / f64::from(n));
+                [4.0 * c, 4.0 * s]
+            })
+            .collect();
+        let (solid, h) = prepared(&fixtures::prism(&outline, 6.0));
+        let h = h.unwrap();
+        let area = |f: usize| feeler_geom::mass::vector_area(&h.faces[f].surface, &h.faces[f].trim).1;
+        for k in (0..h.faces.len()).filter(|k| area(*k) >= 0.01 * h.info.area) {
+            let mut wrong = h.clone();
+            wrong.faces[k].outward = !wrong.faces[k].outward;
+            let found = check(&solid, &wrong);
+            // Few lines start on one of very many faces; those that find it condemn it.
+            assert!(!matches!(found, Ok(Some(_))), "{n} {k}: {found:?}");
+            assert!(n > 30 || found.is_err(), "{n} {k}: {found:?}");
+        }
     }
 }

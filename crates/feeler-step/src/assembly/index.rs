@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::motion::Motion;
 use super::transform;
 use crate::entities::{Entities, Record, Res, bad};
+use crate::text::is_step_name;
 use crate::topology::is_solid;
 use crate::units::{Units, units_of_context};
 
@@ -296,10 +297,10 @@ struct Scan {
 /// References to other files, as the implementor forum's recommended practice writes them.
 #[derive(Default)]
 struct Documents {
-    /// Names of document files by their own ids.
-    files: BTreeMap<u64, String>,
-    /// Names by the external identification of a document, which is the better one.
-    identified: BTreeMap<u64, String>,
+    /// Names that document files have themselves.
+    files: BTreeMap<u64, Vec<String>>,
+    /// Names by the external identifications of documents, which are the better ones.
+    identified: BTreeMap<u64, Vec<String>>,
     /// Document and what it is about: a product definition, or the formation that it is one of.
     about: Vec<(u64, u64)>,
     /// Product definitions by their formations.
@@ -308,17 +309,24 @@ struct Documents {
 
 impl Documents {
     fn entity(&mut self, entities: &Entities, r: &Record<'_>) {
+        if r.is("DOCUMENT_FILE") {
+            // Its id and its name; those of a complex instance are in its supertype.
+            let own = r.own("DOCUMENT", 0).unwrap_or_else(|| r.clone());
+            add_names(self.files.entry(r.id).or_default(), [own.text(0), own.text(1)]);
+            return;
+        }
         match r.name {
-            "DOCUMENT_FILE" => {
-                let name = if r.text(0).trim().is_empty() { r.text(1) } else { r.text(0) };
-                self.files.insert(r.id, name.trim().to_owned());
-            }
             "APPLIED_EXTERNAL_IDENTIFICATION_ASSIGNMENT" => {
-                let name = r.text(0).trim();
+                // The id is the name of the file and the source its folder, or the source is the name.
+                let source = r.maybe_reference(2).and_then(|s| entities.find(s));
+                let source = source.filter(|s| s.is("EXTERNAL_SOURCE")).map(Record::flattened);
+                let (id, source) = (r.text(0).trim(), source.as_ref().map_or("", |s| s.text(0).trim()));
+                let in_folder = format!("{}/{id}", source.trim_end_matches(['/', '\\']));
+                let is_folder = !source.is_empty() && is_file_name(id) && !is_step_name(source);
+                let all = [if is_folder { &in_folder } else { "" }, id, source];
                 for item in r.any_references(3) {
-                    let is_file = entities.find(item).is_some_and(|i| i.is("DOCUMENT_FILE"));
-                    if is_file && !name.is_empty() {
-                        self.identified.insert(item, name.to_owned());
+                    if entities.find(item).is_some_and(|i| i.is("DOCUMENT_FILE")) {
+                        add_names(self.identified.entry(item).or_default(), all);
                     }
                 }
             }
@@ -337,20 +345,35 @@ impl Documents {
         }
     }
 
+    /// Gives each part the names of the files that are said to describe it, the better ones first.
     fn assign(&self, parts: &mut BTreeMap<u64, Part>) {
         for (document, item) in &self.about {
-            let name = self.identified.get(document).or_else(|| self.files.get(document));
-            let Some(name) = name.filter(|n| !n.is_empty()) else { continue };
+            let names = [&self.identified, &self.files].into_iter().filter_map(|n| n.get(document)).flatten();
+            let names: Vec<&str> = names.map(String::as_str).collect();
             let one = [*item];
             for id in self.by_formation.get(item).map_or(&one[..], Vec::as_slice) {
-                if let Some(part) = parts.get_mut(id)
-                    && !part.files.contains(name)
-                {
-                    part.files.push(name.clone());
+                if let Some(part) = parts.get_mut(id) {
+                    add_names(&mut part.files, names.iter().copied());
                 }
             }
         }
     }
+}
+
+/// Adds names of files that are not yet in a list. Entity ids and placeholders are no names.
+fn add_names<'a>(to: &mut Vec<String>, names: impl IntoIterator<Item = &'a str>) {
+    for name in names {
+        let name = name.trim();
+        if is_file_name(name) && !to.iter().any(|n| n == name) {
+            to.push(name.to_owned());
+        }
+    }
+}
+
+/// Returns whether a text can be the name of a file: entity ids and placeholders are no names.
+fn is_file_name(text: &str) -> bool {
+    let is_id = text.strip_prefix('#').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+    text.chars().any(char::is_alphanumeric) && !is_id && !text.eq_ignore_ascii_case("none")
 }
 
 impl Scan {

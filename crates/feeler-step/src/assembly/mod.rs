@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::entities::{Entities, Res};
 use crate::error::Problem;
+use crate::topology::{exact_counterpart, is_tessellated};
 use crate::units::Units;
 use feeler_brep::Severity;
 use index::{Index, Relation, Usage};
@@ -80,7 +81,9 @@ pub(crate) struct Layout {
 
 /// Finds the solids of a file and their poses.
 pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout {
-    let index = Index::new(entities);
+    let mut index = Index::new(entities);
+    leave_out_display_meshes(&mut index, problems);
+    hidden_solids(&mut index, problems);
     let mut solids = solid_units(&index, problems);
     leave_out_aspects(&index, &mut solids, problems);
     let mut walk = Walk {
@@ -100,6 +103,126 @@ pub(crate) fn layout(entities: &Entities, problems: &mut Vec<Problem>) -> Layout
     walk.all(&solids);
     problems.append(&mut walk.problems);
     Layout { solids, instances: walk.instances, components: walk.components, externals: walk.externals }
+}
+
+/// Removes tessellated solids that show an exact one: those that refer to it, and those of a part that has an
+/// exact solid.
+fn leave_out_display_meshes(index: &mut Index<'_>, problems: &mut Vec<Problem>) {
+    let entities = index.entities;
+    let is_mesh = |id: u64| entities.find(id).is_some_and(|r| is_tessellated(entities, &r));
+    let meshes: Vec<u64> = index.solids.iter().copied().filter(|s| is_mesh(*s)).collect();
+    if meshes.is_empty() {
+        return;
+    }
+    // Part, or representation without one, of each solid.
+    let owner = |id: &u64| index.reps[id].part.map_or((false, *id), |part| (true, part));
+    let mut exact_of: BTreeMap<(bool, u64), u64> = BTreeMap::new();
+    for (id, rep) in &index.reps {
+        for exact in rep.solids.iter().filter(|s| meshes.binary_search(s).is_err()) {
+            exact_of.entry(owner(id)).or_insert(*exact);
+            // A part owns what its representations are related to without a placement.
+            for relation in index.relations.get(id).map_or(&[][..], Vec::as_slice) {
+                let other = relation.other(*id);
+                if !relation.placed_by_usage && index.reps.contains_key(&other) {
+                    exact_of.entry(owner(&other)).or_insert(*exact);
+                }
+            }
+        }
+    }
+    let mut dropped: BTreeMap<u64, String> = BTreeMap::new();
+    for mesh in &meshes {
+        let record = entities.find(*mesh);
+        if let Some(exact) = record.and_then(|r| exact_counterpart(entities, &r)) {
+            dropped.insert(*mesh, format!("is a tessellation of #{exact}; the exact shape is read instead"));
+        }
+    }
+    for (id, rep) in &index.reps {
+        for mesh in rep.solids.iter().filter(|s| meshes.binary_search(s).is_ok()) {
+            if let Some(exact) = exact_of.get(&owner(id)) {
+                dropped.entry(*mesh).or_insert_with(|| {
+                    format!(
+                        "is a tessellated solid of a part that has the exact solid #{exact}; it is taken for \
+                        its display mesh and left out"
+                    )
+                });
+            }
+        }
+    }
+    // Without an exact solid in the file, tessellated ones are all there is.
+    if index.solids.len() == meshes.len() {
+        return;
+    }
+    index.solids.retain(|s| !dropped.contains_key(s));
+    for rep in index.reps.values_mut() {
+        rep.solids.retain(|s| !dropped.contains_key(s));
+    }
+    let severity = |message: &str| {
+        if message.contains("taken for") { Severity::Warning } else { Severity::Note }
+    };
+    problems.extend(dropped.into_iter().map(|(id, text)| Problem::new(Some(id), severity(&text), text)));
+}
+
+/// Solids and mapped items that the file hides: by themselves, by a styled item of theirs, or on a hidden
+/// layer or in a hidden representation.
+fn hidden_items(entities: &Entities) -> BTreeSet<u64> {
+    let mut out = BTreeSet::new();
+    let mut left: Vec<u64> = entities
+        .iter()
+        .filter(|r| r.is("INVISIBILITY"))
+        .flat_map(|r| r.any_references(0).collect::<Vec<_>>())
+        .collect();
+    let mut seen = BTreeSet::new();
+    while let Some(id) = left.pop() {
+        let Some(r) = entities.find(id).filter(|_| seen.insert(id)) else { continue };
+        if r.is("STYLED_ITEM") || r.is("OVER_RIDING_STYLED_ITEM") {
+            let own = r.own("STYLED_ITEM", 1).or_else(|| r.own("OVER_RIDING_STYLED_ITEM", 1));
+            left.extend(own.and_then(|o| o.maybe_reference(1)));
+        } else if r.is("PRESENTATION_LAYER_ASSIGNMENT") {
+            left.extend(r.any_references(2));
+        } else if r.name.ends_with("REPRESENTATION") && !r.name.contains("PRESENTATION_") {
+            left.extend(r.any_references(1));
+        } else {
+            out.insert(id);
+        }
+    }
+    out
+}
+
+/// Leaves out the solids that the file hides, if the user wants so, or tells how many there are.
+fn hidden_solids(index: &mut Index<'_>, problems: &mut Vec<Problem>) {
+    let hidden = hidden_items(index.entities);
+    if hidden.is_empty() {
+        return;
+    }
+    let n_mapped = index.reps.values().flat_map(|r| &r.mapped).filter(|m| hidden.contains(m)).count();
+    let solids: Vec<u64> = index.solids.iter().copied().filter(|s| hidden.contains(s)).collect();
+    let Some(first) = solids.first().copied().or_else(|| hidden.first().copied()) else { return };
+    let n = solids.len() + n_mapped;
+    if n == 0 {
+        return;
+    }
+    let (plural, verb) = if n == 1 { ("", "is") } else { ("s", "are") };
+    let all = solids.len() == index.solids.len();
+    let (severity, message) = if !index.entities.skip_hidden() {
+        let message = format!(
+            "is one of {n} solid{plural} that {verb} hidden in the file (INVISIBILITY) and {verb} read; \
+            `--skip-hidden` leaves hidden solids out"
+        );
+        (Severity::Note, message)
+    } else if all {
+        (
+            Severity::Warning,
+            "is hidden in the file, as all its solids are; they are read nevertheless".to_owned(),
+        )
+    } else {
+        index.solids.retain(|s| !hidden.contains(s));
+        for rep in index.reps.values_mut() {
+            rep.solids.retain(|s| !hidden.contains(s));
+            rep.mapped.retain(|m| !hidden.contains(m));
+        }
+        (Severity::Note, format!("is one of {n} solid{plural} that {verb} hidden in the file; left out"))
+    };
+    problems.push(Problem::new(Some(first), severity, message));
 }
 
 /// Removes solids that are shapes of shape aspects only: a form feature (the plug of a hole) is not a part.

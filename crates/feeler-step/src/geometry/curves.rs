@@ -201,7 +201,10 @@ impl Geometry<'_> {
             joined.control.extend(piece.control);
         }
         if gap > 1e-2_f64.max(self.units.uncertainty) {
-            return bad(r.id, format!("is a COMPOSITE_CURVE whose segments are {gap:.3e} mm apart"));
+            return bad(
+                r.id,
+                format!("is a COMPOSITE_CURVE whose segments are {} apart", feeler_brep::shown_length(gap)),
+            );
         }
         joined.periodic = joined.closes_smoothly();
         Ok(joined)

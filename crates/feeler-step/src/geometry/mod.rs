@@ -21,7 +21,7 @@ pub(crate) use surfaces::{Near, NearEdge, ReadSurface};
 
 /// Maximum coordinate (mm): a thousand kilometres. Larger coordinates are assumed to be errors of the
 /// file or its unit. A larger value loses digits; with a smaller one large plants are refused.
-const MAX_COORDINATE_MM: f64 = 1e9;
+pub(crate) const MAX_COORDINATE_MM: f64 = 1e9;
 
 /// Maximum nesting depth of geometry (an offset of a trimmed extrusion of a composite curve …).
 const MAX_DEPTH: u32 = 24;

@@ -3,7 +3,7 @@
 //! A surface is read for one face, whose location determines what the surface alone leaves open: the
 //! nappe of a cone, or the part of an unbounded extrusion.
 
-use feeler_geom::{Curve, Frame, P3, Surface, math};
+use feeler_geom::{Curve, Frame, P3, Surface, V3, math};
 
 use super::curves::parameter_near;
 use super::{Geometry, splines};
@@ -24,6 +24,19 @@ pub(crate) struct Near<'a> {
     pub(crate) edges: &'a [NearEdge<'a>],
     /// Entity id of the surface of the face; 0 if unknown.
     pub(crate) surface: u64,
+}
+
+impl Near<'_> {
+    /// Returns whether the face is below `apex` along `axis`: on the second nappe of a cone. The edges
+    /// decide, not the points around the face: those include the boxes of whole circles, which can reach
+    /// farther beyond the apex than the face does on its own side.
+    pub(super) fn is_below(&self, apex: &P3, axis: &V3) -> bool {
+        let height = |p: &P3| (p - apex).dot(axis);
+        let farthest = |a: f64, b: f64| if b.abs() > a.abs() { b } else { a };
+        let on_edges = self.edges.iter().flat_map(NearEdge::points).map(|p| height(&p)).fold(0.0, farthest);
+        let around = || self.points.iter().map(height).fold(0.0, farthest);
+        (if self.edges.is_empty() { around() } else { on_edges }) < 0.0
+    }
 }
 
 /// Edge of a face.
@@ -247,10 +260,8 @@ fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) ->
     let half = if flip { turned_over(frame) } else { *frame };
     let apex = half.origin - half.z * (radius / math::tan(angle));
     let mut frame = Frame { origin: apex, ..half };
-    // The location of the face selects the nappe; the natural normals of both point away from the axis.
-    let height =
-        near.points.iter().map(|p| (p - apex).dot(&half.z)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
-    if height.is_some_and(|h| h < 0.0) {
+    // The natural normals of both nappes point away from the axis.
+    if near.is_below(&apex, &half.z) {
         frame = turned_over(&frame);
     }
     Ok(ReadSurface::exact(Surface::Cone { frame, half_angle: angle }))
@@ -259,4 +270,70 @@ fn cone(id: u64, frame: &Frame, radius: f64, half_angle: f64, near: Near<'_>) ->
 /// Frame rotated by half a turn about its x axis.
 fn turned_over(f: &Frame) -> Frame {
     Frame { origin: f.origin, x: f.x, y: -f.y, z: -f.z }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use feeler_geom::V3;
+
+    /// Arcs on one nappe of a cone whose full circles reach beyond the apex, or not.
+    #[test]
+    fn edges_choose_the_nappe() {
+        let mut seed = 3_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f64::from(u32::try_from(seed >> 33).unwrap_or(0)) / f64::from(1_u32 << 31)
+        };
+        let (mut n_turned, mut n_beyond) = (0, 0);
+        while n_turned < 1000 {
+            let mut unit = || {
+                let v = V3::new(random() - 0.5, random() - 0.5, random() - 0.5);
+                v.try_normalize(1e-3).unwrap_or(V3::z())
+            };
+            let (axis, ring_axis, at) = (unit(), unit(), unit());
+            let apex = P3::origin() + at * 5.0;
+            let half_angle = (1.0 + 88.0 * random()).to_radians();
+            // An arc in any plane, of 0.1 to 10 times its distance from the apex, of 1° to 350°.
+            let distance = 0.1 + random();
+            let radius = distance * math::powf(10.0, 2.0 * random() - 1.0);
+            // Its centre is on either side of the apex.
+            let beside = axis.cross(&ring_axis) * (distance * random());
+            let centre = apex + axis * (distance * (2.0 * random() - 1.0)) + beside;
+            let Some(frame) = Frame::from_z(centre, ring_axis, None) else { continue };
+            let sweep = (1.0 + 349.0 * random()).to_radians();
+            let start = random() * std::f64::consts::TAU;
+            let curve = Curve::Circle { frame, radius };
+            let heights: Vec<f64> = (0..=64)
+                .map(|k| (curve.point(start + sweep * f64::from(k) / 64.0) - apex).dot(&axis))
+                .collect();
+            if heights.iter().any(|h| *h < 1e-3 * radius) {
+                continue;
+            }
+            n_turned += 1;
+            let mut around = Vec::new();
+            crate::topology::hull_of_curve(&curve, &mut around);
+            let farthest =
+                around.iter().map(|p| (p - apex).dot(&axis)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
+            n_beyond += u32::from(farthest.is_some_and(|h| h < 0.0));
+            let along = n_turned % 2 == 0;
+            let ends = [start, start + sweep].map(|t| curve.point(t));
+            let ends = if along { ends } else { [ends[1], ends[0]] };
+            let edge = NearEdge { id: 1, curve: &curve, ends, along };
+            let near = Near { points: &around, margin: 0.0, edges: &[edge], surface: 0 };
+            for (z, tan) in [(axis, half_angle), (-axis, half_angle), (axis, -half_angle)] {
+                // The placement is anywhere on the axis, with the radius there.
+                let height = random();
+                let origin = if tan > 0.0 { apex + z * height } else { apex - z * height };
+                let placement = Frame::from_z(origin, z, None).unwrap_or_else(Frame::identity);
+                let read = cone(1, &placement, height * math::tan(half_angle), tan, near);
+                let Ok(ReadSurface { surface: Surface::Cone { frame, .. }, .. }) = read else {
+                    panic!("a cone")
+                };
+                assert!(frame.z.dot(&axis) > 0.999, "{n_turned}: the nappe beyond the apex");
+                assert!((frame.origin - apex).norm() < 1e-6, "{n_turned}: the apex");
+            }
+        }
+        assert!(n_beyond > 50, "{n_beyond} boxes reach farther beyond the apex");
+    }
 }

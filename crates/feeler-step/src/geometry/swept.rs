@@ -167,8 +167,7 @@ fn revolved_line(p: &P3, dir: &V3, origin: &P3, axis: &V3, near: Near<'_>) -> Op
         return Some(None);
     }
     let apex = p - dir * (radial.dot(&across_unit) / across.norm());
-    let height = near.points.iter().map(|q| (q - apex).dot(axis)).max_by(|a, b| a.abs().total_cmp(&b.abs()));
-    let z = if height.is_none_or(|h| h >= 0.0) { *axis } else { -axis };
+    let z = if near.is_below(&apex, axis) { -axis } else { *axis };
     let frame = Frame::from_z(apex, z, Some(across))?;
     Some(Some(Surface::Cone { frame, half_angle: math::atan2(across.norm(), cos.abs()) }))
 }

@@ -20,7 +20,7 @@ pub(super) fn edges_of<'a>(
 }
 
 /// Adds points whose hull roughly contains the curve, except the ends of unbounded ones.
-pub(super) fn curve_hull(curve: &Curve, points: &mut Vec<P3>) {
+pub(crate) fn curve_hull(curve: &Curve, points: &mut Vec<P3>) {
     let mut box_of = |f: &Frame, a: f64, b: f64| {
         points.extend([(a, b), (-a, b), (-a, -b), (a, -b)].map(|(x, y)| f.point(x, y, 0.0)));
     };

@@ -9,6 +9,7 @@ mod inertia;
 mod inexact;
 mod splitting;
 mod status;
+mod structure;
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
