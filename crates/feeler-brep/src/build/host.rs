@@ -1,7 +1,7 @@
 //! Surface of a face with data for the parameter plane: periods, closed sides, singular points, inversion
 //! by continuity.
 
-use std::f64::consts::{PI, TAU};
+use std::f64::consts::TAU;
 
 use feeler_geom::{P2, P3, Rect, Surface, V2, V3, math};
 
@@ -22,9 +22,14 @@ pub(super) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Creates the host of a surface. `near` is a point of the face, which selects the sheet of a spindle
+    /// Creates the host of a surface. `near` returns points of the face, which select the sheet of a spindle
     /// torus.
-    pub(super) fn new(surface: &'a Surface, singular: &[Singular], near: Option<&P3>, size: f64) -> Self {
+    pub(super) fn new(
+        surface: &'a Surface,
+        singular: &[Singular],
+        near: &dyn Fn() -> Vec<P3>,
+        size: f64,
+    ) -> Self {
         let mut host = Self {
             surface,
             singular: singular.to_vec(),
@@ -35,12 +40,20 @@ impl<'a> Host<'a> {
             v_closed: false,
         };
         if let Some(tip) = spindle_angle(surface) {
-            let v = near.map_or(0.0, |p| math::wrap(surface.invert(p, None, None).y, -PI, TAU));
             host.v_period = None;
-            (host.natural.v0, host.natural.v1) = (-tip, tip);
-            if v.abs() > tip {
+            let near = near();
+            let sheets = [(-tip, tip), (tip, TAU - tip)];
+            // The largest distance tells the sheets apart where the face is near one of the tips, which both
+            // sheets share. Within the gaps of the edges the outer sheet is the common one.
+            let [outer, inner] = sheets.map(|(v0, v1)| {
+                let sheet = Rect { v0, v1, ..host.natural };
+                let off = |p: &P3| (surface.point(surface.invert(p, None, Some(&sheet))) - p).norm();
+                near.iter().map(off).fold(0.0, f64::max)
+            });
+            let is_inner = inner < 0.5 * outer;
+            (host.natural.v0, host.natural.v1) = sheets[usize::from(is_inner)];
+            if is_inner {
                 inner_sheet(&mut host.singular);
-                (host.natural.v0, host.natural.v1) = (tip, TAU - tip);
             }
         }
         if let Surface::Bezier(_) = surface {
@@ -56,6 +69,31 @@ impl<'a> Host<'a> {
                 && spread(r.u0, r.u1).all(|u| same(P2::new(u, r.v0), P2::new(u, r.v1)));
         }
         host
+    }
+
+    /// Returns the rectangle in which trimming curves stay; it is unbounded along periods.
+    pub(super) fn reach(&self) -> Rect {
+        let r = &self.natural;
+        let side = |period: Option<f64>, lo: f64, hi: f64| match period {
+            Some(_) => (f64::NEG_INFINITY, f64::INFINITY),
+            None => (lo, hi),
+        };
+        let (u0, u1) = side(self.u_period, r.u0, r.u1);
+        let (v0, v1) = side(self.v_period, r.v0, r.v1);
+        Rect { u0, u1, v0, v1 }
+    }
+
+    /// Returns whether the parameter line through `uv` along parameter `k` is within `tol` (mm) of `uv`.
+    pub(super) fn is_short_line(&self, uv: P2, k: usize, tol: f64) -> bool {
+        let r = &self.natural;
+        let (lo, hi) = if k == 0 { (r.u0, r.u1) } else { (r.v0, r.v1) };
+        let p = self.surface.point(uv);
+        // The ends first: they are far away on almost all surfaces.
+        [0, 8, 4, 2, 6, 1, 3, 5, 7].into_iter().all(|i| {
+            let mut at = uv;
+            at[k] = lo + (hi - lo) * (f64::from(i) / 8.0);
+            (self.surface.point(at) - p).norm() <= tol
+        })
     }
 
     /// Returns whether `uv` is on a side where the surface closes on itself without a period.
@@ -112,13 +150,18 @@ impl<'a> Host<'a> {
                 }
             }
         }
-        self.unwrapped(self.surface.invert(p, Some(hint), None), hint)
+        self.unwrapped(self.surface.invert(p, Some(hint), self.sheet()), hint)
+    }
+
+    /// Returns the rectangle of the face's sheet of a spindle torus.
+    fn sheet(&self) -> Option<&Rect> {
+        spindle_angle(self.surface).is_some().then_some(&self.natural)
     }
 
     /// Returns the parameters of the surface point nearest to `p` from a global search, in the natural
     /// rectangle.
     pub(super) fn invert_global(&self, p: &P3) -> P2 {
-        let uv = self.surface.invert(p, None, None);
+        let uv = self.surface.invert(p, None, self.sheet());
         if spindle_angle(self.surface).is_some() {
             let mid = 0.5 * (self.natural.v0 + self.natural.v1);
             return P2::new(uv.x, math::unwrap_near(uv.y, mid, TAU));

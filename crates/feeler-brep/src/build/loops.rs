@@ -19,14 +19,22 @@ pub(super) struct Tolerances {
 
 impl Tolerances {
     pub(super) fn new(size: f64, uncertainty: f64, options: &BuildOptions) -> Self {
+        let gap = options.gap_tol(size, uncertainty);
         let fit = FitLimits {
             tol: options.fit_tolerance * size,
             singular_tol: 1e-7 * size,
+            weak_tol: uncertainty.clamp(1e-7 * size, MAX_WEAK * size),
+            seam_tol: gap,
             max_depth: options.max_fit_depth,
         };
-        Self { fit, gap: options.gap_tol(size, uncertainty) }
+        Self { fit, gap }
     }
 }
+
+/// Maximum length of a parameter line that counts as a point for edges that end there, relative to the
+/// solid's size; the file's uncertainty if that is less. With a larger value edges lose their parameters near real
+/// short sides; with a smaller one parameters are noise where a patch nearly collapses.
+const MAX_WEAK: f64 = 1e-5;
 
 /// Creates the host of a face.
 pub(super) fn host<'a>(draft: &Draft, face: &'a Face) -> Host<'a> {
@@ -40,11 +48,14 @@ fn host_of<'a>(
     loops: &[Vec<Use>],
     size: f64,
 ) -> Host<'a> {
-    let near = loops.first().and_then(|l| l.first()).map(|u| {
-        let e = &edges[u.edge as usize];
-        e.curve.point(e.mid())
-    });
-    Host::new(surface, singular, near.as_ref(), size)
+    let near = || {
+        let at = |u: &Use| {
+            let e = &edges[u.edge as usize];
+            [0.125, 0.5, 0.875].map(|s| e.curve.point(e.range.0 + (e.range.1 - e.range.0) * s))
+        };
+        loops.iter().flatten().flat_map(at).collect()
+    };
+    Host::new(surface, singular, &near, size)
 }
 
 /// Fits a pcurve to every use that has none yet.
@@ -116,6 +127,7 @@ pub(super) fn assemble_face(
             let ids = (edges[ring[k].edge as usize].source, edges[ring[next].edge as usize].source);
             match close_corner(&host, ring, k, next, tol) {
                 Corner::Closed => {}
+                Corner::Jump(gap) if gap <= tol.fit.weak_tol => {}
                 Corner::Jump(gap) => report.warn(face.id, format!(
                     "a loop of face #{} jumps by {gap:.1e} mm between edges #{} and #{}, where the surface \
                         nearly collapses",

@@ -17,7 +17,7 @@ use std::cell::Cell;
 use feeler_geom::{Curve, P2, P3, Surface, V2, V3, math};
 
 use super::host::{Host, pull, push};
-use hermite::{Sample, adjust};
+use hermite::{Sample, Tangents, adjust};
 
 /// One cubic Bézier piece.
 #[derive(Clone, Debug)]
@@ -128,9 +128,20 @@ pub(super) struct FitLimits {
     pub(super) tol: f64,
     /// Distance (mm) within which an edge end is at a singular point.
     pub(super) singular_tol: f64,
+    /// Distance (mm) that points of the file may be off: a parameter line that is shorter counts as a point
+    /// for an edge that ends there.
+    pub(super) weak_tol: f64,
+    /// Distance (mm) within which an edge that changes sides follows the seam of a closed patch.
+    pub(super) seam_tol: f64,
     /// Maximum number of halvings of a span between two breaks of the curve.
     pub(super) max_depth: u32,
 }
+
+/// Share of the distance between an edge and its surface up to which the projection of the edge is followed.
+/// The projection of an edge beside the border of a patch has corners; following them exactly takes thousands
+/// of pieces. With a larger value trimming curves deviate more from the projections of inexact edges, a
+/// smaller one gives more pieces.
+const OFF_SHARE: f64 = 1e-2;
 
 /// A known end of an edge: whether it is the upper end of the edge's range, its parameters on the
 /// surface, and the expected distance (mm) of the surface from it.
@@ -150,6 +161,7 @@ pub(super) fn fit(
     limits: &FitLimits,
 ) -> Pcurve {
     let trace = Trace::new(host, curve, range, known, limits);
+    let limits = &FitLimits { tol: limits.tol.max(OFF_SHARE * trace.off_surface), ..*limits };
     let mut out = Pcurve {
         pieces: vec![],
         joints: vec![range.0],
@@ -164,7 +176,10 @@ pub(super) fn fit(
     } else {
         let mut spans = vec![range.0];
         spans.extend(curve.breaks(range.0, range.1));
+        spans.extend(trace.weak.iter().flatten().map(|w| w.until));
         spans.push(range.1);
+        spans.sort_by(f64::total_cmp);
+        spans.dedup();
         // An arc of more than a quarter turn is never one cubic, so attempts with longer arcs are
         // skipped.
         let cut =
@@ -273,6 +288,10 @@ struct Trace<'a> {
     range: (f64, f64),
     nodes: Vec<(f64, P2)>,
     singular: [Option<usize>; 2],
+    /// Weak stretches at the start and at the end.
+    weak: [Option<Weak>; 2],
+    /// Sides of a closed patch without a period that the edge follows, by the index of the parameter.
+    seam: [Option<f64>; 2],
     off_surface: f64,
     /// Distance from the surface (mm) up to which a point is plausible: several times the largest one
     /// found by global searches.
@@ -282,6 +301,35 @@ struct Trace<'a> {
     /// Number of searches until now.
     searches: Cell<u32>,
 }
+
+/// Stretch at an end of an edge on which one parameter is not determined, because the surface is nearly a
+/// point there. That parameter keeps its value at the inner end of the stretch.
+#[derive(Clone, Copy, Debug)]
+struct Weak {
+    /// End of the edge: 0 is the start.
+    end: usize,
+    /// Curve parameter at the inner end of the stretch.
+    until: f64,
+    /// Index of the parameter that is not determined, and its value.
+    k_free: usize,
+    free: f64,
+}
+
+impl Weak {
+    fn contains(&self, t: f64) -> bool {
+        if self.end == 0 { t <= self.until } else { t >= self.until }
+    }
+
+    fn constrained(&self, mut uv: P2) -> P2 {
+        uv[self.k_free] = self.free;
+        uv
+    }
+}
+
+/// Number of halvings by which the inner end of a weak stretch is found between two samples. With a larger
+/// value the end is more exact, which has no effect on the fit; a smaller one takes the parameter from
+/// farther inside.
+const WEAK_HALVINGS: u32 = 16;
 
 /// Maximum number of searches along one edge; each takes thousands of times as long as a step of Newton's
 /// method. Parametrisations on which that method does not converge (with weights of a million, for
@@ -326,6 +374,8 @@ impl<'a> Trace<'a> {
             range,
             nodes: vec![],
             singular,
+            weak: [None; 2],
+            seam: [None; 2],
             off_surface: 0.0,
             usual: Cell::new(10.0 * limits.tol),
             jumped: Cell::new(false),
@@ -341,8 +391,94 @@ impl<'a> Trace<'a> {
             trace.off_surface = 0.0;
             trace.follow(&ts, None);
         }
+        trace.seam = [0, 1].map(|k| trace.followed_seam(k, limits));
+        for i in 0..trace.nodes.len() {
+            let (t, uv) = trace.nodes[i];
+            trace.nodes[i].1 = trace.on_seam(t, uv);
+        }
         trace.add_singular_ends();
+        let weak_tol = limits.weak_tol.max(trace.off_surface);
+        for end in [0, 1] {
+            trace.weak[end] = trace.weak_end(end, weak_tol);
+            if let Some(w) = trace.weak[end] {
+                trace.nodes.iter_mut().filter(|n| w.contains(n.0)).for_each(|n| n.1 = w.constrained(n.1));
+            }
+        }
         trace
+    }
+
+    /// Returns a side of parameter `k`, if the surface closes there without a period and the edge follows the
+    /// seam. An edge beside the seam is on one side, one that winds about it on both.
+    fn followed_seam(&self, k: usize, limits: &FitLimits) -> Option<f64> {
+        let r = &self.host.natural;
+        let (closed, lo, hi) =
+            if k == 0 { (self.host.u_closed, r.u0, r.u1) } else { (self.host.v_closed, r.v0, r.v1) };
+        if !closed {
+            return None;
+        }
+        let is_high = |uv: P2| uv[k] - lo > hi - uv[k];
+        let n_high = self.nodes.iter().filter(|n| is_high(n.1)).count();
+        let changes = n_high > 0 && n_high < self.nodes.len();
+        let near = 4.0 * self.off_surface.max(limits.tol);
+        let near = if changes { near.max(limits.seam_tol) } else { near };
+        let surface = self.host.surface;
+        let off = |uv: P2| {
+            let mut on_side = uv;
+            on_side[k] = if is_high(uv) { hi } else { lo };
+            (surface.point(on_side) - surface.point(uv)).norm()
+        };
+        let follows = self.nodes.iter().all(|n| off(n.1) <= near);
+        // A short edge that touches the seam has no direction of its own.
+        let first = surface.point(self.nodes[0].1);
+        let is_long = self.nodes.iter().any(|n| (surface.point(n.1) - first).norm() > 4.0 * near);
+        (follows && is_long).then_some(lo)
+    }
+
+    /// Moves the parameters of the edge's projection at `t` onto the seam that the edge follows.
+    fn on_seam(&self, t: f64, mut uv: P2) -> P2 {
+        for k in [0, 1] {
+            let Some(side) = self.seam[k] else { continue };
+            uv[k] = side;
+            let (lo, hi) = {
+                let r = self.host.reach();
+                if k == 0 { (r.v0, r.v1) } else { (r.u0, r.u1) }
+            };
+            let p = self.curve.point(t);
+            // The start is near the nearest point of the seam, where this converges.
+            for _ in 0..4 {
+                let (q, du, dv) = self.host.surface.first_derivs(uv);
+                let along = if k == 0 { dv } else { du };
+                let step = (p - q).dot(&along) / along.norm_squared();
+                if step.is_finite() {
+                    uv[1 - k] = (uv[1 - k] + step).clamp(lo, hi);
+                }
+            }
+        }
+        uv
+    }
+
+    /// Finds the stretch at an end on which the surface hardly moves along one parameter: all of the
+    /// parameter line through each of its points is within `tol` (mm).
+    fn weak_end(&self, end: usize, tol: f64) -> Option<Weak> {
+        if self.singular[end].is_some() || !matches!(self.host.surface, Surface::Bezier(_)) {
+            return None;
+        }
+        let last = self.nodes.len() - 1;
+        let node = |k: usize| self.nodes[if end == 0 { k } else { last - k }];
+        let k_free = [0, 1].into_iter().find(|k| self.host.is_short_line(node(0).1, *k, tol))?;
+        // An edge that never leaves the stretch has its own parameters.
+        let k = (1..=last).find(|k| !self.host.is_short_line(node(*k).1, k_free, tol))?;
+        let ((mut weak, _), (mut strong, mut limit)) = (node(k - 1), node(k));
+        for _ in 0..WEAK_HALVINGS {
+            let t = 0.5 * (weak + strong);
+            let uv = self.at(t);
+            if self.host.is_short_line(uv, k_free, tol) {
+                weak = t;
+            } else {
+                (strong, limit) = (t, uv);
+            }
+        }
+        Some(Weak { end, until: strong, k_free, free: limit[k_free] })
     }
 
     /// Returns the index and the parameters of the known end, unless the surface may intersect itself
@@ -498,7 +634,8 @@ impl<'a> Trace<'a> {
             (None, Some(b)) => b.1,
             (None, None) => P2::origin(),
         };
-        self.near(t, hint)
+        let uv = self.on_seam(t, self.near(t, hint));
+        self.weak.iter().flatten().find(|w| w.contains(t)).map_or(uv, |w| w.constrained(uv))
     }
 
     /// Returns the parameter velocity at `t`, as the limit from the side of `inside`.
@@ -506,7 +643,8 @@ impl<'a> Trace<'a> {
         // The curve is evaluated slightly inside because derivatives jump at its breaks.
         let velocity = self.curve.derivs(t + 1e-9 * (inside - t)).d1;
         let chord = |h: f64| (self.at(t + h * (inside - t)) - uv) / (h * (inside - t));
-        let singular = self.singular_end(t);
+        let weak = self.weak.iter().flatten().any(|w| w.contains(t));
+        let singular = weak || self.singular_end(t);
         match pull(&self.host.jacobian(uv), &velocity).filter(|_| !singular) {
             Some(v) if v.norm() > 1e-6 * chord(1.0).norm() => v,
             _ => chord(1e-3) * 2.0 - chord(2e-3),
@@ -573,14 +711,28 @@ impl<'a> Trace<'a> {
         out: &mut Pcurve,
     ) {
         let h = b.t - a.t;
-        let (va, vb) = (a.velocity * (h / 3.0), b.velocity * (h / 3.0));
         let mut samples = [Sample::default(); 5];
         for ((s, k), known) in samples.iter_mut().zip(1..).zip(known) {
-            s.s = f64::from(k) / 6.0;
+            s.fraction = f64::from(k) / 6.0;
+            s.s = s.fraction;
             s.uv = known.unwrap_or_else(|| self.at(a.t + h * s.s));
-            s.jacobian = self.host.jacobian(s.uv);
+            let (p, du, dv) = self.host.surface.first_derivs(s.uv);
+            (s.p, s.jacobian) = (p, (du, dv));
         }
-        let (control, error) = adjust([a.uv, a.uv + va, b.uv - vb, b.uv], &mut samples);
+        let (va, most_a) = limited(a.velocity * (h / 3.0), [a, b], &samples, limits.tol);
+        let (vb, most_b) = limited(b.velocity * (h / 3.0), [a, b], &samples, limits.tol);
+        let tangents = Tangents { a: a.uv, b: b.uv, va, vb, most: [most_a, most_b] };
+        let (mut control, mut error) = adjust(&tangents, &self.host.reach(), limits.tol, &mut samples);
+        if matches!(self.host.surface, Surface::Bezier(_)) && (error <= limits.tol || depth == 0) {
+            error = self.error_in_space(&control, &samples);
+        }
+        if depth == 0 && error > limits.tol {
+            let chord = straight(a.uv, b.uv);
+            let other = self.error_in_space(&chord, &samples.map(|s| Sample { s: s.fraction, ..s }));
+            if other < error {
+                control = chord;
+            }
+        }
         if error <= limits.tol || depth == 0 {
             out.pieces.push(Piece { control, straight: false, deviation: 0.0 });
             out.joints.push(b.t);
@@ -592,7 +744,57 @@ impl<'a> Trace<'a> {
         self.fit_span(&[*a, mid], [None, Some(s1), None, Some(s2), None], depth - 1, limits, out);
         self.fit_span(&[mid, *b], [None, Some(s4), None, Some(s5), None], depth - 1, limits, out);
     }
+
+    /// Returns the distance (mm) between a cubic on the surface and the samples, across the curve. Samples
+    /// that the cubic does not reach in their order count with their distance along the curve, too.
+    fn error_in_space(&self, control: &[P2; 4], samples: &[Sample; 5]) -> f64 {
+        let length = (self.host.surface.point(control[3]) - self.host.surface.point(control[0])).norm();
+        let mut last = 0.0;
+        samples.iter().fold(0.0, |worst: f64, q| {
+            let (uv, d) = cubic(control, q.s);
+            let (p, du, dv) = self.host.surface.first_derivs(uv);
+            let along = push(&(du, dv), d);
+            let off = q.p - p;
+            let slide = along.try_normalize(0.0).map_or(0.0, |t| t.dot(&off));
+            let across = (off.norm_squared() - slide * slide).max(0.0).sqrt();
+            let in_order = q.s >= last && slide.abs() <= MAX_SLIDE * length;
+            last = q.s;
+            let error = if in_order { across } else { off.norm() };
+            if error.is_nan() { f64::INFINITY } else { worst.max(error) }
+        })
+    }
 }
+
+/// Returns a tangent whose noise is removed, and the factor by which it may be multiplied. Where the surface
+/// hardly moves with a parameter, velocities are differences of noise, and a tangent must not leave the span.
+/// Parameters that change by less than `tol` (mm in space) have no direction of their own.
+fn limited(mut tangent: V2, [a, b]: [&Joint; 2], samples: &[Sample; 5], tol: f64) -> (V2, f64) {
+    let mut most = f64::INFINITY;
+    for k in [0, 1] {
+        let (lo, hi) = samples
+            .iter()
+            .map(|s| s.uv[k])
+            .chain([b.uv[k]])
+            .fold((a.uv[k], a.uv[k]), |(lo, hi), x| (lo.min(x), hi.max(x)));
+        let speed = samples
+            .iter()
+            .fold(0.0, |m: f64, s| m.max(if k == 0 { s.jacobian.0.norm() } else { s.jacobian.1.norm() }));
+        let reach = MAX_TANGENT * (hi - lo);
+        if (hi - lo) * speed <= tol {
+            tangent[k] = tangent[k].clamp(-reach, reach);
+        } else if tangent[k] != 0.0 {
+            most = most.min(reach / tangent[k].abs());
+        }
+    }
+    (tangent, most)
+}
+
+/// Largest tangent length of a cubic in either parameter, relative to the range of that parameter on its
+/// span. A larger value lets cubics leave the span, a smaller one flattens arcs.
+const MAX_TANGENT: f64 = 2.0;
+/// Distance along a cubic within which it passes a sample, relative to its chord. A larger value accepts
+/// cubics that stop short of their samples; a smaller one counts steps that have not converged.
+const MAX_SLIDE: f64 = 1e-2;
 
 /// An end of a span.
 #[derive(Clone, Copy, Debug)]

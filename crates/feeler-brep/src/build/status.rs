@@ -27,6 +27,11 @@ const MAX_CHANGES: usize = 4;
 /// loses quasi-minima of inexact files.
 const NEARLY_SMOOTH: f64 = 1e-3;
 
+/// Distance from the ends of an edge within which a change of sign does not count, relative to the solid's
+/// size (or how far the edge is off its surfaces, if that is more). A larger value misses splits, a smaller
+/// one leaves edges that are shorter than the distance between equal points.
+const NEAR_END: f64 = 1e-6;
+
 /// Angle (rad) beyond which the sign is computed from positions of the faces instead of normals. A larger
 /// value gives wrong signs near π, a smaller one takes more time.
 pub(super) const RAZOR: f64 = 3.13;
@@ -128,7 +133,14 @@ pub(super) fn dihedral(draft: &Draft, hosts: &[Host<'_>], [a, b]: [UseAt; 2]) ->
     let mut changes: Vec<f64> =
         between.into_iter().map(|(s, t, positive)| bisect(&angle, s, t, positive)).collect();
     let span = t1 - t0;
-    changes.retain(|t| t - t0 > 1e-6 * span && t1 - t > 1e-6 * span);
+    // Normals beside an end are noise where a surface collapses, and a cut there leaves an edge whose ends
+    // are one point.
+    let near = (NEAR_END * draft.size).max(p.off_surface).max(q.off_surface);
+    let ends = [t0, t1].map(|t| e.curve.point(t));
+    changes.retain(|t| {
+        let p = e.curve.point(*t);
+        t - t0 > 1e-6 * span && t1 - t > 1e-6 * span && ends.iter().all(|end| (p - end).norm() > near)
+    });
     Some(Dihedral { min, max, changes })
 }
 

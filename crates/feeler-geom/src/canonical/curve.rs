@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use nalgebra::{DMatrix, DVector};
 
-use super::fit::circle_through;
+use super::fit::{circle_through, is_local};
 use super::{DEVIATION_MARGIN, Recognised, sample_parameters};
 use crate::bezier::{BezierSpline, dehomogenized};
 use crate::frame::unit;
@@ -44,6 +44,7 @@ pub(super) fn recognised(spline: &BezierSpline, tol: f64) -> Option<Recognised<C
         Frame::from_z(centre, z, Some(x))
     };
     let circle = circle(&frame, &points).and_then(|(centre, radius)| {
+        is_local(radius, &centre, size, tol).then_some(())?;
         Some(Curve::Circle { frame: frame_of(centre, d.p - centre, frame.z)?, radius })
     });
     if let Some(found) = circle.and_then(|c| checked(spline, c, tol)) {

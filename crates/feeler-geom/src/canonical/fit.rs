@@ -109,6 +109,20 @@ impl Revolved {
         })
     }
 
+    /// Returns whether the shape is near its points: its radii and the distance of its origin are at most
+    /// [`MAX_RADIUS`] times the `size` of the points, and rounding of these lengths is below `tol`. Otherwise
+    /// measured distances are differences of numbers that are too large.
+    pub(super) fn is_local(&self, points: &[P3], size: f64, tol: f64) -> bool {
+        let (origin, radius) = match self {
+            Self::Sphere { centre, radius } => (centre, *radius),
+            Self::Cylinder { frame, radius } => (&frame.origin, *radius),
+            Self::Cone { frame, .. } => (&frame.origin, 0.0),
+            Self::Torus { frame, major, minor } => (&frame.origin, major + minor),
+        };
+        let far = points.iter().fold(radius, |m, p| m.max((p - origin).norm()));
+        is_local(far, origin, size, tol)
+    }
+
     /// Refines a guess by Gauss–Newton steps while the largest distance decreases. Returns the surface
     /// and that distance.
     pub(super) fn fitted(self, points: &[P3], size: f64) -> (Self, f64) {
@@ -135,6 +149,18 @@ impl Revolved {
         }
         (best, worst)
     }
+}
+
+/// Largest radius of a recognised shape, and distance of its origin, relative to the size of the points.
+/// With a larger value noise makes patches that are nearly plane into absurd cylinders and cones; with a
+/// smaller one slightly curved canonical shapes stay free-form.
+const MAX_RADIUS: f64 = 1e4;
+
+/// Whether a length that belongs to a shape is of use near points of a given size, and its rounding is below
+/// `tol`.
+pub(super) fn is_local(length: f64, origin: &P3, size: f64, tol: f64) -> bool {
+    let rounding = 16.0 * f64::EPSILON * (length + origin.coords.amax());
+    length <= MAX_RADIUS * size && rounding <= tol
 }
 
 /// Centre and axis of the circle through three points; `None` if they are collinear.

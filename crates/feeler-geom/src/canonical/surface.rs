@@ -43,7 +43,7 @@ pub(super) fn recognised(grid: &BezierSurface, tol: f64) -> Option<Recognised<Su
     }
     let size = Aabb::of_points(points.iter()).diagonal();
     let (revolved, worst) = guess.fitted(&points, size);
-    if worst * DEVIATION_MARGIN > tol {
+    if worst * DEVIATION_MARGIN > tol || !revolved.is_local(&points, size, tol) {
         return None;
     }
     let deviation = measured(grid, &revolved, tol)?;

@@ -200,3 +200,67 @@ fn other_curves_are_not_recognised() {
     twice.control.extend(&b.control);
     assert!(twice.recognised(1e-6).is_none() && a.recognised(1e-6).is_some());
 }
+
+/// A line with rounded ends, of which a share is flat, extruded or turned; control points have noise. What is
+/// recognised is near the patch, measured from the shape's own points.
+#[test]
+fn flat_profiles_with_rounded_ends_are_no_absurd_shapes() {
+    let mut r = rng(77);
+    let (mut n_found, mut n_curves) = (0, 0);
+    for round in 0..600 {
+        let f: Frame = frame(&mut r);
+        let size = math::powf(10.0, r.random_range(-1.0..2.0));
+        let flat = r.random_range(0.5..0.99);
+        // Rounded ends by this much of the size; the smallest ones are within the tolerance of a plane.
+        let rise = math::powf(10.0, r.random_range(-9.0..-0.5)) * size;
+        let noise = math::powf(10.0, r.random_range(-17.0..-12.0)) * size;
+        let degree = r.random_range(3..6_u32);
+        let end = 0.5 * (1.0 - flat);
+        let breaks = vec![0.0, end, 1.0 - end, 1.0];
+        let n = degree as usize;
+        let mut control = Vec::new();
+        for piece in 0..3 {
+            let (a, b) = (breaks[piece], breaks[piece + 1]);
+            for k in 0..=n {
+                let s = k as f64 / n as f64;
+                let bend = match piece {
+                    0 if k + 2 <= n => rise * (1.0 - s) * (1.0 - s),
+                    2 if k >= 2 => rise * s * s,
+                    _ => 0.0,
+                };
+                let mut noisy = || r.random_range(-noise..noise);
+                let (x, z) = ((a + (b - a) * s) * size + noisy(), bend + noisy());
+                control.push(crate::bezier::homogeneous(&f.point(x, 0.0, z), 1.0));
+            }
+        }
+        let profile = BezierSpline { degree, breaks, control, periodic: false };
+        let tol = 1e-7 * size * math::powf(10.0, r.random_range(0.0..3.0));
+        if let Some(found) = profile.recognised(tol) {
+            n_curves += 1;
+            for k in 0..=60 {
+                let p = profile.derivs(f64::from(k) / 60.0).p;
+                let foot = found.shape.point(found.shape.project(&p, -1e3 * size, 1e3 * size));
+                let at = format!("curve {round}: {:?}", found.shape);
+                assert!((foot - p).norm() <= 1.01 * tol, "{at}");
+            }
+        }
+        let grid = if round % 2 == 0 {
+            let length = f.y * (size * r.random_range(0.1..2.0));
+            BezierSurface::extrusion(&profile, &length, 0.0, 1.0)
+        } else {
+            let far = size * math::powf(10.0, r.random_range(0.0..6.0));
+            let axis = f.point(-far, 0.0, r.random_range(-1.0..1.0) * far);
+            BezierSurface::revolution(&profile, &axis, &f.z, 0.0, (size / far).min(1.0))
+        };
+        let Some(found) = grid.recognised(tol) else { continue };
+        n_found += 1;
+        for (i, j) in (0..=20).flat_map(|i| (0..=20).map(move |j| (i, j))) {
+            let rect = grid.domain();
+            let (s, t) = (f64::from(i) / 20.0, f64::from(j) / 20.0);
+            let p = grid.derivs(P2::new(rect.u0 + rect.width() * s, rect.v0 + rect.height() * t)).p;
+            let foot = found.shape.point(found.shape.invert(&p, None, None));
+            assert!((foot - p).norm() <= 1.01 * tol, "{round}: {:e} {:?}", (foot - p).norm(), found.shape);
+        }
+    }
+    assert!(n_found > 50 && n_curves > 50, "{n_found} {n_curves}");
+}

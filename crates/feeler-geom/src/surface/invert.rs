@@ -86,6 +86,16 @@ fn invert_torus(
     let circle_distance = |x: f64| (math::hypot(x, q.z) - minor).abs();
     let (distance_near, distance_far) = (circle_distance(rho - major), circle_distance(-rho - major));
     if let Some(rect) = within {
+        // A rectangle on one sheet selects that sheet; points beyond it are nearest to a tip.
+        let tip = math::acos(-major / minor);
+        let mid = math::unwrap_near(0.5 * (rect.v0 + rect.v1), 0.0, TAU);
+        let half = 0.5 * (rect.v1 - rect.v0) - 1e-9;
+        if mid.abs() + half <= tip {
+            return P2::new(near.x, math::unwrap_near(near.y, 0.0, TAU).clamp(-tip, tip));
+        }
+        if mid.abs() - half >= tip {
+            return P2::new(far.x, far.y.clamp(tip, TAU - tip));
+        }
         let in_range = |uv: &P2| math::wrap(uv.y, rect.v0 - 1e-9, TAU) <= rect.v1 + 1e-9;
         match (in_range(&near), in_range(&far)) {
             (true, false) => return near,

@@ -498,6 +498,40 @@ fn blob(rng: &mut SmallRng, c: (f64, f64), r: f64, n: usize, edge: u32) -> Vec<T
         .collect()
 }
 
+/// An edge that winds about the upper border of a patch has pieces at the same heights everywhere: the number
+/// of strips times their pieces is the square of the number of pieces.
+#[test]
+fn a_border_of_many_waves_is_classified_from_a_sample_of_strips() {
+    let natural = Rect { u0: 0.0, u1: 1.0, v0: 0.0, v1: 1.0 };
+    let mut rng = SmallRng::seed_from_u64(5);
+    for n in [40, 2000] {
+        // A zigzag from right to left, then down and back along the lower border.
+        let mut points = vec![(0.0, 0.0), (1.0, 0.0)];
+        points.extend((0..=n).map(|k| {
+            let v = if k % 2 == 0 { rng.random_range(0.70..0.75) } else { rng.random_range(0.85..0.95) };
+            (1.0 - as_f64(k) / as_f64(n), v)
+        }));
+        let upper = points[2..].to_vec();
+        for right in [0.0, 0.25] {
+            // In the second case no piece is at the left border of the patch.
+            let moved: Vec<_> = points.iter().map(|(u, v)| (right + u * (1.0 - right), *v)).collect();
+            let (cells, reports) = build(&polygon(&moved, 1), natural, None, None, P2::origin());
+            assert!(reports.is_empty(), "{n}: {reports:?}");
+            for _ in 0..2000 {
+                let (s, v) = (rng.random_range(0.0..1.0), rng.random_range(0.0..1.0));
+                let x = (1.0 - s) * as_f64(n);
+                let k = (x as usize).min(n - 1);
+                let f = x - as_f64(k);
+                let top = upper[k].1 * (1.0 - f) + upper[k + 1].1 * f;
+                if (v - top).abs() > 1e-9 {
+                    assert_eq!(inside(&cells, right + s * (1.0 - right), v), v < top, "{n}: ({s}, {v})");
+                }
+            }
+            assert!(!inside(&cells, 0.5 * right - 1e-9, 0.5), "{n}: left of the domain");
+        }
+    }
+}
+
 #[test]
 fn random_domains_agree_with_crossing_counts() {
     let mut rng = SmallRng::seed_from_u64(31);

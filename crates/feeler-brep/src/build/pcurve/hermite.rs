@@ -1,6 +1,6 @@
 //! Cubics with given ends and tangent directions, whose tangent lengths are adjusted.
 
-use feeler_geom::{P2, V2, V3};
+use feeler_geom::{P2, P3, Rect, V2, V3};
 
 use super::cubic;
 use crate::build::host::push;
@@ -10,24 +10,54 @@ use crate::build::host::push;
 pub(super) struct Sample {
     /// Parameter of the point on the cubic that is nearest to the sample.
     pub(super) s: f64,
+    /// Fraction of the span at which the sample is.
+    pub(super) fraction: f64,
     pub(super) uv: P2,
+    /// Point of the surface.
+    pub(super) p: P3,
     pub(super) jacobian: (V3, V3),
 }
 
 impl Default for Sample {
     fn default() -> Self {
-        Self { s: 0.0, uv: P2::origin(), jacobian: (V3::zeros(), V3::zeros()) }
+        Self {
+            s: 0.0,
+            fraction: 0.0,
+            uv: P2::origin(),
+            p: P3::origin(),
+            jacobian: (V3::zeros(), V3::zeros()),
+        }
     }
 }
 
+/// Ends of a cubic, its tangents (a third of the velocities) and the largest factors of their lengths.
+pub(super) struct Tangents {
+    pub(super) a: P2,
+    pub(super) b: P2,
+    pub(super) va: V2,
+    pub(super) vb: V2,
+    pub(super) most: [f64; 2],
+}
+
 /// Adjusts the tangent lengths of a Hermite cubic to its samples. Returns the cubic and the remaining
-/// error, measured in space across the curve.
-pub(super) fn adjust(start: [P2; 4], samples: &mut [Sample; 5]) -> ([P2; 4], f64) {
-    let (va, vb) = (start[1] - start[0], start[3] - start[2]);
-    let mut best = (start, f64::INFINITY);
-    let (mut x, mut y) = (1.0, 1.0);
+/// error, measured in space across the curve; `s` of the samples is that of the cubic. Control points stay
+/// in the rectangle `inside`; `tol` (mm) is the tolerance of the fit.
+pub(super) fn adjust(
+    &Tangents { a, b, va, vb, most }: &Tangents,
+    inside: &Rect,
+    tol: f64,
+    samples: &mut [Sample; 5],
+) -> ([P2; 4], f64) {
+    let with_lengths = |x: f64, y: f64| [a, inside.clamp(a + va * x), inside.clamp(b - vb * y), b];
+    // A tangent that would leave the span starts at half of the span.
+    let [(mut x, x_range), (mut y, y_range)] = most.map(|most| {
+        let usual = if most < 1.0 { 0.25 * most } else { 1.0 };
+        (usual, (0.3 * usual, (3.0 * usual).min(most)))
+    });
+    let mut best = (with_lengths(x, y), f64::INFINITY);
+    let mut best_s = samples.map(|q| q.s);
     for _ in 0..4 {
-        let control = [start[0], start[0] + va * x, start[3] - vb * y, start[3]];
+        let control = with_lengths(x, y);
         // Normal equations [[m00, m01], [m01, m11]] (dx, dy) = (r0, r1).
         let (mut m00, mut m01, mut m11, mut r0, mut r1) = (0.0, 0.0, 0.0, 0.0, 0.0);
         let mut error: f64 = 0.0;
@@ -64,16 +94,18 @@ pub(super) fn adjust(start: [P2; 4], samples: &mut [Sample; 5]) -> ([P2; 4], f64
             break;
         }
         best = (control, error);
+        best_s = samples.map(|q| q.s);
         // Damping is needed because the two lengths are not determined where the curve is nearly
-        // straight.
-        let damping = 1e-6 * (m00 + m11);
-        let (a, b) = (m00 + damping, m11 + damping);
-        let det = a * b - m01 * m01;
+        // straight, in particular where they move it by less than the tolerance.
+        let damping = 1e-6 * (m00 + m11) + tol * tol;
+        let (d0, d1) = (m00 + damping, m11 + damping);
+        let det = d0 * d1 - m01 * m01;
         if det.is_nan() || det <= 0.0 {
             break;
         }
-        x = (x + (b * r0 - m01 * r1) / det).clamp(0.3, 3.0);
-        y = (y + (a * r1 - m01 * r0) / det).clamp(0.3, 3.0);
+        x = (x + (d1 * r0 - m01 * r1) / det).clamp(x_range.0, x_range.1);
+        y = (y + (d0 * r1 - m01 * r0) / det).clamp(y_range.0, y_range.1);
     }
+    samples.iter_mut().zip(best_s).for_each(|(q, s)| q.s = s);
     best
 }

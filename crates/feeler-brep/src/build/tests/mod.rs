@@ -7,6 +7,7 @@ mod domains;
 mod horn;
 mod inertia;
 mod inexact;
+mod patch_edges;
 mod splitting;
 mod status;
 mod structure;

@@ -65,11 +65,17 @@ impl<'a> Labels<'a> {
             return (vec![1; n], self.reports);
         }
         let mut starting: Vec<Vec<u32>> = vec![Vec::new(); n];
+        // Change of the winding over the whole width from each strip to the next one.
+        let mut change = vec![0_i32; n + 1];
         for (i, &(a, b)) in spans.iter().enumerate() {
             if a < b {
                 starting[a].push(i as u32);
+                let step = winding_step(&self.cells.pieces[i]);
+                change[a] += step;
+                change[b] -= step;
             }
         }
+        let at_border = self.strips_at_left_border(spans);
         // If the base is known in advance, only a sample of a large number of strips is checked for
         // contradictions.
         let entries: usize = spans.iter().map(|(a, b)| b - a).sum();
@@ -77,18 +83,23 @@ impl<'a> Labels<'a> {
         let mut bases: Vec<Option<i32>> = Vec::with_capacity(n);
         let mut sides: Vec<f64> = Vec::with_capacity(n);
         let mut active: Vec<Crossing> = Vec::new();
+        let mut pending: Vec<u32> = Vec::new();
+        let mut total = 0;
         for (k, starting) in starting.iter().enumerate() {
-            active.retain(|c| spans[c.piece as usize].1 > k);
-            active.extend(starting.iter().map(|&piece| Crossing { u: 0.0, piece }));
+            total += change[k];
+            pending.extend(starting);
             if k % stride != 0 {
-                let total =
-                    || active.iter().map(|c| winding_step(&self.cells.pieces[c.piece as usize])).sum();
-                if let Some(base) = self.forced_base(total) {
+                // Without a piece at the left border, the winding there is that of the previous strip.
+                let previous = bases.last().copied().flatten().filter(|_| !at_border[k]);
+                if let Some(base) = self.forced_base(|| total).or(previous) {
                     bases.push(Some(base));
-                    sides.push(0.0);
+                    sides.push(sides.last().copied().unwrap_or(0.0));
                     continue;
                 }
             }
+            active.retain(|c| spans[c.piece as usize].1 > k);
+            let started = pending.drain(..).filter(|piece| spans[*piece as usize].1 > k);
+            active.extend(started.map(|piece| Crossing { u: 0.0, piece }));
             let v = self.mid(k);
             for c in &mut active {
                 c.u = self.cells.pieces[c.piece as usize].u_at_v(v);
@@ -133,6 +144,20 @@ impl<'a> Labels<'a> {
         } else {
             None
         }
+    }
+
+    /// Returns for each strip whether a piece starts or ends at the left border between it and the previous
+    /// strip, so that the winding there may change.
+    fn strips_at_left_border(&self, spans: &[(usize, usize)]) -> Vec<bool> {
+        let cells = self.cells;
+        let mut out = vec![false; cells.n_strips() + 1];
+        let border = cells.rect.u0 + MIN_LABEL_WIDTH * self.size[0];
+        for (p, &(a, b)) in cells.pieces.iter().zip(spans) {
+            if p.start().x.min(p.end().x) <= border {
+                (out[a], out[b]) = (true, true);
+            }
+        }
+        out
     }
 
     fn mid(&self, k: usize) -> f64 {
