@@ -118,7 +118,7 @@ pub fn prepare_with_remarks(
         severity: Severity::Warning,
         subject: subject.to_owned(),
         entity: Some(fault.face),
-        place: None,
+        point: None,
         message: fault.to_string(),
     }));
     Ok((hierarchy, all))
