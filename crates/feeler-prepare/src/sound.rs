@@ -17,20 +17,21 @@ use std::f64::consts::{PI, TAU};
 
 use line::{Crossing, Line, Target};
 
-/// Maximum number of lines tried, and number of conclusive lines that are enough.
+/// Maximum number of lines that are tried, and number of conclusive lines after which no more are tried.
 const LINE_LIMITS: (u64, u32) = (96, 24);
 
-/// Number of open lines from which a solid is rejected. A single line can hit a small fault of the model
-/// that does no harm.
+/// Minimum number of open lines for which a solid is rejected. An open line enters and leaves the solid
+/// different numbers of times. A single one can be caused by a small fault of the model that does no
+/// harm.
 const MIN_OPEN_LINES: u32 = 2;
 
-/// Maximum fraction of the inside that may be covered twice. Threads and sweeps of real models overlap
-/// themselves by a thousandth. With a larger value doubled surfaces pass; with a smaller one threads are
-/// rejected.
+/// Maximum fraction of the length of the lines inside the solid that may be enclosed twice by its
+/// boundary. Threads and sweeps of real models overlap themselves by a thousandth. With a larger value
+/// doubled surfaces pass; with a smaller one threads are rejected.
 const MAX_OVERLAP: f64 = 0.05;
 
-/// Minimum volume of a solid, relative to its area times its size. With a larger value thin parts are
-/// rejected; with a smaller one empty shells pass.
+/// Minimum volume of a solid, relative to the product of its surface area and its size. With a larger
+/// value thin parts are rejected; with a smaller one empty shells pass.
 const MIN_RELATIVE_VOLUME: f64 = 1e-9;
 
 /// Reasons why a prepared shape is not a valid solid.
@@ -42,9 +43,9 @@ pub enum Unsound {
          check that its faces close and are oriented outwards"
     )]
     Volume {
-        /// Volume (mm³).
+        /// Volume of the solid, with sign (mm³).
         volume: f64,
-        /// Area (mm²).
+        /// Surface area of the solid (mm²).
         area: f64,
     },
     /// The volume is larger than that of the bounding box.
@@ -53,38 +54,39 @@ pub enum Unsound {
          check for duplicated faces"
     )]
     Box {
-        /// Volume (mm³).
+        /// Volume of the solid (mm³).
         volume: f64,
-        /// Volume of the box (mm³).
+        /// Volume of the bounding box (mm³).
         box_volume: f64,
     },
-    /// Lines do not enter and leave equally often.
+    /// Several test lines enter and leave the solid different numbers of times.
     #[error(
         "{bad} of {lines} test lines do not enter and leave it equally often, for example at face #{face}; \
          check for missing, duplicated or reversed faces"
     )]
     Open {
-        /// Number of such lines.
+        /// Number of lines that enter and leave the solid different numbers of times.
         bad: u32,
-        /// Number of conclusive lines.
+        /// Number of conclusive lines, on which no crossing is ambiguous.
         lines: u32,
-        /// Entity id of a face that such a line crosses.
+        /// Entity number of a face at which a test line shows a fault.
         face: u64,
     },
-    /// The boundary covers itself.
+    /// The boundary encloses a part of the solid twice, or faces lie back to back and enclose nothing.
     #[error(
         "its surface covers itself: {percent:.0} % of its inside is enclosed twice, for example at face \
          #{face}; check for overlapping bodies or duplicated faces"
     )]
     Covered {
-        /// Fraction of the length of the lines within the solid (%).
+        /// Percentage of the length of the test lines inside the solid that is enclosed twice; 100 if
+        /// faces lie back to back.
         percent: f64,
-        /// Entity id of a face where such a line enters or leaves.
+        /// Entity number of a face at which a test line shows a fault.
         face: u64,
     },
 }
 
-/// Checks a prepared solid as a whole.
+/// Checks that a prepared solid is valid. Sheets always pass.
 pub(crate) fn check(solid: &Solid, h: &Hierarchy) -> Result<(), Unsound> {
     if is_sheet(solid) {
         return Ok(());
@@ -103,7 +105,8 @@ pub(crate) fn check(solid: &Solid, h: &Hierarchy) -> Result<(), Unsound> {
     lines(h, size)
 }
 
-/// Returns whether open shells were given a back side: each of their faces occurs twice.
+/// Returns whether the solid is a sheet: an open shell that was given a back side, so that each of its
+/// faces occurs twice, with opposite orientations.
 fn is_sheet(solid: &Solid) -> bool {
     let faces = solid.faces.iter().zip(&solid.shell.faces);
     let mut sides: Vec<(u64, bool)> = faces.map(|(f, s)| (f.source, s.orientation)).collect();
@@ -153,23 +156,25 @@ fn lines(h: &Hierarchy, size: f64) -> Result<(), Unsound> {
 /// Sums over all lines that were intersected with the boundary of the solid.
 #[derive(Debug, Default)]
 struct Sums {
-    /// Number of conclusive lines.
+    /// Number of conclusive lines so far.
     lines: u32,
     /// Number of lines that enter and leave the solid different numbers of times.
     open: u32,
-    /// Number of times that a line enters and leaves at the same point, outside the solid: faces that lie
-    /// back to back and enclose nothing.
+    /// Number of times that a line enters and leaves the solid at the same point, coming from outside:
+    /// faces that lie back to back and enclose nothing.
     empty: u32,
-    /// Length (mm) of the lines within the solid.
+    /// Total length (mm) of the lines inside the solid.
     inside: f64,
-    /// Length (mm) over which lines have entered more than once, or left more often than entered.
+    /// Total length (mm) over which lines have entered the solid more than once, or left it more often
+    /// than entered.
     covered_twice: f64,
-    /// Face at the last fault found.
+    /// Face at the most recent fault.
     faulty_face: FaceId,
 }
 
 impl Sums {
-    /// Adds the crossings of a line. Crossings closer than `tie` (mm) are at the same point.
+    /// Adds the crossings of a conclusive line with the boundary, in order along the line. Crossings
+    /// closer to each other than `tie` (mm) count as one point.
     fn add(&mut self, crossings: &[Crossing], tie: f64) {
         self.lines += 1;
         let Some(last) = crossings.last() else { return };
@@ -203,7 +208,7 @@ impl Sums {
     }
 }
 
-/// Index below `n` that differs from one `k` to the next and is evenly spread.
+/// Returns an index below `n`; for `k` = 0, 1, 2, … these indices are evenly spread and not in order.
 fn scattered(k: u64, n: usize) -> usize {
     // Multiples of the golden ratio, as fractions of 2³².
     let share = k.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
@@ -211,7 +216,7 @@ fn scattered(k: u64, n: usize) -> usize {
     usize::try_from((share * n) >> 32).unwrap_or(0)
 }
 
-/// Pseudo-random unit direction, a function of `k` only.
+/// Returns a pseudo-random unit direction that depends on `k` only.
 fn random_direction(k: u64) -> V3 {
     let share = |salt: u64| {
         let mut x = (2 * k + salt).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
